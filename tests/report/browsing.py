@@ -50,6 +50,12 @@ def requests(browser: Any) -> list[str]:  # noqa: ANN401
     return [each["request"]["url"] for each in asked]
 
 
+def complaints(browser: Any) -> list[dict[str, Any]]:  # noqa: ANN401
+    """Return what pages logged since the last call, without the browser's notes on its own rendering."""
+    entries: list[dict[str, Any]] = browser.get_log("browser")
+    return [each for each in entries if (each["level"], each["source"]) != ("INFO", "rendering")]
+
+
 def violations(browser: Any, scheme: str) -> list[tuple[str, list[str]]]:  # noqa: ANN401
     """Return what axe finds in a page, light or dark."""
     if not AXE.is_file():

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import chromium, requests, violations, wait
+from browsing import chromium, complaints, requests, violations, wait
 
 import becalm
 
@@ -95,12 +95,12 @@ def browser() -> Iterator[Any]:
 @pytest.fixture
 def silent(browser: Any, address: str) -> Iterator[Any]:  # noqa: ANN401
     """A browser that has nothing to say, and asks nobody but the site."""
-    browser.get_log("browser")
+    complaints(browser)
     requests(browser)
     yield browser
     own = (address, "blob:", "data:", "about:")
     assert [url for url in requests(browser) if not url.startswith(own)] == []
-    assert browser.get_log("browser") == []
+    assert complaints(browser) == []
 
 
 def opened(browser: Any, url: str, condition: str = "true") -> None:  # noqa: ANN401

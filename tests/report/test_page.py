@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from browsing import chromium, requests, text, violations, wait
+from browsing import chromium, complaints, requests, text, violations, wait
 from typer.testing import CliRunner
 
 import becalm
@@ -55,7 +55,7 @@ def shown(browser: Any, page: Path) -> Any:  # noqa: ANN401
 
 
 def opened(browser: Any, page: Path) -> Any:  # noqa: ANN401
-    browser.get_log("browser")
+    complaints(browser)
     browser.get(page.as_uri())
     wait(browser, "document.getElementById('page').dataset.ready === 'true'")
     return browser
@@ -70,7 +70,7 @@ def test_no_message_and_no_request(shown: Any) -> None:  # noqa: ANN401
     asked = requests(shown)
     assert asked
     assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
-    assert shown.get_log("browser") == []
+    assert complaints(shown) == []
 
 
 def test_names_are_text_and_never_markup(shown: Any) -> None:  # noqa: ANN401
@@ -378,7 +378,7 @@ def test_a_page_without_frames_says_how_to_get_them(browser: Any, tmp_path: Path
     shown = opened(browser, file)
     assert "observe.frames" in text(shown, ".notes")
     assert shown.execute_script("return document.querySelector('input[type=range]')") is None
-    assert shown.get_log("browser") == []
+    assert complaints(shown) == []
 
 
 def edges(switches: int, cables: set[tuple[int, int]]) -> dict[str, Any]:
@@ -434,7 +434,7 @@ def test_every_form_of_fabric_is_drawn(browser: Any, tmp_path: Path, topology: A
     file = tmp_path / "form.html"
     file.write_text(becalm.report(becalm.run(scene)), encoding="utf-8")
     shown = opened(browser, file)
-    assert shown.get_log("browser") == []
+    assert complaints(shown) == []
     assert len(picture(shown)) > 5000
 
 
@@ -453,7 +453,7 @@ def test_a_sweep_draws_its_measures_and_links_to_its_runs(browser: Any, tmp_path
         done = CliRunner().invoke(app, named)
         assert done.exit_code == 0, done.output
     shown = opened(browser, tmp_path / "page.html")
-    assert shown.get_log("browser") == []
+    assert complaints(shown) == []
     links = shown.execute_script(
         "return [...document.querySelectorAll('#runs a')].map((each) => each.getAttribute('href'))"
     )
@@ -492,7 +492,7 @@ def test_a_tuning_compares_guideline_and_best(browser: Any, tmp_path: Path) -> N
     page = tmp_path / "page.html"
     page.write_text(page_of(tmp_path), encoding="utf-8")
     shown = opened(browser, page)
-    assert shown.get_log("browser") == []
+    assert complaints(shown) == []
     rows = shown.execute_script(
         "return [...document.querySelectorAll('#comparison figure:first-of-type tr')].map((e) => e.innerText)"
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import chromium, requests, text, violations, wait
+from browsing import chromium, complaints, requests, text, violations, wait
 
 import becalm
 from becalm import comparison
@@ -41,7 +41,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def opened(browser: Any) -> Any:  # noqa: ANN401
-    browser.get_log("browser")
+    complaints(browser)
     browser.get_log("performance")
     browser.get(playground.page().as_uri())
     wait(browser, READY)
@@ -322,7 +322,7 @@ def test_no_message_and_no_request(opened: Any) -> None:  # noqa: ANN401
     asked = requests(opened)
     assert asked
     assert [url for url in asked if not url.startswith(("file:", "blob:", "data:", "about:"))] == []
-    assert opened.get_log("browser") == []
+    assert complaints(opened) == []
 
 
 def test_the_command_opens_a_page_with_a_scenario(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401

@@ -15,7 +15,7 @@ use crate::packet::Packet;
 use crate::policy::Observer;
 use crate::trail::Trails;
 
-/// A node's place in the list of its kind.
+/// A node's index in the list of its kind.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
     Host(u32),
@@ -27,19 +27,19 @@ pub(crate) enum Place {
 pub(crate) struct Shared {
     pub topology: Topology,
     pub routes: Routes,
-    /// By node.
+    /// Indexed by node.
     pub places: Vec<Place>,
     pub config: SwitchConfig,
     pub changes: Vec<RateChange>,
-    /// Packets that hosts of this part have made, less those that they have taken.
+    /// Packets created minus packets consumed by this part's hosts.
     pub packets: i64,
     /// Empty with PFC.
     pub credit: Vec<LinkCredit>,
     pub trails: Trails,
-    /// Empty with credit.
+    /// Empty with credit-based flow control.
     pub gates: Vec<Gate>,
     pub hops: u64,
-    /// Messages for other parts, by part.
+    /// Messages for other parts, indexed by part.
     pub outboxes: Vec<Vec<Message>>,
 }
 
@@ -52,25 +52,25 @@ pub(crate) struct Context<'a, O> {
 }
 
 impl<O: Observer> Context<'_, O> {
-    /// Schedules an event; `tie` decides among equal kinds of the same time.
+    /// Schedules an event; `tie` orders simultaneous events of the same kind.
     #[inline(always)]
     pub fn schedule(&mut self, time: Time, node: NodeId, port: u16, tie: u64, signal: Signal) {
         self.put(time, Key::new(node.0, signal.kind(), tie, port), signal.into());
     }
 
-    /// Schedules an event by its rank: mostly one of the same group.
+    /// Schedules an event by its rank; it usually belongs to the same group.
     #[inline(never)]
     fn put(&mut self, time: Time, key: Key, signal: Word) {
         self.agenda.signal(time, key, signal.0);
     }
 
-    /// Schedules the event of a source. A hash decides among sources that begin together; the number does where hashes
-    /// are equal.
+    /// Schedules the event of a source. A hash orders sources that begin at the same time. Equal hashes are
+    /// ordered by source number.
     pub fn post(&mut self, time: Time, host: NodeId, source: SourceId, seed: u64) {
         self.schedule(time, host, source.0 as u16, mix(seed, u64::from(source.0)), Signal::Post(source));
     }
 
-    /// Puts a packet on a link, where it takes this time; returns when its last byte leaves.
+    /// Transmits a packet on a link for this time. Returns when its last byte leaves.
     #[inline(always)]
     pub fn launch(&mut self, from: PortId, link: &EgressLink, packet: &Packet, transmission: Time) -> Time {
         let tail = self.now + transmission;
@@ -86,7 +86,7 @@ impl<O: Observer> Context<'_, O> {
         tail
     }
 
-    /// Tells another part of a packet that arrives there.
+    /// Notifies another part of a packet that arrives there.
     #[inline(never)]
     fn launch_away(&mut self, part: u16, at: (Time, Key), packet: &Packet) {
         let packet = *packet;
@@ -97,7 +97,7 @@ impl<O: Observer> Context<'_, O> {
         self.shared.outboxes[usize::from(part)].push(message);
     }
 
-    /// Returns credit to the sender that fills a buffer, from `time` on: now or later.
+    /// Returns credit to the sender that fills a buffer, effective at `time`, which is now or later.
     #[inline(always)]
     pub fn return_credit(&mut self, way: &CreditReturn, vl: u8, units: u32, time: Time) {
         let time = time + way.delay;
@@ -105,21 +105,21 @@ impl<O: Observer> Context<'_, O> {
         if way.part != LOCAL {
             return self.return_credit_away(way, (credit, vl), units, time);
         }
-        // Another group may be behind, but by less than the delay of the link.
+        // Another group's clock may be behind, but by less than the link's delay.
         let past = Time(self.now.0.saturating_sub(way.delay.0));
         if self.shared.credit[credit as usize].give_back(units, time, past) {
             self.call(way.sender, vl, time);
         }
     }
 
-    /// Tells another part of credit that returns to it at `time`.
+    /// Notifies another part of credit that it regains at `time`.
     #[inline(never)]
     fn return_credit_away(&mut self, way: &CreditReturn, credit: (u32, u8), units: u32, time: Time) {
         let message = Message::Credit { time, sender: way.sender, credit, units };
         self.shared.outboxes[usize::from(way.part)].push(message);
     }
 
-    /// Tells the sender that fills a buffer to stop, or to go on.
+    /// Tells the sender that fills a buffer to stop or to resume.
     pub fn pause(&mut self, way: &CreditReturn, vl: u8, stops: bool) {
         let time = self.now + way.delay;
         let gate = way.first_credit + u32::from(vl);
@@ -133,7 +133,7 @@ impl<O: Observer> Context<'_, O> {
         }
     }
 
-    /// Schedules a call of a sender that lacks credit, or finds its gate closed.
+    /// Schedules a call for a sender that lacks credit or whose gate is closed.
     pub fn wait_for_credit(&mut self, from: PortId, link: &EgressLink, vl: u8) {
         let at = link.credit_index(vl);
         let time = match link.gated() {
@@ -150,7 +150,7 @@ impl<O: Observer> Context<'_, O> {
         self.put(time, key, signal.into());
     }
 
-    /// Notes that a sender is called for credit; returns whether the call still holds.
+    /// Notes that a sender waiting for credit is called. Returns whether the call is still valid.
     pub fn called(&mut self, link: &EgressLink, vl: u8) -> bool {
         let at = link.credit_index(vl);
         let holds = match link.gated() {
@@ -163,7 +163,7 @@ impl<O: Observer> Context<'_, O> {
         holds
     }
 
-    /// Whether a sender has credit for this many units, or an open gate.
+    /// Whether a sender has this much credit, or an open gate.
     #[inline(always)]
     pub fn has_credit(&mut self, link: &EgressLink, vl: u8, units: u32) -> bool {
         match link.control {

@@ -1,10 +1,10 @@
-//! The congestion state of ports and virtual lanes, and the marks that follow from it: the common part of markers that
-//! watch output queues.
+//! The congestion state of ports and virtual lanes and the resulting marks. Markers that watch output queues share this
+//! code.
 
 use becalm_fabric::Kind;
 use becalm_fabric::policy::{Arrival, Departure, SwitchView};
 
-/// Bytes of a credit, the unit in which IBTA gives packet sizes.
+/// Bytes of a credit, IBTA's unit of packet size.
 pub(super) const CREDIT: u32 = 64;
 
 /// Bytes that wait behind a packet that is about to leave.
@@ -15,21 +15,21 @@ pub(super) fn left_behind<V: SwitchView>(departure: &Departure, switch: &V) -> u
 becalm_schema::words! {
     /// How the packets to mark are chosen among the eligible ones.
     pub enum Spacing {
-        /// By counting: the same number of packets lies between any two marked ones.
+        /// By counting: always the same number of packets between two marked ones.
         Counted = "counted",
-        /// At random, packet by packet: that number is a mean.
+        /// At random, packet by packet: the same number on average.
         Drawn = "drawn",
     }
 }
 
-/// Rules of a port: when it is congested, and which packets it marks then.
+/// A port's rules: when it is congested and which packets it then marks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
-    /// The queue is over its threshold once more bytes than this wait; `u64::MAX` for never.
+    /// The queue crosses its threshold when more bytes than this wait; `u64::MAX` for never.
     pub enter: u64,
-    /// It stays over its threshold while more bytes than this wait.
+    /// The queue stays over its threshold while more bytes than this wait.
     pub leave: u64,
-    /// Whether it may be congested without credit to send.
+    /// Whether the port may be congested without credit to send.
     pub victim: bool,
     /// Bytes of the smallest packet that is marked.
     pub smallest: u32,
@@ -49,7 +49,7 @@ struct Lane {
     marking_rate: u32,
     /// Packets to skip before the next mark.
     skip: u32,
-    /// Whether marks are drawn at random.
+    /// Whether packets are marked at random.
     drawn: bool,
     victim: bool,
     over: bool,
@@ -60,9 +60,9 @@ const _: () = assert!(size_of::<Lane>() == 32);
 
 /// The state of all ports and virtual lanes of a switch.
 ///
-/// It is evaluated when a waiting packet has joined its queue, and when a packet is about to leave. A departing packet
-/// does not count as waiting, and the credit that it takes does not count as available. So a packet that finds an empty
-/// queue is never marked and need not be shown ([`Attention::Queues`](becalm_fabric::policy::Attention::Queues)).
+/// It is evaluated after a waiting packet has joined its queue and before a packet leaves. A departing packet does not
+/// count as waiting, and its credit does not count as available. A packet that finds an empty queue is therefore never
+/// marked and need not be shown ([`Attention::Queues`](becalm_fabric::policy::Attention::Queues)).
 #[derive(Clone, Debug)]
 pub(super) struct Congestion {
     vls: usize,
@@ -71,13 +71,13 @@ pub(super) struct Congestion {
 }
 
 impl Congestion {
-    /// The state of a switch with these rules, one for each port, and this many virtual lanes.
+    /// The state of a switch with one entry of `rules` for each port, and `vls` virtual lanes.
     pub(super) fn new(rules: Vec<Rules>, vls: u8) -> Congestion {
         let vls = usize::from(vls);
         Congestion { lanes: rules.iter().flat_map(|rules| vec![Lane::new(rules); vls]).collect(), vls }
     }
 
-    /// Whether a port and virtual lane is in the congestion state.
+    /// Whether this virtual lane of the port is in the congestion state.
     pub(super) fn is_congested(&self, port: u16, vl: u8) -> bool {
         self.lanes[self.at(port, vl)].congested
     }
@@ -103,7 +103,7 @@ impl Congestion {
         usize::from(port) * self.vls + usize::from(vl)
     }
 
-    /// Updates the state of a port; checks for credit only if that matters.
+    /// Updates the state of a port; checks for credit only if it matters.
     fn look(&mut self, port: u16, vl: u8, waiting: u64, has_credit: impl FnOnce() -> bool) {
         let at = self.at(port, vl);
         let lane = &mut self.lanes[at];
@@ -119,7 +119,7 @@ impl Lane {
         Lane { enter, leave, smallest, marking_rate, skip: 0, drawn, victim, over: false, congested: false }
     }
 
-    /// Counts an eligible packet, or draws at random; returns whether it is marked.
+    /// Counts an eligible packet or decides at random; returns whether it is marked.
     fn has_its_turn(&mut self, departure: &Departure) -> bool {
         if self.drawn {
             return departure.draw() * f64::from(self.marking_rate + 1) < 1.0;

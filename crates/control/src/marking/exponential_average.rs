@@ -1,9 +1,8 @@
-//! The queue length averaged with exponential weights.
+//! An exponentially weighted average of the queue length.
 //!
 //! # What it does
-//! Each arriving packet finds a number of packets in its queue, including the one in transmission, and moves a running
-//! average towards that number: average + weight (number - average). The packet is marked if the average is then at
-//! least a threshold.
+//! Each arriving packet counts the packets in its queue, including the one in transmission, and updates a running
+//! average: average + weight (count - average). The packet is marked if the new average is at least a threshold.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
@@ -11,12 +10,13 @@
 //! length", which the authors tried but did not adopt.
 //!
 //! # Parameters
-//! - `weight`: weight of the newest number.
-//! - `threshold`: packets.
+//! - `weight`: weight of the newest count.
+//! - `threshold`: the average, in packets, from which arrivals are marked.
 //!
 //! # Departures from the source
-//! - A queue belongs to one output and virtual lane.
-//! - The paper gives no weight and does not say when it sampled the queue; 0.1 and sampling at arrivals are ours.
+//! - There is one queue per output and virtual lane.
+//! - The paper states neither the weight nor when the queue was sampled. A weight of 0.1 and sampling at arrivals are
+//!   our choices.
 //! - ACKs and congestion notification packets count in the queue but are never marked.
 
 use becalm_engine::Time;
@@ -24,11 +24,11 @@ use becalm_engine::Time;
 use super::filter::{Filter, Filtered};
 
 becalm_schema::table! {
-    /// An arriving packet is marked if a running average of the queues that arrivals find has reached a threshold.
+    /// An arriving packet is marked if a running average of the queue length has reached a threshold.
     pub struct Params {
         /// Weight of the newest queue length.
         pub weight: f64 = 0.1; ""; 0.0001..=1.0,
-        /// The average at or above which arrivals are marked.
+        /// Average queue length from which arrivals are marked.
         pub threshold: f64 = 1.0; "packets"; 0.001..=1e6,
     }
 }
@@ -73,7 +73,7 @@ mod tests {
             let steps = [(0, true), (1, true), (2, true), (3, true), (4, false), (5, false), (6, false), (7, true)];
             verdicts::<Running>(&Params { weight: 0.5, threshold }, &steps)
         };
-        // They find 0, 1, 2, 3, then 1: averages of 0, 0.5, 1.25, 2.125, 1.5625.
+        // The packets find 0, 1, 2, 3, then 1: averages of 0, 0.5, 1.25, 2.125, 1.5625.
         assert_eq!(marks(1.25), [false, false, true, true, true]);
         assert_eq!(marks(1.6), [false, false, false, true, false]);
     }

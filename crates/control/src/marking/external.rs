@@ -1,22 +1,22 @@
 //! A user-defined marking policy, in Python, C or another language.
 //!
 //! # What it does
-//! Whatever its code does. The code is given on the command line, `becalm run scenario.toml --marking mine.py:Mine`, or
-//! in Python, `becalm.run(scenario, schemes=[Mine])`. A scenario names the scheme but never contains its code, so
-//! opening someone else's scenario runs nothing.
+//! What its code does depends on the user. The code is passed on the command line, `becalm run scenario.toml --marking
+//! mine.py:Mine`, or in Python, `becalm.run(scenario, schemes=[Mine])`. A scenario names the scheme but never contains
+//! its code, so opening another person's scenario executes nothing.
 //!
 //! # Source
-//! Python classes, `becalm.Marker`; the same classes compiled by Numba; and libraries by the header `becalm.h`. All go
-//! through the same seam as the policies on this list.
+//! Python classes derived from `becalm.Marker`, which Numba may compile, and libraries that use the header `becalm.h`.
+//! They use the same interface as the built-in policies.
 //!
 //! # Parameters
 //! - `name`: the name that the code declares.
 //! - `parameters`: the keys that the code declares, each with its kind, range and default.
-//! - `sha256`: checksum of the scheme's file, reported in results. A scheme whose file has changed is refused.
+//! - `sha256`: checksum of the scheme's file, reported in results. A scheme whose file has changed is rejected.
 //!
 //! # Departures from the source
-//! None. It cannot delay credit and has no congestion state for the counters. An exception, or a question about a port
-//! that the switch does not have, ends the run with a message.
+//! None. An external policy cannot delay credit and has no congestion state for the counters. An exception ends the run
+//! with a message, as does a query for a port that the switch does not have.
 
 use becalm_external::{Faults, RunningMarker, abi};
 use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
@@ -26,12 +26,12 @@ pub use becalm_external::Params;
 
 use crate::scheme::MarkingScheme;
 
-/// The marker. Its state is out of line, since each entry of a list of schemes is as large as the largest scheme.
+/// The marker. Its state is boxed, since each entry of a list of schemes is as large as the largest scheme.
 #[derive(Clone, Debug)]
 pub struct External(Box<RunningMarker>);
 
 impl External {
-    /// Sets where it reports its failures.
+    /// Sets where the marker reports its failures.
     pub fn watched_by(&mut self, faults: Faults) {
         self.0.watched_by(faults);
     }
@@ -53,7 +53,7 @@ impl MarkingScheme for External {
     }
 
     fn needs_credit(params: &Params) -> Option<Conflict> {
-        has(params, abi::NEEDS_CREDIT).then(|| Conflict::new("name", "looks at credit, which a fabric with pfc lacks"))
+        has(params, abi::NEEDS_CREDIT).then(|| Conflict::new("name", "reads credit, which a fabric with pfc does not have"))
     }
 }
 

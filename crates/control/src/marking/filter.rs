@@ -1,4 +1,4 @@
-//! The common part of markers that judge arriving packets by the length of their queue, filtered over time.
+//! Markers that judge arriving packets by a filtered queue length share this code.
 
 use std::collections::VecDeque;
 
@@ -8,9 +8,9 @@ use becalm_fabric::Kind;
 use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 use becalm_schema::Field;
 
-/// A filter of the number of packets of one output and virtual lane, the one in transmission included.
+/// A filter of the number of packets for one output and virtual lane, including the one in transmission.
 pub trait Filter: Clone {
-    /// Its parameters.
+    /// Parameters of the filter.
     type Params: Field;
 
     /// The filter of an empty queue.
@@ -19,11 +19,11 @@ pub trait Filter: Clone {
     /// Updates the filter as a packet arrives; returns whether the packets before it indicate congestion.
     fn arrives(&mut self, now: Time) -> bool;
 
-    /// The last byte of a packet has left.
+    /// Updates the filter after the last byte of a packet has left.
     fn leaves(&mut self, now: Time);
 }
 
-/// A marker with a filter for every output and virtual lane. It marks the data packets that arrive in congestion.
+/// A marker with a filter for every output and virtual lane. It marks data packets that arrive during congestion.
 #[derive(Clone, Debug)]
 pub struct Filtered<F> {
     vls: usize,
@@ -66,7 +66,7 @@ impl<F: Filter> Marker for Filtered<F> {
 
     fn departing<V: SwitchView>(&mut self, departure: &Departure, _: &V) -> bool {
         let marked = &mut self.lane(departure.output, departure.vl).marked;
-        // Packets of different inputs may leave in another order than they arrived.
+        // Packets from different inputs may leave out of order.
         let place = match marked.front() {
             Some(&first) if first == departure.order => Some(0),
             _ => marked.binary_search(&departure.order).ok(),
@@ -95,13 +95,13 @@ pub(super) struct Area {
 }
 
 impl Area {
-    /// Integrates up to now.
+    /// Integrates up to `now`.
     pub fn advance(&mut self, now: Time) {
         self.area += u128::from(self.packets) * u128::from(now.since(self.since).as_ps());
         self.since = now;
     }
 
-    /// A packet has left.
+    /// Counts a packet that has left.
     pub fn leaves(&mut self, now: Time) {
         self.advance(now);
         self.packets = self.packets.saturating_sub(1);
@@ -112,8 +112,7 @@ impl Area {
 pub(super) mod tests {
     use super::*;
 
-    /// A filter's verdict on each arrival in a sequence of arrivals (`true`) and departures, with times in
-    /// microseconds.
+    /// A filter's verdict on each arrival in a sequence of arrivals (`true`) and departures at times in microseconds.
     pub fn verdicts<F: Filter>(params: &F::Params, steps: &[(u64, bool)]) -> Vec<bool> {
         let mut filter = F::new(params);
         let mut all = Vec::new();
@@ -126,7 +125,7 @@ pub(super) mod tests {
         all
     }
 
-    /// Says yes to every second arrival.
+    /// Marks every second arrival.
     #[derive(Clone)]
     struct Odd(bool);
 

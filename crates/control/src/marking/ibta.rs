@@ -1,35 +1,35 @@
-//! The switch of IBTA congestion control: FECN, and credit starvation.
+//! The marking of IBTA congestion control: FECN and credit starvation.
 //!
 //! # What it does
-//! A port and virtual lane whose queue is over a threshold is in the congestion state if it has credit to send: it is
-//! then the root of the congestion. Without credit it is a victim of congestion elsewhere, and is in the congestion
-//! state only if it is in the victim mask. Packets that leave in the congestion state are marked (FECN) if they are
-//! large enough, either all of them or one in every few.
+//! A port and virtual lane whose queue exceeds a threshold is in the congestion state if it has credit to send. It is
+//! then a root of congestion. Without credit it is a victim of congestion elsewhere, and is in the congestion state
+//! only if it is in the victim mask. Packets that leave during the congestion state are marked (FECN) if they are large
+//! enough: all of them, or one in every few.
 //!
-//! Devices without congestion control do not react to marks. Credit starvation slows them down: a packet is starved if
-//! it entered by a port in the credit mask and leaves behind a queue over a threshold, at a root or a victim. Its
-//! credit is returned late, so a starved source gets credit for one packet per delay.
+//! Devices without congestion control do not react to marks. Credit starvation slows them down. A packet is starved if
+//! it entered through a port in the credit mask and leaves behind a queue over a threshold, at a root or a victim. The
+//! switch returns its credit late, so a starved source gets credit for one packet per delay.
 //!
 //! # Source
 //! InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10; the marking as described in E. G. Gran et
-//! al., "First Experiences with Congestion Control in InfiniBand Hardware", IPDPS 2010, section II-A. The paper leaves
-//! out credit starvation, whose parameters are the fields of a switch's settings as OpenSM sets them.
+//! al., "First Experiences with Congestion Control in InfiniBand Hardware", IPDPS 2010, section II-A. The paper does
+//! not describe credit starvation; its parameters are the fields of a switch's settings in OpenSM.
 //!
 //! # Parameters
-//! - `threshold`: `Threshold`. 0 marks nothing. From 1 up, the threshold is crossed while more than (16 - threshold)/16
-//!   of the capacity of one input buffer waits for an output: 15/16 at 1, the least aggressive, 1/16 at 15. The default
-//!   is that of Gran 2010, Table I.
+//! - `threshold`: `Threshold`. 0 marks nothing. From 1 to 15, the threshold is crossed while more than (16 -
+//!   threshold)/16 of the capacity of one input buffer waits for an output: 15/16 at 1, the least aggressive, and 1/16
+//!   at 15. The default is from Gran 2010, Table I.
 //! - `victim_mask`: `Victim_Mask`, the ports that can be congested even without credit: `none`, `all`, or `host_ports`,
-//!   those that lead to a host. A slow receiver marks no packets itself, but the switch before it can.
+//!   the ports that lead to a host. A slow receiver marks no packets itself, but its switch can.
 //! - `packet_size`: `Packet_Size`, in credits of 64 B; smaller packets are not marked.
 //! - `marking_rate`: `Marking_Rate`: eligible packets left unmarked between two marked ones.
 //! - `spacing`: whether `marking_rate` is met exactly, by counting (`counted`), or on average, at random (`drawn`).
-//! - `credit_mask`: `Credit_Mask`, the ports that starve their neighbour: `none`, `all`, or `host_ports`.
-//! - `cs_threshold`: `CS_Threshold`, on the scale of `threshold`. 0 switches starvation off.
+//! - `credit_mask`: `Credit_Mask`, the ports that starve their neighbours: `none`, `all`, or `host_ports`.
+//! - `cs_threshold`: `CS_Threshold`, on the scale of `threshold`. 0 disables starvation.
 //! - `cs_return_delay`: `CS_ReturnDelay`, a pair [shift, multiplier]. Credit is returned (Tp >> shift) * multiplier
-//!   after the previous credit or after the packet's last byte has left, whichever is later; Tp is the packet's time on
-//!   its incoming link, at the rate at which the switch sends there.
-//! - `overrides`: other values for some ports, as the switch port congestion settings give them: a list of tables with
+//!   after the previous credit or after the packet's last byte has left, whichever is later. Tp is the packet's
+//!   transmission time at the rate at which the switch sends on the packet's incoming link.
+//! - `overrides`: other values for some ports, like the switch port congestion settings: a list of tables with
 //!   - `switches`: names of switches, ranges such as `"L1S0..L1S7"`, or `"*"`,
 //!   - `ports`: a list of port numbers, or `hosts`, `switches` (by the node at the other end), `all`,
 //!   - `threshold`, `packet_size`, `marking_rate` as above,
@@ -40,22 +40,22 @@
 //!   Omitted settings keep their values. If several tables cover the same port, the last one applies.
 //!
 //! # Departures from the source
-//! - The specification leaves the meaning of a threshold to the manufacturer of the switch; the mapping above is ours.
-//!   Since all inputs feed an output, more bytes may wait for it than one input buffer holds.
+//! - The specification leaves the meaning of a threshold to the switch manufacturer; the mapping above is ours. All
+//!   inputs feed an output, so more bytes may wait for it than one input buffer holds.
 //! - The state is evaluated whenever a packet joins or leaves the queue, and is not held in between. A departing packet
-//!   does not count as waiting, nor does the credit that it takes count as available: a port is a root if it has credit
-//!   for another packet of the largest size.
-//! - `Marking_Rate` is a mean number of packets; here it is met by counting, unless `spacing` is `drawn`. The count is
-//!   per port and virtual lane, begins with a mark, and carries over from one period of congestion to the next.
-//! - `Packet_Size` counts whole packets on the wire. ACKs and congestion notification packets are never marked, since no
-//!   adapter would answer the mark.
-//! - A port's own setting may be partial: omitted fields are those of the switch.
+//!   does not count as waiting, and its credit does not count as available: a port is a root if it has credit for
+//!   another packet of the largest size.
+//! - `Marking_Rate` is a mean number of packets; here it is met by counting, unless `spacing` is `drawn`. Each port and
+//!   virtual lane has its own count, which begins with a mark and continues from one period of congestion to the next.
+//! - `Packet_Size` covers the entire packet on the wire. ACKs and congestion notification packets are never marked,
+//!   since no adapter would answer the mark.
+//! - A port's settings may be partial: omitted fields keep the switch's values.
 //! - Only the fields of credit starvation are published: the ports, the aggressiveness, and a delay encoded like a
-//!   table entry. We chose which queue is compared with the threshold and which credit is late: the port in the mask is
-//!   the packet's input, the queue is that of its output, and the decision is made when the header leaves. Credit of
-//!   one input and virtual lane is returned in order, so the credit of a packet that is not starved may wait behind
-//!   that of a starved one. The switch itself counts the room as free as soon as the packet has left. Packets of all kinds
-//!   are starved, including those of flows outside the congestion: a port cannot tell them apart.
+//!   table entry. The rest is our choice. The port in the mask is the packet's input, the queue is the packet's output
+//!   queue, and the decision is made when the header leaves. Credit is returned in order per input and virtual lane, so
+//!   the credit of another packet may wait behind a starved packet's credit. The switch itself counts the buffer space
+//!   as free as soon as the packet has left. Packets of all kinds are starved, including flows outside the congestion:
+//!   a port cannot tell them apart.
 //! - A port with `Control_Type` 1 would not mark. Here it marks and starves, each with its own threshold.
 
 use becalm_engine::Time;
@@ -85,7 +85,7 @@ becalm_schema::table! {
         pub spacing: Spacing = Spacing::Counted,
         /// Ports that return credit late to their neighbours.
         pub credit_mask: Mask = Mask::None,
-        /// How early a queue starves the ports in the mask that feed it: 0 for never, 15 for the earliest.
+        /// How early a queue starves the masked ports that feed it: 0 for never, 15 for the earliest.
         pub cs_threshold: u32 = 0; ""; 0..=15,
         /// Delay of returned credit in packet times: multiplier / 2^shift.
         pub cs_return_delay: CctEntry = CctEntry::default(),
@@ -101,12 +101,12 @@ impl Params {
         self.credit_mask != Mask::None || self.overrides.iter().any(|other| other.credit == Some(true))
     }
 
-    /// Whether a port of such a switch starves its neighbour.
+    /// Whether any port of the switch starves its neighbour.
     fn starves(&self, shape: &SwitchShape) -> bool {
         (0..shape.ports).any(|port| self.rules(port, shape).1.starves())
     }
 
-    /// Checks that settings of credit starvation have an effect, as far as this can be known without the ports.
+    /// Checks that settings of credit starvation have an effect, as far as possible without knowing the ports.
     fn check(&self) -> Result<(), Conflict> {
         let others = || self.overrides.iter();
         if !self.masks_credit() {
@@ -127,7 +127,7 @@ impl Params {
         Conflict::unless(delay, mask, || "does nothing: needs a cs_return_delay above 0".to_string())
     }
 
-    /// The rules of one port: for marking departures, and for starving arrivals.
+    /// The rules of one port for marking departures and for starving arrivals.
     fn rules(&self, port: u16, shape: &SwitchShape) -> (Rules, Rule) {
         let mut own = self.clone();
         let (mut victim, mut credit) = (self.victim_mask.has(port, shape), self.credit_mask.has(port, shape));
@@ -155,8 +155,8 @@ impl Params {
     }
 }
 
-/// The most bytes that can wait for an output without crossing a threshold of 0 to 15, if an input buffer holds
-/// `capacity`; `None` if the threshold is never crossed.
+/// Largest number of bytes that can wait for an output without crossing a threshold of 0 to 15, given the `capacity` of
+/// an input buffer; `None` if the threshold is never crossed.
 fn threshold_bytes(level: u32, capacity: u32) -> Option<u64> {
     let sixteenths = 16_u32.saturating_sub(level);
     (level > 0).then(|| u64::from(capacity) * u64::from(sixteenths) / 16)

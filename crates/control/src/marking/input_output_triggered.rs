@@ -1,10 +1,10 @@
 //! Input-output-triggered marking: full input buffers and long output queues.
 //!
 //! # What it does
-//! Marks as input-triggered marking does, and also when an arrival is one too many for its output: when the packets in
-//! the switch that are bound for that output, including the one in transmission, exceed a threshold. All packets that
-//! wait for the output are then marked. A full input buffer catches flows that share an input; a long output queue
-//! tends to catch flows with inputs of their own. The two biases balance each other.
+//! Marks like input-triggered marking. In addition, an arrival triggers marking when the packets in the switch that are
+//! bound for its output, including the one in transmission, exceed a threshold. All packets that wait for the output
+//! are then marked. A full input buffer catches flows that share an input; a long output queue tends to catch flows
+//! with separate inputs. The two biases balance each other.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",
@@ -16,8 +16,8 @@
 //!
 //! # Departures from the source
 //! Those of input-triggered marking; the threshold is per output and virtual lane. The paper compares it with the
-//! packets that "are waiting for an output link"; if the one in transmission is counted, a threshold of 4 leaves the
-//! link underutilized, as the paper finds; if it is not counted, the same threshold does not.
+//! packets that "are waiting for an output link". If the packet in transmission is counted, a threshold of 4 leaves the
+//! link underutilized, as the paper finds; otherwise the same threshold does not.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
@@ -28,15 +28,15 @@ use crate::scheme::MarkingScheme;
 becalm_schema::table! {
     /// Like input-triggered marking, and also when the packets bound for an output exceed a threshold.
     pub struct Params {
-        /// Packets that may be bound for an output, including the one in transmission, before they are marked.
+        /// Number of packets bound for an output, including the one in transmission, above which they are marked.
         pub threshold: u32 = 8; "packets"; 1..=65_535,
         /// How the waiting packets get their marks.
         pub method: Method = Method::Counters,
         /// When to check whether an input buffer is full.
         pub full: Full = Full::Forwarded,
-        /// Free slots with which an input buffer already counts as full.
+        /// Free slots at which an input buffer already counts as full.
         pub headroom: u32 = 0; "packets"; 0..=65_535,
-        /// Time for which packets that leave by a link get no mark after the link had to wait for credit; `0 s` for
+        /// Time after a link was blocked for lack of credit during which packets leaving on it get no mark; `0 s` for
         /// none.
         pub spare_blocked: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
     }
@@ -81,7 +81,7 @@ impl Marker for InputOutputTriggered {
         self.trigger.attention()
     }
 
-    // Marks are for packets that wait: one that leaves at once where none waits gets none.
+    // Only waiting packets are marked. A packet that leaves at once, with no other packet waiting, gets no mark.
     fn sees_passing(&self) -> bool {
         false
     }

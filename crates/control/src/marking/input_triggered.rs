@@ -1,10 +1,10 @@
-//! Input-triggered marking: all packets that wait for the outputs of a full input buffer.
+//! Input-triggered marking: a full input buffer marks all packets that wait for its outputs.
 //!
 //! # What it does
 //! When an arriving packet fills its input buffer, every output of at least one packet in the buffer counts as
-//! congested, and all packets of the switch that wait for such an output are marked, whatever their input. The switch
-//! needs no scan for this: it counts the packets that wait for an output (`cnt1`), copies this number to a second
-//! counter (`cnt2`), and marks that many of the next departures.
+//! congested. All packets in the switch that wait for such outputs are marked, whatever their input. The switch needs
+//! no scan for this. It counts the packets that wait for an output (`cnt1`), copies this number to a second counter
+//! (`cnt2`), and marks that many of the next departures.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",
@@ -15,17 +15,16 @@
 //! - `method`: `counters`, as the papers propose, or `scan`, which marks exactly the packets that waited. They differ
 //!   when packets overtake each other: with counters the first to leave are marked, so the sources learn of the
 //!   congestion sooner.
-//! - `full`: when to check whether an input buffer is full, which the papers do not say: after the forwarding decision
-//!   for a packet that has to wait (`forwarded`), or when the last byte of such a packet has arrived and the packet is
-//!   still waiting (`stored`). With `stored`, a packet that waits for less than its own transmission time fills
-//!   nothing.
-//! - `headroom`: free slots with which a buffer already counts as full, the lower threshold of footnote 3 in both
-//!   papers.
-//! - `spare_blocked`: packets on a link that was recently blocked get no mark (footnote 4 of the first paper), and this
-//!   is the time that counts as recent.
+//! - `full`: when to check whether an input buffer is full, which the papers do not specify. With `forwarded`, after
+//!   the forwarding decision for a packet that has to wait. With `stored`, when the last byte of such a packet has
+//!   arrived and the packet is still waiting; a packet that waits for less than its own transmission time then triggers
+//!   no marking.
+//! - `headroom`: free slots at which a buffer already counts as full, the lower threshold of footnote 3 in both papers.
+//! - `spare_blocked`: packets on a recently blocked link get no mark (footnote 4 of the first paper); this key sets how
+//!   long a link counts as recently blocked.
 //!
 //! # Departures from the source
-//! - A packet whose transmission has begun can no longer be marked and does not count in `cnt1`.
+//! - Buffers and counters are per virtual lane.
 //! - Buffers and counters are per virtual lane.
 //! - ACKs are counted and marked like all other packets, but a mark on an ACK has no effect.
 
@@ -42,9 +41,9 @@ becalm_schema::table! {
         pub method: Method = Method::Counters,
         /// When to check whether an input buffer is full.
         pub full: Full = Full::Forwarded,
-        /// Free slots with which an input buffer already counts as full.
+        /// Free slots at which an input buffer already counts as full.
         pub headroom: u32 = 0; "packets"; 0..=65_535,
-        /// Time for which packets that leave by a link get no mark after the link had to wait for credit; `0 s` for
+        /// Time after a link was blocked for lack of credit during which packets leaving on it get no mark; `0 s` for
         /// none.
         pub spare_blocked: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
     }
@@ -86,7 +85,7 @@ impl Marker for InputTriggered {
         self.trigger.attention()
     }
 
-    // Marks are for packets that wait: one that leaves at once where none waits gets none.
+    // Only waiting packets are marked. A packet that leaves at once, with no other packet waiting, gets no mark.
     fn sees_passing(&self) -> bool {
         false
     }
@@ -155,7 +154,7 @@ mod tests {
             let there = [switch.arrive(&mut marker, 0, 2, 0), switch.arrive(&mut marker, 0, 2, 0)];
             assert!(there.into_iter().all(|packet| switch.depart(&mut marker, packet)));
             let late = switch.arrive(&mut marker, 0, 2, 0);
-            assert!(!switch.depart(&mut marker, late), "as many are marked as waited");
+            assert!(!switch.depart(&mut marker, late), "only the number that waited is marked");
         }
     }
 
@@ -172,7 +171,7 @@ mod tests {
         let mut switch = Switch::new(2);
         let first = switch.arrive(&mut marker, 0, 3, 0);
         let second = switch.arrive(&mut marker, 0, 3, 0);
-        assert!(!switch.depart(&mut marker, first), "its header is in, not its last byte");
+        assert!(!switch.depart(&mut marker, first), "its header has arrived, but not its last byte");
         let third = switch.arrive(&mut marker, 0, 3, 0);
         switch.store(&mut marker, third);
         assert!(switch.depart(&mut marker, second) && switch.depart(&mut marker, third));

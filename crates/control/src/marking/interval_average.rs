@@ -11,12 +11,12 @@
 //!
 //! # Parameters
 //! - `interval`: length of an interval.
-//! - `threshold`: packets.
+//! - `threshold`: the average, in packets, from which arrivals are marked.
 //!
 //! # Departures from the source
-//! - A queue belongs to one output and virtual lane.
-//! - The paper does not say whether its intervals slide or follow one another; here they follow one another, starting
-//!   at time 0.
+//! - There is one queue per output and virtual lane.
+//! - The paper does not say whether its intervals slide or are consecutive; here they are consecutive, starting at time
+//!   0.
 //! - ACKs and congestion notification packets count in the queue but are never marked.
 
 use becalm_engine::Time;
@@ -28,7 +28,7 @@ becalm_schema::table! {
     pub struct Params {
         /// Length of an interval.
         pub interval: Time = Time::from_us(100); ""; Time(1)..,
-        /// The average at or above which arrivals are marked.
+        /// Average queue length from which arrivals are marked.
         pub threshold: f64 = 1.0; "packets"; 0.001..=1e6,
     }
 }
@@ -40,7 +40,7 @@ pub type IntervalAverage = Filtered<Intervals>;
 #[derive(Clone, Debug)]
 pub struct Intervals {
     interval: Time,
-    /// Packets times picoseconds of an interval at or above which arrivals are marked.
+    /// Packets times picoseconds per interval from which arrivals are marked.
     threshold: f64,
     current: Area,
     /// When the current interval ends.
@@ -55,7 +55,7 @@ impl Intervals {
             self.close();
         }
         if now >= self.end {
-            // Nothing has happened in whole intervals since.
+            // The queue has not changed during the complete intervals since then.
             let whole = now.since(self.end).as_ps() / self.interval.as_ps();
             self.current.advance(self.end + self.interval * whole);
             self.end += self.interval * whole;
@@ -126,7 +126,7 @@ mod tests {
         let params = |threshold| Params { interval: Time::from_us(10), threshold };
         let steps = [(3, true), (4, true), (75, true), (76, true), (80, true)];
         assert_eq!(verdicts::<Intervals>(&params(2.0), &steps), [false, false, true, true, true]);
-        // 2 for 5, 3 for 1, 4 for 4: 2.9 in the interval from 70 to 80.
+        // Packets in the queue: 2 for 5, 3 for 1, 4 for 4. The interval from 70 to 80 averages 2.9.
         assert_eq!(verdicts::<Intervals>(&params(2.9), &steps), [false, false, false, false, true]);
     }
 }

@@ -3,7 +3,7 @@
 //! # What it does
 //! When an arriving packet fills its input buffer, all packets in this buffer are marked, whatever their output.
 //! Packets in other buffers are not, even if they contend for the same output. So flows that share an input port with
-//! many others are slowed down more than those with a port of their own.
+//! many others are slowed down more than flows with a port to themselves.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",
@@ -13,7 +13,7 @@
 //! - `full`, `headroom`, `spare_blocked`: as for input-triggered marking.
 //!
 //! # Departures from the source
-//! - Buffers are per virtual lane, and so is marking.
+//! - Both buffers and marking are per virtual lane.
 //! - Packets are marked when they leave; a watermark on the order of arrival selects them.
 
 use becalm_engine::Time;
@@ -27,9 +27,9 @@ becalm_schema::table! {
     pub struct Params {
         /// When to check whether an input buffer is full.
         pub full: Full = Full::Forwarded,
-        /// Free slots with which an input buffer already counts as full.
+        /// Free slots at which an input buffer already counts as full.
         pub headroom: u32 = 0; "packets"; 0..=65_535,
-        /// Time for which packets that leave by a link get no mark after the link had to wait for credit; `0 s` for
+        /// Time after a link was blocked for lack of credit during which packets leaving on it get no mark; `0 s` for
         /// none.
         pub spare_blocked: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
     }
@@ -57,7 +57,7 @@ impl MarkingScheme for Naive {
 }
 
 impl Naive {
-    /// If a packet fills its input buffer, marks the packets in it.
+    /// Marks the packets in an input buffer if this packet fills it.
     fn look<V: SwitchView>(&mut self, time: Full, arrival: &Arrival, switch: &V) {
         if self.fullness.is_reached(time, arrival, switch) {
             self.inputs.raise(arrival.input, arrival.vl, arrival.order);
@@ -101,9 +101,9 @@ mod tests {
         let first = switch.arrive(&mut marker, 0, 2, 0);
         let second = switch.arrive(&mut marker, 0, 3, 0);
         assert!(!switch.depart(&mut marker, other));
-        assert!(switch.depart(&mut marker, second), "whatever output it waits for");
+        assert!(switch.depart(&mut marker, second), "whatever its output");
         let later = switch.arrive_cutting_through(&mut marker, 0, 3, 0);
-        assert!(!switch.depart(&mut marker, later), "came after the buffer was full");
+        assert!(!switch.depart(&mut marker, later), "arrived after the buffer was full");
         assert!(switch.depart(&mut marker, first));
     }
 

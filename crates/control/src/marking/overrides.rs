@@ -45,23 +45,24 @@ impl Override {
         })
     }
 
-    /// Whether it sets the starvation of the ports.
+    /// Whether the table starves the ports.
     pub(super) fn starves(&self) -> bool {
         self.cs_threshold.is_some() || self.cs_return_delay.is_some()
     }
 
-    /// Whether it names a switch.
+    /// Whether the table names the switch.
     fn names(&self, shape: &SwitchShape) -> bool {
         self.switches.iter().any(|text| text == "*" || covers(text, &shape.name))
     }
 
-    /// Whether it applies to a port.
+    /// Whether the table applies to a port.
     pub(super) fn holds(&self, port: u16, shape: &SwitchShape) -> bool {
         self.names(shape) && self.ports.has(port, shape)
     }
 }
 
-/// Overrides that name switches or ports that a network does not have. Keys are those of a table with `overrides`.
+/// Conflicts of overrides that name switches or ports that do not exist in the network. Keys are relative to the table
+/// that contains `overrides`.
 pub(super) fn conflicts(overrides: &[Override], switches: &[SwitchShape]) -> Vec<Conflict> {
     let names: Vec<&str> = switches.iter().map(|switch| switch.name.as_str()).collect();
     let known: HashSet<&str> = names.iter().copied().collect();

@@ -17,7 +17,7 @@ becalm_schema::words! {
 }
 
 impl Mask {
-    /// Whether a port is in it.
+    /// Whether a port is in the mask.
     pub(super) fn has(self, port: u16, shape: &SwitchShape) -> bool {
         match self {
             Mask::None => false,

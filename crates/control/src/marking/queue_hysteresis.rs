@@ -1,23 +1,23 @@
-//! Thresholds on the length of a queue, with hysteresis.
+//! Two thresholds on the queue length, with hysteresis.
 //!
 //! # What it does
 //! An arriving packet is marked if its output is in the congestion state. The state begins when the number of packets
 //! in the queue, including the one in transmission, rises to a high threshold T2, and ends when the number falls to a
-//! low threshold T1. A width of 0 gives a single threshold: a packet is marked if it finds at least that number of
-//! others.
+//! low threshold T1. With a width of 0 there is a single threshold: a packet is marked if it finds at least that many
+//! others in the queue.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
 //! Transactions on Computer Systems 8(2), 1990, section 4 (Fig. 2), tried but not adopted there: T1 = C - H/2 and T2 =
-//! C + H/2. That an arrival does not count itself follows from section 5.3: the probability of a mark is 1 - (P(0) +
-//! ... + P(C - 1)).
+//! C + H/2. Section 5.3 implies that an arrival does not count itself: the probability of a mark is 1 - (P(0) + ... +
+//! P(C - 1)).
 //!
 //! # Parameters
 //! - `centre`: packets; C in the paper.
 //! - `width`: packets, at most twice the centre; H in the paper.
 //!
 //! # Departures from the source
-//! - A queue belongs to one output and virtual lane.
+//! - There is one queue per output and virtual lane.
 //! - ACKs and congestion notification packets count in the queue but are never marked.
 
 use becalm_engine::Time;
@@ -26,9 +26,9 @@ use becalm_schema::Conflict;
 use super::filter::{Filter, Filtered};
 
 becalm_schema::table! {
-    /// An arriving packet is marked if the queue, having risen to a high threshold, has not yet fallen to a low one.
+    /// An arriving packet is marked after the queue has risen to a high threshold, until it falls to a low one.
     pub struct Params {
-        /// The middle of the two thresholds.
+        /// The midpoint between the two thresholds.
         pub centre: f64 = 1.0; "packets"; 0.5..=1e6,
         /// The distance between the two thresholds.
         pub width: f64 = 0.0; "packets"; 0.0..=1e6,
@@ -46,7 +46,7 @@ impl Params {
 /// The marker.
 pub type QueueHysteresis = Filtered<Hysteresis>;
 
-/// A queue length between two thresholds.
+/// Hysteresis of a queue length between two thresholds.
 #[derive(Clone, Debug)]
 pub struct Hysteresis {
     low: f64,
@@ -59,7 +59,7 @@ impl Hysteresis {
     fn count(&mut self, packets: u32) {
         self.packets = packets;
         let length = f64::from(packets);
-        // At a width of 0 the two conditions overlap, and the first one holds.
+        // At a width of 0 the two conditions overlap, and the first one applies.
         self.congested = length >= self.high || (self.congested && length > self.low);
     }
 }
@@ -88,7 +88,8 @@ mod tests {
     use super::*;
     use crate::marking::filter::tests::verdicts;
 
-    /// Four packets arrive, three leave, two arrive, all leave, one arrives; the verdicts depend on what arrivals find.
+    /// Four packets arrive, three leave, two arrive, all leave, one arrives. Verdicts depend on the packets found on
+    /// arrival.
     fn marks(centre: f64, width: f64) -> Vec<bool> {
         let steps = [
             (0, true),
@@ -110,7 +111,7 @@ mod tests {
 
     #[test]
     fn without_width_it_is_a_threshold_on_what_an_arrival_finds() {
-        // They find 0, 1, 2, 3 packets; then 1, 2; then 0.
+        // Arrivals find 0, 1, 2, 3 packets; then 1, 2; then 0.
         assert_eq!(marks(1.0, 0.0), [false, true, true, true, true, true, false]);
         assert_eq!(marks(2.0, 0.0), [false, false, true, true, false, true, false]);
         assert_eq!(marks(2.5, 0.0), [false, false, false, true, false, false, false]);
@@ -118,9 +119,9 @@ mod tests {
 
     #[test]
     fn with_width_the_state_lasts_until_the_low_threshold_is_reached() {
-        // From 3 down to 1: the fall to 1 ends it.
+        // The queue falls from 3 to 1, which ends the state.
         assert_eq!(marks(2.0, 2.0), [false, false, false, true, false, false, false]);
-        // From 3 down to 0.
+        // The queue falls from 3 to 0.
         assert_eq!(marks(1.5, 3.0), [false, false, false, true, true, true, false]);
     }
 

@@ -1,8 +1,9 @@
-//! A threshold on the queue of an output, with hysteresis.
+//! Two thresholds on an output's queue, with hysteresis.
 //!
 //! # What it does
-//! When the queue of an output exceeds a high threshold, packets that leave by it are marked until the queue has fallen
-//! to a low threshold. By default, a port without credit to send marks nothing: it is not the root of the congestion.
+//! When the queue of an output exceeds a high threshold, packets that leave through it are marked until the queue has
+//! fallen to a low threshold. By default, a port without credit to send marks nothing, since it is not a root of
+//! congestion.
 //!
 //! # Source
 //! G. Pfister et al., "Solving Hot Spot Contention Using InfiniBand Architecture Congestion Control", HPI-DC 2005,
@@ -12,15 +13,15 @@
 //! # Parameters
 //! - `high`, `low`: shares of the capacity of one input buffer, with low <= high. All inputs feed an output, so more
 //!   than one buffer's worth of packets may wait for it.
-//! - `root_only`: whether a port without credit marks nothing.
+//! - `root_only`: whether a port marks only while it has credit to send.
 //! - `marking_rate`: eligible packets left unmarked between two marked ones.
 //!
 //! # Departures from the source
-//! - The paper gives no low threshold; 80 % is ours. Nor does it state whether its switches marked only at the root,
-//!   which the specification that it describes offers as a choice.
-//! - The paper's switches share their input buffers; here the capacity is that of one port and virtual lane.
-//! - The queue is evaluated whenever a packet joins or leaves it; a departing packet does not count as waiting, nor
-//!   does the credit that it takes count as available.
+//! - The paper specifies no low threshold; 80 % is ours. It also does not state whether its switches marked only at the
+//!   root, which the specification that it describes offers as a choice.
+//! - The paper's switches share their input buffers; here the capacity is per port and virtual lane.
+//! - The queue is evaluated whenever a packet joins or leaves it. A departing packet does not count as waiting, and its
+//!   credit does not count as available.
 //! - ACKs and congestion notification packets are never marked.
 
 use becalm_fabric::Rate;
@@ -31,8 +32,8 @@ use super::congestion::{Congestion, Rules, Spacing};
 use crate::scheme::MarkingScheme;
 
 becalm_schema::table! {
-    /// Once the queue of an output exceeds a high threshold, packets that leave by it are marked until it falls to a
-    /// low one.
+    /// Once the queue of an output exceeds a high threshold, packets that leave through it are marked until it falls to
+    /// a low one.
     pub struct Params {
         /// Queue of an output above which marking begins.
         pub high: f64 = 0.9; "of an input buffer"; 0.0..=100.0,
@@ -79,7 +80,7 @@ impl MarkingScheme for QueueThreshold {
     }
 
     fn needs_credit(params: &Params) -> Option<Conflict> {
-        let problem = "needs credit, which tells a root from a victim; must be false with pfc";
+        let problem = "needs credit to tell a root from a victim; must be false with pfc";
         params.root_only.then(|| Conflict::new("root_only", problem))
     }
 
@@ -116,7 +117,7 @@ mod tests {
         Params { high: 0.5, low: 0.25, ..Params::default() }
     }
 
-    /// Lets the packets at these places in the order of arrival leave; returns how many are marked.
+    /// Lets the packets at these positions in the order of arrival leave; returns how many are marked.
     fn marked(switch: &mut Switch, marker: &mut QueueThreshold, orders: std::ops::Range<u64>) -> usize {
         orders.filter(|order| switch.depart(marker, *order)).count()
     }
@@ -139,7 +140,7 @@ mod tests {
         assert_eq!(marked(&mut switch, &mut marker, 3..12), 4);
         assert!(!marker.is_congested(2, 0));
         fill(&mut switch, &mut marker, 8);
-        assert_eq!(marked(&mut switch, &mut marker, 12..20), 0, "between the thresholds nothing begins");
+        assert_eq!(marked(&mut switch, &mut marker, 12..20), 0, "marking does not begin between the thresholds");
     }
 
     #[test]

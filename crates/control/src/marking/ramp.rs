@@ -1,29 +1,30 @@
-//! Marking with a probability that rises with the queue of an output (ECN, as in RoCE switches).
+//! Marking with a probability that rises with an output's queue (ECN, as in RoCE switches).
 //!
 //! # What it does
-//! When a packet leaves by an output, Q is the number of bytes of its virtual lane that still wait for that output. Up
-//! to `kmin` the packet is not marked. Between `kmin` and `kmax` it is marked with the probability `pmax` (Q - kmin) /
-//! (kmax - kmin). Above `kmax` it is always marked: the probability jumps from `pmax` to 1. With `kmin` = `kmax` the
-//! ramp is a step, as DCTCP requires. The random number is derived from the packet and the switch, so it does not
-//! depend on the number of threads.
+//! When a packet leaves through an output, Q is the number of bytes on its virtual lane that still wait for that
+//! output. Up to `kmin` the packet is not marked. Between `kmin` and `kmax` it is marked with the probability `pmax` (Q
+//! - kmin) / (kmax - kmin). Above `kmax` it is always marked: the probability jumps from `pmax` to 1. With `kmin` =
+//! `kmax` the ramp is a step, as DCTCP requires. The random number is derived from the packet and the switch, so it
+//! does not depend on the number of threads.
 //!
-//! With `judged` = `"arrival"`, Q is the number of bytes that a packet finds waiting when it arrives. Its mark then
-//! waits in the queue with it, so the source learns of it later by the queueing delay.
+//! With `judged` = `"arrival"`, Q is the number of bytes waiting when the packet arrives. Its mark then waits in the
+//! queue with it, which delays the feedback to the source by the queueing delay.
 //!
 //! # Source
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, the congestion point of DCQCN:
 //! RED on the instantaneous queue, with Kmin 5 kB, Kmax 200 kB and Pmax 1% for links of 40 Gb/s. M. Alizadeh et al.,
 //! "Data Center TCP (DCTCP)", SIGCOMM 2010: a step at K, judged on arrival. Y. Li et al., "HPCC: High Precision
-//! Congestion Control", SIGCOMM 2019, and its simulator (HPCC group, switch-node.cc): 100 and 400 kB per 25 Gb/s of the
-//! port, Pmax 20%; the step for DCTCP at 30 kB per 10 Gb/s; the queue is read without the departing packet.
+//! Congestion Control", SIGCOMM 2019, and its simulator (HPCC group, switch-node.cc): 100 and 400 kB per 25 Gb/s of
+//! port rate, Pmax 20%; the step for DCTCP at 30 kB per 10 Gb/s; the queue is read without the departing packet.
 //!
 //! # Parameters
-//! - `kmin`, `kmax`: in kB of 1000 B, with kmin <= kmax. Packets count with their headers.
+//! - `kmin`, `kmax`: in kB of 1000 B, with kmin <= kmax. Packet sizes include headers.
 //! - `pmax`: the probability at `kmax`.
-//! - `per`: the port rate in Gb/s for which `kmin` and `kmax` are meant; at other ports they scale with the rate. If it
-//!   is left out, they apply to every port as they are.
+//! - `per`: the port rate in Gb/s for which `kmin` and `kmax` are specified; at other ports they scale with the rate.
+//!   If `per` is omitted, every port uses them unscaled.
 //! - `judged`: whether the queue is read when a packet leaves or when it arrives.
-//! - `root_only`: whether a port without credit marks nothing: it is not the root of the congestion.
+//! - `root_only`: whether a port marks only while it has credit to send. A port without credit is not a root of
+//!   congestion.
 //!
 //! # Departures from the source
 //! - ACKs and congestion notification packets are never marked. Of the sources, only HPCC's simulator states this.
@@ -45,15 +46,15 @@ const KB: f64 = 1000.0;
 becalm_schema::words! {
     /// When the queue is read for a packet.
     pub enum Judged {
-        /// When the packet leaves: the bytes that it leaves behind.
+        /// On departure: the bytes left behind.
         Departure = "departure",
-        /// When the packet arrives: the bytes that it finds.
+        /// On arrival: the bytes already waiting.
         Arrival = "arrival",
     }
 }
 
 becalm_schema::table! {
-    /// The probability of a mark rises with the queue of an output, from one threshold to another.
+    /// The probability of a mark rises with an output's queue, from one threshold to another.
     pub struct Params {
         /// Queue up to which no packet is marked.
         pub kmin: f64 = 5.0; "kB"; 0.0..=1e6,
@@ -61,7 +62,7 @@ becalm_schema::table! {
         pub kmax: f64 = 200.0; "kB"; 0.0..=1e6,
         /// Probability of a mark at a queue of `kmax`.
         pub pmax: f64 = 0.01; ""; 0.0..=1.0,
-        /// Rate of a port for which the thresholds are meant, if they scale with the rate.
+        /// Port rate for which the thresholds are specified, if they scale with the rate.
         pub per: Option<f64> = None; "Gb/s"; 1e-3..=1e5,
         /// When the queue is read for a packet.
         pub judged: Judged = Judged::Departure,
@@ -76,7 +77,7 @@ impl Params {
         Conflict::unless(self.kmin <= self.kmax, "kmin", || format!("must be at most kmax = {}", self.kmax))
     }
 
-    /// The probability of a mark at a queue of this many bytes.
+    /// The probability of a mark for a queue of this many bytes.
     pub fn probability(&self, queue: f64) -> f64 {
         let (low, high) = (self.kmin * KB, self.kmax * KB);
         match queue {
@@ -109,7 +110,7 @@ impl MarkingScheme for Ramp {
     }
 
     fn needs_credit(params: &Params) -> Option<Conflict> {
-        let problem = "needs credit, which tells a root from a victim; must be false with pfc";
+        let problem = "needs credit to tell a root from a victim; must be false with pfc";
         params.root_only.then(|| Conflict::new("root_only", problem))
     }
 
@@ -120,10 +121,10 @@ impl MarkingScheme for Ramp {
 }
 
 impl Ramp {
-    /// The probability of a mark at a queue of this many bytes at a port.
+    /// The probability of a mark for a queue of this many bytes at a port.
     fn probability<V: SwitchView>(&self, queue: u64, output: u16, switch: &V) -> f64 {
         let Some(per) = self.params.per else { return self.params.probability(queue as f64) };
-        // What a port of that rate would send in the time that the queue takes.
+        // Bytes that a port of rate `per` would send in the time that this port needs for the queue.
         let size = queue.min(u64::from(u32::MAX)) as u32;
         self.params.probability(switch.packet_time(output, size).as_secs() * per * 1e9 / 8.0)
     }
@@ -131,7 +132,7 @@ impl Ramp {
     /// The probability of a mark that a packet was assigned on arrival.
     fn judgement(&mut self, departure: &Departure) -> f64 {
         let lane = &mut self.judged[usize::from(departure.output) * self.vls + usize::from(departure.vl)];
-        // Packets of different inputs may leave in another order than they arrived.
+        // Packets from different inputs may leave out of order.
         let place = lane.binary_search_by_key(&departure.order, |(order, _)| *order);
         place.ok().and_then(|place| lane.remove(place)).map_or(0.0, |(_, probability)| probability)
     }
@@ -158,7 +159,7 @@ impl Marker for Ramp {
             Judged::Departure => self.probability(left_behind(departure, switch), departure.output, switch),
             Judged::Arrival => self.judgement(departure),
         };
-        // The credit that the packet itself takes is not left.
+        // The packet's own credit does not count as left.
         let is_root = || !self.params.root_only || switch.credit(departure.output, departure.vl) > 1;
         probability > 0.0 && is_root() && (probability >= 1.0 || departure.draw() < probability)
     }

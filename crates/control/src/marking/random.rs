@@ -1,12 +1,12 @@
-//! Marks at random: a policy that knows nothing of congestion.
+//! Random marks: a policy that ignores congestion.
 //!
 //! # What it does
-//! Every data packet is marked with the same probability as it leaves its last switch, however long the queue there and
-//! however long the packet's path. It is a baseline for other policies: an effect that this one achieves as well is not
-//! due to where the others set their marks. With `probability` = 1 every packet is marked.
+//! Every data packet is marked with the same probability as it leaves its last switch, whatever the queue there and the
+//! length of the packet's path. It is a baseline for other policies: if it achieves the same effect as another policy,
+//! that effect is not due to where the other policy sets its marks. With `probability` = 1 every packet is marked.
 //!
 //! # Source
-//! None: it is a null hypothesis for claims about other policies.
+//! None. This policy is a null hypothesis for claims about other policies.
 //!
 //! # Parameters
 //! - `probability`: probability of a mark.
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
     use crate::marking::trigger::fake::{SIZE, Switch, shape};
 
-    /// How many of 10,000 packets are marked.
+    /// Number of packets marked out of 10,000.
     fn marked(probability: f64, kind: Kind, output: u16) -> usize {
         let mut marker = Random::new(&Params { probability }, shape());
         let switch = Switch::new(2);

@@ -1,11 +1,11 @@
 //! The queue length averaged over regeneration cycles (DECbit).
 //!
 //! # What it does
-//! A regeneration cycle of a queue is a busy period and the idle period after it; a packet that arrives just when the
+//! A regeneration cycle of a queue is a busy period and the idle period after it. A packet that arrives just when the
 //! last one leaves continues the busy period. An arriving packet is marked if the average number of packets in the
 //! queue, including the one in transmission, is at least a threshold. The average covers the last complete cycle and
-//! the current one so far. So a queue that has just become busy still reflects its last cycle, while one that has been
-//! busy for a long time mainly reflects the current one.
+//! the current one so far. So a queue that has just become busy still reflects its last cycle, while a queue that has
+//! been busy for a long time mainly reflects the current one.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
@@ -13,14 +13,13 @@
 //! (busy + idle) cycle time plus the busy period of the current cycle".
 //!
 //! # Parameters
-//! - `threshold`: packets; the paper uses 1.
-//! - `over`: `"last_and_current"`, or `"last"`, the average over the last cycle alone, with which the paper begins and
-//!   which it then refines because a busy period may be long (section 4.1).
+//! - `threshold`: the average, in packets, from which arrivals are marked; the paper uses 1.
+//! - `over`: `"last_and_current"`, or `"last"`, which averages over only the last complete cycle. The paper begins with
+//!   `"last"` and then refines it, because a busy period may be long (section 4.1).
 //!
 //! # Departures from the source
-//! - A queue is one output and virtual lane; the paper models a router as one queue.
-//! - The very first packet finds no average and is not marked. Until the second cycle begins, the average covers the
-//!   first one alone.
+//! - There is one queue per output and virtual lane; the paper models a router as one queue.
+//! - The first packet finds no average and is not marked. During the first cycle, the average covers only that cycle.
 //! - ACKs and congestion notification packets count in the queue but are never marked.
 
 use becalm_engine::Time;
@@ -38,10 +37,10 @@ becalm_schema::words! {
 }
 
 becalm_schema::table! {
-    /// An arriving packet is marked if the average queue over the last busy and idle cycle and the current busy period
-    /// has reached a threshold.
+    /// An arriving packet is marked if the average queue over the last cycle and the current busy period has reached a
+    /// threshold.
     pub struct Params {
-        /// The average at or above which arrivals are marked.
+        /// Average queue length from which arrivals are marked.
         pub threshold: f64 = 1.0; "packets"; 0.001..=1e6,
         /// Cycles that the average covers.
         pub over: Over = Over::LastAndCurrent,
@@ -58,12 +57,12 @@ pub struct Cycles {
     current: Area,
     /// When the current cycle began; `None` before the first packet.
     began: Option<Time>,
-    /// When the last cycle began, and its packets times picoseconds.
+    /// When the last cycle began, and its integral in packets times picoseconds.
     last: (Time, u128),
 }
 
 impl Cycles {
-    /// Packets times picoseconds, and the time to divide them by.
+    /// Integral in packets times picoseconds, and the time by which to divide it.
     fn average_over(&self, now: Time) -> (u128, Time) {
         let (start, area) = self.last;
         match self.params.over {
@@ -72,7 +71,7 @@ impl Cycles {
         }
     }
 
-    /// A busy period begins: the current cycle is over.
+    /// Ends the current cycle at the start of a busy period.
     fn regenerate(&mut self, now: Time) {
         self.last = self.began.map_or((now, 0), |began| (began, self.current.area));
         self.began = Some(now);
@@ -117,9 +116,9 @@ mod tests {
 
     #[test]
     fn averages_over_the_last_cycle_and_the_current_one() {
-        // First cycle from 0 to 10: one packet for 2, two for 2, one for 2, none for 4: area 8. Then one for 2: 10 of 12
-        // at the next arrival; then two for 8: 26 of 20; then one for 1 until all have left. The cycle that begins
-        // at 25 has the one before in its average: 2 + 16 + 1 of 15.
+        // The first cycle lasts from 0 to 10: one packet for 2, two for 2, one for 2, none for 4, an area of 8. Then
+        // one packet for 2 makes 10 of 12 at the next arrival. Then two for 8 make 26 of 20. Then one for 1, until all
+        // have left. The cycle that begins at 25 includes the previous one in its average: 2 + 16 + 1 of 15.
         let steps = [
             (0, IN),
             (2, IN),
@@ -155,18 +154,18 @@ mod tests {
         let mut steps = vec![(0, IN), (0, IN), (0, IN), (0, IN), (9, OUT), (9, OUT), (9, OUT), (9, OUT)];
         steps.extend([(10, IN), (11, OUT), (20, IN), (21, OUT), (30, IN), (31, OUT)]);
         let marks = marks(1.0, &steps);
-        // 36 of 10 at the beginning of the second cycle; at that of the third 1 of 10.
+        // At the start of the second cycle, 36 of 10. At the start of the third, 1 of 10.
         assert_eq!(marks[4..], [true, false, false]);
     }
 
     #[test]
     fn a_train_of_packets_without_a_gap_is_one_busy_period() {
-        // Four packets, each as the one before leaves, then as long a pause; twice.
+        // Four packets, each arriving as the previous one leaves, then an equally long pause; twice.
         let train = |at: u64| (0..4).flat_map(move |i| [(at + 10 * i, IN), (at + 10 * (i + 1), OUT)]);
         let mut steps: Vec<_> = train(0).chain(train(80)).collect();
         steps.sort_by_key(|&(time, arrives)| (time, arrives));
         let first = [false, true, true, true];
-        // At the first of the second train 40 of 80, at its last 70 of 110.
+        // At the second train's first packet 40 of 80, at its last 70 of 110.
         assert_eq!(marks(1.0, &steps), [first, [false; 4]].concat());
         assert_eq!(marks(0.63, &steps), [first, [false, false, false, true]].concat());
     }
@@ -176,7 +175,7 @@ mod tests {
         let stream = |service: u64| {
             let packets = (0..50).flat_map(|i| [(10 * i, IN), (10 * i + service, OUT)]);
             let mut steps: Vec<_> = packets.collect();
-            // What frees the server comes before what arrives at the same time.
+            // At equal times, departures precede arrivals.
             steps.sort_by_key(|&(time, arrives)| (time, arrives));
             marks(1.0, &steps)
         };

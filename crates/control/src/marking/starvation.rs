@@ -1,4 +1,4 @@
-//! Credit starvation: credit returned late, to slow down sources that do not answer marks.
+//! Credit starvation: returning credit late, to slow down sources that do not answer marks.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::{Departure, SwitchView};
@@ -9,17 +9,17 @@ use crate::cct::CctEntry;
 /// Latest time of a credit return: months after the end of any run, yet early enough that sums do not overflow.
 const END: Time = Time(u64::MAX / 2);
 
-/// Rules for starving packets that enter by a port.
+/// A port's rule for starving packets that enter through it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rule {
-    /// A packet is starved if it leaves behind more bytes than this, waiting for its output; `u64::MAX` for never.
+    /// A packet is starved if more bytes than this stay behind in its output queue; `u64::MAX` for never.
     pub threshold: u64,
     /// Delay of its credit, in multiples of the packet's time on its incoming link.
     pub delay: CctEntry,
 }
 
 impl Rule {
-    /// Whether it ever starves a packet.
+    /// Whether this rule can starve a packet.
     pub(super) fn starves(&self) -> bool {
         self.threshold < u64::MAX && self.delay.multiplier() > 0
     }
@@ -38,7 +38,7 @@ pub(super) struct Starvation {
 }
 
 impl Starvation {
-    /// The state of a switch with these rules, one for each port, and this many virtual lanes; `None` if no port starves.
+    /// The state of a switch with one of these rules for each port, and `vls` virtual lanes; `None` if no port starves.
     pub(super) fn new(rules: Vec<Rule>, vls: u8) -> Option<Box<Starvation>> {
         if !rules.iter().any(Rule::starves) {
             return None;
@@ -56,7 +56,8 @@ impl Starvation {
         self.delays[usize::from(departure.output)] = if starved { delay() } else { Time::ZERO };
     }
 
-    /// Updates the state after the last byte of a packet has left by an output; returns when its credit is returned.
+    /// Updates the state after the last byte of a packet has left through an output; returns when its credit is
+    /// returned.
     pub(super) fn left(&mut self, now: Time, input: u16, output: u16, vl: u8) -> Time {
         let latest = &mut self.latest[usize::from(input) * self.vls + usize::from(vl)];
         *latest = (now.max(*latest) + self.delays[usize::from(output)]).min(END);
@@ -71,7 +72,7 @@ mod tests {
     use becalm_fabric::Kind;
     use becalm_fabric::policy::{Arrival, Marker};
 
-    /// Passes a switch's departures on to its credit starvation.
+    /// Passes a switch's departures to its credit starvation.
     struct Starving(Box<Starvation>);
 
     impl Marker for Starving {
@@ -82,7 +83,7 @@ mod tests {
         }
     }
 
-    /// Four ports, the first two of which starve while more than two packets wait, by 10 packet times.
+    /// Four ports. The first two starve while more than two packets wait, by 10 packet times.
     fn starving() -> Starving {
         let rule = |threshold| Rule { threshold, delay: CctEntry::new(1, 20).unwrap() };
         let rules = vec![rule(2 * u64::from(SIZE)), rule(2 * u64::from(SIZE)), rule(u64::MAX), rule(u64::MAX)];
@@ -106,7 +107,7 @@ mod tests {
         };
         assert_eq!(left(1, orders[0]), us(1) + DELAY, "five are left behind");
         assert_eq!(left(3, orders[1]), us(1) + DELAY * 2, "after the one before");
-        assert_eq!(left(90, orders[2]), us(90) + DELAY, "after its tail");
+        assert_eq!(left(90, orders[2]), us(90) + DELAY, "after its last byte");
         assert_eq!(left(91, orders[3]), us(90) + DELAY, "two are left behind: not starved, but never overtakes");
         assert_eq!(left(200, orders[4]), us(200));
     }
@@ -135,7 +136,7 @@ mod tests {
             switch.arrive(&mut marker, 0, 2, 0);
             assert!(order > 0 || !switch.depart(&mut marker, 0), "none is left behind");
         }
-        assert_eq!(marker.0.left(us(1), 0, 2, 0), us(1), "whatever has come since");
+        assert_eq!(marker.0.left(us(1), 0, 2, 0), us(1), "whatever has arrived since");
         let now = us(2);
         let ack = Departure { now, order: 9, input: 0, output: 2, vl: 0, size: 20, kind: Kind::Ack, tie: 0, switch: 0 };
         marker.departing(&ack, &switch);

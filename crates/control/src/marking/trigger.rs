@@ -1,14 +1,14 @@
-//! The common part of triggered markers: marks for packets that wait for an output at a trigger.
+//! Triggered markers share this code: it marks packets that wait for an output when marking is triggered.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::{Arrival, Attention, Departure, SwitchShape, SwitchView};
 
 becalm_schema::words! {
-    /// How the packets that wait for an output when marking is triggered get their marks.
+    /// How waiting packets get their marks when marking is triggered.
     pub enum Method {
-        /// As many of the next departures are marked as there were packets waiting: the two counters of the paper.
+        /// The number of waiting packets sets how many of the next departures are marked: the paper's two counters.
         Counters = "counters",
-        /// Exactly the packets that were waiting are marked, in whatever order they leave.
+        /// Exactly the waiting packets are marked, in whatever order they leave.
         Scan = "scan",
     }
 }
@@ -27,17 +27,17 @@ becalm_schema::words! {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fullness {
     pub full: Full,
-    /// Free slots with which it already counts as full.
+    /// Free slots at which the buffer already counts as full.
     pub headroom: u32,
 }
 
 impl Fullness {
-    /// Whether the input buffer of a packet is full, at this time.
+    /// Whether the input buffer of a packet is full at this check.
     pub(super) fn is_reached<V: SwitchView>(self, time: Full, arrival: &Arrival, switch: &V) -> bool {
         self.full == time && arrival.waits && switch.room(arrival.input, arrival.vl) <= self.headroom
     }
 
-    /// What a marker with this rule must be shown.
+    /// Attention that a marker with this rule needs.
     pub(super) fn attention(self) -> Attention {
         match self.full {
             Full::Forwarded => Attention::Tails,
@@ -46,13 +46,13 @@ impl Fullness {
     }
 }
 
-/// Whether a packet leaves by a link that was blocked at most this long ago: it had a packet to send but no credit.
+/// Whether a packet leaves on a link that was blocked (packets to send but no credit) at most `after` ago.
 pub(super) fn is_spared<V: SwitchView>(departure: &Departure, after: Time, switch: &V) -> bool {
     let blocked = || switch.blocked_until(departure.output, departure.vl);
     after > Time::ZERO && blocked().is_some_and(|until| departure.now <= until + after)
 }
 
-/// For every port and virtual lane, the place in the order of arrival below which packets are marked.
+/// For every port and virtual lane, the position in the order of arrival below which packets are marked.
 #[derive(Clone, Debug)]
 pub(super) struct Watermarks {
     vls: usize,
@@ -65,7 +65,7 @@ impl Watermarks {
         Watermarks { vls, below: vec![0; usize::from(shape.ports) * vls] }
     }
 
-    /// Marks the packets that have arrived so far, the newest being number `order`.
+    /// Marks all packets that have arrived so far; the newest is number `order`.
     pub(super) fn raise(&mut self, port: u16, vl: u8, order: u64) {
         self.below[usize::from(port) * self.vls + usize::from(vl)] = order + 1;
     }
@@ -86,7 +86,7 @@ pub(super) struct Trigger {
 
 #[derive(Clone, Debug)]
 enum Marks {
-    /// For every output and virtual lane, how many of its next departures to mark: the paper's `cnt2`.
+    /// For every output and virtual lane, the number of next departures to mark: the paper's `cnt2`.
     Counters { vls: usize, left: Vec<u32> },
     /// For every output and virtual lane, which arrivals to mark.
     Scan(Watermarks),
@@ -102,7 +102,7 @@ impl Trigger {
         Trigger { ports, fullness, spare_blocked, marks }
     }
 
-    /// If a packet fills its input buffer, marks the packets that wait for any output of the buffer's packets.
+    /// If a packet fills its input buffer, marks the packets that wait for any output used by packets in the buffer.
     pub(super) fn on_full_input<V: SwitchView>(&mut self, time: Full, arrival: &Arrival, switch: &V) {
         if !self.fullness.is_reached(time, arrival, switch) {
             return;
@@ -114,13 +114,13 @@ impl Trigger {
         }
     }
 
-    /// What the marker must be shown.
+    /// Attention that the marker needs.
     pub(super) fn attention(&self) -> Attention {
         self.fullness.attention()
     }
 
-    /// If a packet has to wait and is one too many for its output, counting the one in transmission, marks the waiting
-    /// packets.
+    /// If a packet has to wait and the packets for its output, including the one in transmission, exceed the threshold,
+    /// marks the waiting packets.
     pub(super) fn on_long_output<V: SwitchView>(&mut self, threshold: u32, arrival: &Arrival, switch: &V) {
         if arrival.waits && switch.present(arrival.output, arrival.vl) > threshold {
             self.mark_waiting(arrival.output, arrival, switch);
@@ -161,14 +161,14 @@ pub(super) mod fake {
     /// Bytes of every packet.
     pub const SIZE: u32 = 2068;
 
-    /// Four ports, the last one to a host; two virtual lanes; room for 16 packets in each buffer.
+    /// Four ports, the last one to a host; two virtual lanes; space for 16 packets in each buffer.
     pub fn shape() -> SwitchShape {
         let host_ports = vec![false, false, false, true];
         SwitchShape { name: "S1".to_string(), ports: 4, vls: 2, capacity_bytes: 16 * SIZE, host_ports }
     }
 
     pub struct Switch {
-        /// Packets for which every output holds credit.
+        /// Number of packets for which every output holds credit.
         pub credit: u32,
         /// The time of the next event.
         pub now: Time,
@@ -181,7 +181,7 @@ pub(super) mod fake {
     }
 
     impl Switch {
-        /// A switch with `room` packets in each input buffer.
+        /// A switch with space for `room` packets in each input buffer.
         pub fn new(room: u32) -> Switch {
             Switch {
                 credit: u32::MAX,
@@ -194,12 +194,12 @@ pub(super) mod fake {
             }
         }
 
-        /// A packet arrives and waits; returns its place in the order of arrival.
+        /// Lets a packet arrive and wait; returns its position in the order of arrival.
         pub fn arrive(&mut self, marker: &mut impl Marker, input: u16, output: u16, vl: u8) -> u64 {
             self.come(marker, input, output, vl, true)
         }
 
-        /// A packet arrives that may leave at once.
+        /// Lets a packet arrive that may leave at once.
         pub fn arrive_cutting_through(&mut self, marker: &mut impl Marker, input: u16, output: u16, vl: u8) -> u64 {
             self.come(marker, input, output, vl, false)
         }
@@ -212,7 +212,7 @@ pub(super) mod fake {
             order
         }
 
-        /// The last byte of a waiting packet arrives.
+        /// Lets the last byte of a waiting packet arrive.
         pub fn store(&mut self, marker: &mut impl Marker, order: u64) {
             let packet = self.waiting.iter().find(|packet| packet.order == order).expect("the packet waits");
             let &Departure { input, output, vl, size, kind, .. } = packet;
@@ -220,14 +220,14 @@ pub(super) mod fake {
             marker.stored(&arrival, self);
         }
 
-        /// A packet leaves at once; returns whether it is marked.
+        /// Lets a packet leave at once; returns whether it is marked.
         pub fn depart(&mut self, marker: &mut impl Marker, order: u64) -> bool {
             let marked = self.begin(marker, order);
             self.sending.pop();
             marked
         }
 
-        /// A packet begins to leave and stays in transmission; returns whether it is marked.
+        /// Lets a packet begin to leave and stay in transmission; returns whether it is marked.
         pub fn begin(&mut self, marker: &mut impl Marker, order: u64) -> bool {
             let place = self.waiting.iter().position(|packet| packet.order == order).expect("the packet is there");
             let departure = self.waiting[place];

@@ -1,21 +1,21 @@
-//! Priority-based flow control (IEEE 802.1Qbb): thresholds, the delay of a pause, and headroom.
+//! Priority-based flow control (IEEE 802.1Qbb): thresholds, pause delay and headroom.
 
 use becalm_engine::Time;
 
 use crate::network::link::Rate;
 
-/// The policy that keeps a sender from filling a buffer beyond its end.
+/// The policy that keeps a sender from overflowing a buffer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum FlowControl {
-    /// A sender knows the room in the next buffer, and takes it before it sends.
+    /// A sender tracks the free space in the next buffer and reserves it before it sends.
     #[default]
     Credits,
-    /// A buffer pauses its sender, one virtual lane at a time.
+    /// A buffer pauses its sender, separately for each virtual lane.
     Pfc(Pfc),
 }
 
 impl FlowControl {
-    /// The settings of PFC; `None` with credit.
+    /// The settings of PFC; `None` with credits.
     pub fn pfc(&self) -> Option<&Pfc> {
         match self {
             FlowControl::Credits => None,
@@ -24,52 +24,53 @@ impl FlowControl {
     }
 }
 
-/// Settings of PFC. XOFF of a buffer is its size, [`SwitchConfig::buffer`](crate::SwitchConfig::buffer), in bytes;
-/// headroom comes on top of that.
+/// Settings of PFC. XOFF is the size of a buffer, [`SwitchConfig::buffer`](crate::SwitchConfig::buffer), in
+/// bytes. Headroom is additional.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pfc {
-    /// Bytes of a buffer down to which its sender stays paused, at most XOFF; two packets of the largest size below XOFF if
-    /// `None`.
+    /// Fill level, in bytes, to which a buffer must drain before its sender resumes; at most XOFF. `None` for
+    /// two packets of the largest size below XOFF.
     pub xon: Option<u32>,
-    /// The memory that the input buffers of a switch share; `None` if each has its own. Hosts have their own always.
+    /// Memory shared by the input buffers of a switch; `None` if each has its own. A host's buffers are never
+    /// shared.
     pub pool: Option<SharedPool>,
-    /// Bytes that a buffer has above XOFF; as many as it can need if `None`.
+    /// Bytes of headroom above XOFF; `None` for the most that a buffer can need.
     pub headroom: Option<u32>,
-    /// Time from the decision of a buffer until its sender obeys, without the delay of the cable; that of the
-    /// worst case if `None`.
+    /// Time from a buffer's decision until its sender obeys, excluding the cable's delay; `None` for the
+    /// worst case.
     pub delay: Option<Time>,
-    /// The part of the worst case in which the sender responds; that of the standard for the link's rate if `None`,
+    /// The sender's response time in the worst case; `None` for the standard's maximum at the link's rate,
     /// [`standard_quanta`].
     pub response: Option<PauseResponse>,
 }
 
-/// Memory that the input buffers of a switch share, without their headroom.
+/// Memory shared by the input buffers of a switch, excluding their headroom.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SharedPool {
-    /// Its bytes; as many as the buffers would have apart if `None`.
+    /// Size in bytes; `None` for the sum of the sizes that separate buffers would have.
     pub bytes: Option<u64>,
-    /// XOFF as a multiple of what is free.
+    /// XOFF as a multiple of the free memory.
     pub alpha: f64,
-    /// Bytes from XOFF down to XON; two packets of the largest size if `None`.
+    /// Bytes between XOFF and XON; `None` for two packets of the largest size.
     pub offset: Option<u32>,
 }
 
-/// Bytes of a pause frame on the wire, its preamble and the gap between frames included.
+/// Bytes of a pause frame on the wire, including preamble and interframe gap.
 pub const PAUSE_FRAME_BYTES: u32 = 84;
 
-/// The time that a sender takes to respond to a pause.
+/// The time in which a sender responds to a pause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PauseResponse {
     /// A time.
     Time(Time),
-    /// Quanta, in each of which its link carries 512 bits.
+    /// Pause quanta, the transmission times of 512 bits on the link.
     Quanta(u32),
 }
 
-/// Bytes of a quantum.
+/// Bytes transmitted in one quantum.
 const QUANTUM_BYTES: u32 = 64;
 
-/// The most quanta in which a sender responds, by the rate of its link in Gb/s (IEEE 802.3, clause 31B.3.7).
+/// Maximum response time in quanta, by link rate in Gb/s (IEEE 802.3, clause 31B.3.7).
 const STANDARD_QUANTA: [(f64, u32); 10] = [
     (0.1, 1),
     (1.0, 2),
@@ -83,7 +84,8 @@ const STANDARD_QUANTA: [(f64, u32); 10] = [
     (800.0, 905),
 ];
 
-/// The quanta of the standard at this rate: those of the next rate that it names, or of the last one.
+/// The standard's response time at this rate, in quanta. A rate between entries uses the next higher one; a
+/// rate above the last entry uses the last.
 pub fn standard_quanta(rate: Rate) -> u32 {
     let gigabits = rate.bits_per_second() / 1e9;
     let next = STANDARD_QUANTA.iter().find(|(named, _)| gigabits <= named * (1.0 + 1e-9));
@@ -91,8 +93,9 @@ pub fn standard_quanta(rate: Rate) -> u32 {
 }
 
 impl Pfc {
-    /// Time from the decision of a buffer until its sender obeys, without the delay of the cable. In the worst case
-    /// the pause waits for a packet of the `largest` size, in bytes; `back` is the rate of the link that it takes.
+    /// Time from a buffer's decision until its sender obeys, excluding the cable's delay. In the worst case,
+    /// the pause frame waits behind a packet of `largest` bytes. `back` is the rate of the link that carries
+    /// the pause frame.
     pub fn delay_on(&self, back: Rate, largest: u32) -> Time {
         let response = match self.response {
             Some(PauseResponse::Time(time)) => time,
@@ -104,13 +107,14 @@ impl Pfc {
     }
 }
 
-/// Bytes that a buffer can receive from the packet that crosses XOFF on: the headroom that it needs.
+/// Bytes that a buffer can receive, starting with the packet that crosses XOFF: the headroom that it needs.
 ///
-/// The sender is blind for a time: it begins packets until `blind` after the start of the packet that crosses. These
-/// are the delays of the pause, of the cable and of forwarding. Packets that begin and end within it follow each other;
-/// one more begins just before its end. It is the tight form of the usual sum, 2 MTU + 2 C d + 84 B + C r, with C d
-/// for the cable and C r for the response. Where a packet counts only when the whole of it is in, the one that crosses is
-/// off the cable by then, and comes on top. Packets have `smallest` to `largest` bytes.
+/// The sender does not yet obey the pause for a time of `blind` after the start of the packet that crosses
+/// XOFF. `blind` includes the delays of the pause, the cable and forwarding. The sender transmits packets
+/// back to back during this time, and the last one may begin just before its end. This is the tight form of
+/// the usual sum, 2 MTU + 2 C d + 84 B + C r, where C d covers the cable and C r the response. If a packet is
+/// counted only after all of it has arrived (`whole`), the packet that crosses XOFF has already left the
+/// cable by then and is counted in addition. Packets have `smallest` to `largest` bytes.
 pub fn headroom(rate: Rate, blind: Time, whole: bool, (smallest, largest): (u32, u32)) -> u32 {
     let before = rate.bytes_before(blind, smallest);
     let ends = if whole { 2 } else { 1 };
@@ -140,17 +144,19 @@ mod tests {
         let quanta = |gigabits: f64| standard_quanta(Rate::from_bits_per_second(gigabits * 1e9));
         let named = [0.1, 1.0, 10.0, 25.0, 40.0, 50.0, 100.0, 200.0, 400.0, 800.0].map(quanta);
         assert_eq!(named, [1, 2, 67, 80, 118, 147, 394, 453, 905, 905]);
-        assert_eq!([0.01, 8.0, 56.0, 300.0, 1600.0].map(quanta), [1, 67, 394, 905, 905], "of the next rate");
+        assert_eq!([0.01, 8.0, 56.0, 300.0, 1600.0].map(quanta), [1, 67, 394, 905, 905], "the next entry's quanta");
     }
 
     #[test]
     fn headroom_is_what_a_blind_sender_sends_and_one_packet() {
         let rate = Rate::from_bits_per_second(8e9);
-        // 999 B end before 1000 ns have passed; one that begins then is paused.
+        // 999 B are sent completely before 1000 ns have passed. A packet that would begin at 1000 ns is
+        // paused.
         assert_eq!(headroom(rate, Time::from_ns(1000), false, SIZES), 999 + 2068);
         assert_eq!(headroom(rate, Time::from_ns(1000), true, SIZES), 999 + 2 * 2068);
         assert_eq!(headroom(rate, Time::ZERO, false, SIZES), 2068);
-        // Packets of 20 B take 12,307 or 12,308 ps at 13 Gb/s: each may be half of a picosecond shorter than it is.
+        // Packets of 20 B need 12,307 or 12,308 ps at 13 Gb/s. Rounding can shorten each by half a
+        // picosecond.
         let odd = headroom(Rate::from_bits_per_second(13e9), Time::from_us(1), false, SIZES) - 2068;
         assert_eq!(odd, 1625);
     }

@@ -1,18 +1,18 @@
-//! The backlog of a host: packets of messages that were posted and have not been sent, in a send queue of some size.
+//! The backlog of a host: posted packets that have not been sent, held in a send queue of limited size.
 
 use std::collections::VecDeque;
 
 use crate::config::{AdapterConfig, WhenFull};
 use crate::ids::SourceId;
 
-/// How much of a host's send queue is taken, and who waits for room.
+/// The occupancy of a host's send queue, and the sources blocked by a full queue.
 #[derive(Debug)]
 pub(crate) struct Backlog {
-    /// Packets that it holds; [`AdapterConfig::UNLIMITED`] for any number.
+    /// Capacity in packets; [`AdapterConfig::UNLIMITED`] for no limit.
     limit: u32,
     full: WhenFull,
     packets: u64,
-    /// Sources with a message that found no room, in the order in which they came.
+    /// Sources whose message did not fit, in order of arrival.
     blocked: VecDeque<SourceId>,
 }
 
@@ -26,13 +26,13 @@ impl Backlog {
         self.limit != AdapterConfig::UNLIMITED
     }
 
-    /// Whether messages that find no room are dropped.
+    /// Whether messages that do not fit are dropped.
     pub fn drops(&self) -> bool {
         self.full == WhenFull::Drop
     }
 
-    /// How many of `count` messages of this many packets there is room for. An empty queue takes a message of any size.
-    /// One that is `late` has to wait for those that wait already.
+    /// Number of messages, out of `count` with this many packets each, that fit. An empty queue accepts a
+    /// message of any size. A `late` message has to wait behind blocked sources.
     pub fn fits(&self, packets: u32, count: u32, late: bool) -> u32 {
         if !self.is_limited() {
             return count;
@@ -45,17 +45,17 @@ impl Backlog {
         room.max(least).min(u64::from(count)) as u32
     }
 
-    /// Notes that this many packets were posted.
+    /// Records that this many packets were posted.
     pub fn posted(&mut self, packets: u64) {
         self.packets += packets;
     }
 
-    /// Notes that a packet of a posted message goes out.
+    /// Records that a packet of a posted message is sent.
     pub fn sent(&mut self) {
         self.packets -= 1;
     }
 
-    /// Has a source wait, behind the others or, if it has been called in vain, before them.
+    /// Blocks a source behind all others, or in front of them if it was called but still does not fit.
     pub fn block(&mut self, source: SourceId, again: bool) {
         if again {
             self.blocked.push_front(source);
@@ -64,7 +64,8 @@ impl Backlog {
         }
     }
 
-    /// The source to call, if there is room and one waits for it; it no longer waits.
+    /// Returns the source to call, if one is blocked and the queue has space; the source is no longer
+    /// blocked.
     pub fn call(&mut self) -> Option<SourceId> {
         if self.packets < u64::from(self.limit) { self.blocked.pop_front() } else { None }
     }

@@ -1,4 +1,4 @@
-//! The execution of programs: turns of ranks, and their messages.
+//! Execution of the programs of ranks, and their messages.
 
 use becalm_engine::{Time, mix};
 use becalm_workload::{Action, Arrival, Rank, Turn};
@@ -13,7 +13,7 @@ use crate::network::link::LOCAL;
 use crate::policy::{Observer, Response};
 
 impl<R: Response, E> Hosts<R, E> {
-    /// Schedules the starts of the ranks whose hosts are handled here.
+    /// Schedules the starts of the ranks on this part's hosts.
     pub fn begin_jobs<O: Observer>(&self, cx: &mut Context<'_, O>) {
         for (id, rank) in (0u32..).map(RankId).zip(&self.jobs.ranks) {
             if rank.part == LOCAL {
@@ -22,26 +22,26 @@ impl<R: Response, E> Hosts<R, E> {
         }
     }
 
-    /// A rank begins, or does what is due.
+    /// Starts a rank, or runs its operations that are due.
     pub fn on_rank<O: Observer>(&mut self, id: RankId, cx: &mut Context<'_, O>) {
         let begun = std::mem::replace(&mut self.jobs.ranks[id.index()].begun, true);
         self.turn(id, cx, |rank, turn| if begun { rank.wake(turn) } else { rank.begin(turn) });
     }
 
-    /// The last byte of a flow's message has left.
+    /// Handles the departure of the last byte of a flow's message.
     pub fn on_left<O: Observer>(&mut self, flow: FlowId, cx: &mut Context<'_, O>) {
         let (from, send) = self.jobs.left(flow);
         self.turn(from, cx, |rank, turn| rank.left(send, turn));
     }
 
-    /// A message of a job's flow has arrived whole.
+    /// Handles the complete arrival of a message of a job's flow.
     pub fn job_message<O: Observer>(&mut self, flow: FlowId, cx: &mut Context<'_, O>) {
         let (from, to, send) = self.jobs.arrived(flow);
         let arrival = Arrival { from: from.0 - self.jobs.id(self.jobs.ranks[from.index()].job, 0).0, send };
         self.turn(to, cx, |rank, turn| rank.arrived(arrival, turn));
     }
 
-    /// Gives a rank its turn, and does what it asks for.
+    /// Runs a step of a rank, and carries out its requests.
     fn turn<O: Observer>(
         &mut self,
         id: RankId,

@@ -9,55 +9,55 @@ use crate::host::job::JobSpec;
 use crate::ids::{FlowId, NodeId, RankId};
 use crate::network::link::LOCAL;
 
-/// All jobs, and the ranks of which a simulator handles the hosts.
+/// All jobs and ranks, including ranks on hosts that another part handles.
 #[derive(Debug, Default)]
 pub(crate) struct Jobs {
     pub specs: Vec<JobSpec>,
-    /// By job: its first rank.
+    /// The first rank of each job.
     first_rank: Vec<u32>,
     pub ranks: Vec<HostedRank>,
-    /// By flow, from the first one of jobs on.
+    /// Channels indexed by flow, starting with the first flow of jobs.
     channels: Vec<Channel>,
-    /// Ranks of this simulator with something left to do.
+    /// Unfinished ranks of this simulator.
     open: u32,
-    /// What a rank asks for, while it has its turn.
+    /// Requests of a rank while its program runs.
     pub asked: Asked,
 }
 
-/// A rank and the ways to the ranks that it sends to.
+/// A rank and its paths to the ranks that receive its messages.
 #[derive(Debug, Default)]
 pub(crate) struct HostedRank {
     pub rank: Rank,
     pub job: u32,
     pub host: NodeId,
-    /// The part that handles its host, or [`LOCAL`].
+    /// The part that handles this rank's host, or [`LOCAL`].
     pub part: u16,
     pub begun: bool,
-    /// By receiving rank, in order.
+    /// In ascending order of receiving rank.
     pub paths: Vec<(u32, Path)>,
 }
 
 /// The path of messages from one rank to another.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Path {
-    /// By packets.
+    /// Packets of a flow.
     Flow(FlowId),
-    /// Within the host, which copies messages one after the other and is free at this time.
+    /// Copies within the host, one message at a time. The host is free at this time.
     Local(Time),
 }
 
-/// A flow between two ranks. Its messages stay in order, so neither packets nor answers need to name them.
+/// A flow between two ranks. Its messages stay in order, so packets and answers need not identify them.
 #[derive(Debug, Default)]
 struct Channel {
     from: RankId,
     to: RankId,
-    /// Messages that have not left yet, kept by the sender's part.
+    /// Messages that have not been sent completely, tracked by the sender's part.
     leaving: VecDeque<u32>,
-    /// Messages that have been posted and have not arrived, kept by the receiver's part.
+    /// Messages that were posted but have not arrived, tracked by the receiver's part.
     announced: VecDeque<u32>,
 }
 
-/// What a rank asks for during its turn.
+/// Requests of a rank during a step of its program.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
     pub overhead: Time,
@@ -88,8 +88,8 @@ impl Surroundings for Asked {
 }
 
 impl Jobs {
-    /// The jobs, with the ranks of a simulator's own hosts ready to begin. `part_of` gives the part of a host, [`LOCAL`] for
-    /// the simulator's own.
+    /// The jobs, with the ranks of the simulator's own hosts ready to begin. `part_of` returns the part of a
+    /// host, [`LOCAL`] for the simulator's own.
     pub fn new(specs: Vec<JobSpec>, part_of: impl Fn(NodeId) -> u16) -> Jobs {
         let mut jobs = Jobs::default();
         for (number, spec) in (0u32..).zip(&specs) {
@@ -117,12 +117,12 @@ impl Jobs {
         jobs
     }
 
-    /// The first flow of jobs, which are the last of all; `u32::MAX` without jobs.
+    /// The first flow of jobs. Flows of jobs follow all others; `u32::MAX` without jobs.
     pub fn first_flow(&self) -> u32 {
         self.specs.first().map_or(u32::MAX, |job| job.first_flow.0)
     }
 
-    /// The number of a job's rank.
+    /// The global identifier of a job's rank.
     pub fn id(&self, job: u32, rank: u32) -> RankId {
         RankId(self.first_rank[job as usize] + rank)
     }
@@ -132,12 +132,12 @@ impl Jobs {
         &self.ranks[self.id(job as u32, rank).index()].rank
     }
 
-    /// Ranks of this simulator with something left to do.
+    /// Number of unfinished ranks of this simulator.
     pub fn open_ranks(&self) -> u32 {
         self.open
     }
 
-    /// Counts a rank that has nothing left to do.
+    /// Records that a rank has finished.
     pub fn rank_done(&mut self) {
         self.open -= 1;
     }
@@ -147,36 +147,37 @@ impl Jobs {
         &mut self.channels[(flow.0 - first) as usize]
     }
 
-    /// Notes that a message is posted; it leaves after those before it.
+    /// Records that a message is posted. It is sent after the flow's earlier messages.
     pub fn post(&mut self, flow: FlowId, send: u32) {
         self.channel(flow).leaving.push_back(send);
     }
 
-    /// Tells a receiver of a message that is on its way.
+    /// Notifies a receiver of a message that is on its way.
     pub fn announce(&mut self, flow: FlowId, send: u32) {
         self.channel(flow).announced.push_back(send);
     }
 
-    /// The part of the receiver of a flow.
+    /// The part that handles the receiver of a flow.
     pub fn part_of_receiver(&mut self, flow: FlowId) -> u16 {
         let to = self.channel(flow).to;
         self.ranks[to.index()].part
     }
 
-    /// The sender of the message of a flow that has left, and the number of its send.
+    /// The sender of the flow's message that has just been sent, and the index of its send operation.
     pub fn left(&mut self, flow: FlowId) -> (RankId, u32) {
         let channel = self.channel(flow);
         (channel.from, channel.leaving.pop_front().expect("a message leaves after it was posted"))
     }
 
-    /// The sender and the receiver of the message of a flow that has arrived, and the number of its send.
+    /// The sender and the receiver of the flow's message that has just arrived, and the index of its send
+    /// operation.
     pub fn arrived(&mut self, flow: FlowId) -> (RankId, RankId, u32) {
         let channel = self.channel(flow);
         let send = channel.announced.pop_front().expect("a message is announced before it arrives");
         (channel.from, channel.to, send)
     }
 
-    /// Takes over the ranks of another part's hosts, with their ends of channels.
+    /// Takes over the ranks of another part's hosts, and their ends of channels.
     pub fn take(&mut self, other: &mut Jobs, theirs: &dyn Fn(NodeId) -> bool) {
         for (ours, its) in self.channels.iter_mut().zip(&mut other.channels) {
             if theirs(self.ranks[ours.from.index()].host) {
@@ -194,7 +195,7 @@ impl Jobs {
         self.open += other.open;
     }
 
-    /// Makes all ranks this part's own.
+    /// Assigns all ranks to this part.
     pub fn handle_all(&mut self) {
         self.ranks.iter_mut().for_each(|rank| rank.part = LOCAL);
     }

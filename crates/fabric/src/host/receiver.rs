@@ -10,45 +10,45 @@ use crate::policy::{Delivery, Unanswered};
 
 /// The receiving end of a flow.
 ///
-/// Packets that arrive before earlier ones are placed where they belong; messages are complete in the order in which they
-/// were sent, as a queue pair completes them.
-// One cache line. It has the rank of the sender, so that an answer does not need the sending end.
+/// Packets may arrive out of order. Messages complete in the order in which they were sent, as on a queue
+/// pair.
+// One cache line. It stores the sender's rank, so that an answer does not need the sending end.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Receiver {
     /// Sequence number of the first packet that has not arrived.
     next: u32,
-    /// Bytes of a packet in addition to its payload.
+    /// Bytes per packet in addition to the payload.
     header: u32,
     pub payload: u64,
     pub marked: u32,
     pub messages: u32,
-    /// Payload of the message that is arriving, and when its first packet left the source.
+    /// Payload received so far of the current message.
     message: u32,
-    /// The rank of the host that sends.
+    /// The rank of the sending host.
     pub source: u32,
     began: Time,
-    /// Packets since the last ACK, and marked ones among them.
+    /// Packets received since the last ACK.
     unanswered: u32,
     unanswered_marked: u32,
-    /// When the last CNP was sent; [`Time::MAX`] if none was.
+    /// Time of the last CNP; [`Time::MAX`] if none was sent.
     notified: Time,
-    /// Once a packet has arrived before an earlier one.
+    /// Present once a packet has arrived out of order.
     early: Option<Box<Early>>,
 }
 
 const _: () = assert!(size_of::<Receiver>() == 64);
 
-/// Packets that arrive before earlier ones.
+/// Packets that arrived before earlier ones.
 #[derive(Clone, Debug, Default)]
 struct Early {
-    /// Those beyond the first that has not arrived.
+    /// Packets waiting for an earlier one, by sequence number.
     pieces: BTreeMap<u32, Piece>,
-    /// How many there have been.
+    /// Total number of packets that arrived early.
     disordered: u32,
 }
 
-/// What a packet adds to its message.
+/// Contribution of a packet to its message.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     payload: u32,
@@ -58,7 +58,8 @@ struct Piece {
 }
 
 impl Receiver {
-    /// The receiving end of a flow from the host of this rank, whose packets have this many bytes besides their payload.
+    /// The receiving end of a flow from the host of rank `source`, with `header` bytes per packet in addition
+    /// to the payload.
     pub fn new(header: u32, source: u32) -> Receiver {
         Receiver {
             next: 0,
@@ -81,7 +82,7 @@ impl Receiver {
         self.next + self.early.as_ref().map_or(0, |early| early.pieces.len() as u32)
     }
 
-    /// Their bytes.
+    /// Bytes of the packets that have arrived.
     pub fn bytes(&self) -> u64 {
         self.payload + u64::from(self.header) * u64::from(self.packets())
     }
@@ -91,20 +92,20 @@ impl Receiver {
         self.early.as_ref().map_or(0, |early| early.disordered)
     }
 
-    /// What has arrived since the last answers.
+    /// Counts since the last answers.
     #[inline(always)]
     pub fn unanswered(&self) -> Unanswered {
         let notified = (self.notified != Time::MAX).then_some(self.notified);
         Unanswered { packets: self.unanswered, marked: self.unanswered_marked, notified }
     }
 
-    /// Notes that an ACK is sent.
+    /// Records that an ACK is sent.
     #[inline(always)]
     pub fn acknowledge(&mut self) {
         (self.unanswered, self.unanswered_marked) = (0, 0);
     }
 
-    /// Notes that a CNP is sent.
+    /// Records that a CNP is sent.
     #[inline(always)]
     pub fn notify(&mut self, now: Time) {
         self.notified = now;
@@ -126,7 +127,7 @@ impl Receiver {
         packet.last || self.early.is_some()
     }
 
-    /// Keeps a packet that has arrived before an earlier one.
+    /// Keeps a packet that arrived before an earlier one.
     #[cold]
     fn keep(&mut self, packet: &Packet, payload: u32) {
         let &Packet { last, posted, injected, .. } = packet;
@@ -136,7 +137,7 @@ impl Receiver {
         early.pieces.insert(packet.sequence, piece);
     }
 
-    /// Adds the first packet that had not arrived to its message.
+    /// Adds the next packet in order to the current message.
     #[inline]
     fn add(&mut self, injected: Time, payload: u32) {
         self.next += 1;
@@ -146,7 +147,7 @@ impl Receiver {
         self.message += payload;
     }
 
-    /// The message of the flow whose last packet has been added; `posted` is the packet's.
+    /// Completes the current message, whose last packet has been added and was posted at `posted`.
     pub fn complete(&mut self, flow: FlowId, posted: Time) -> Delivery {
         let bytes = u64::from(std::mem::take(&mut self.message));
         self.messages += 1;
@@ -154,7 +155,7 @@ impl Receiver {
         Delivery { flow, number, last, posted, began, bytes }
     }
 
-    /// The next message of the flow that packets complete which have arrived early; they are added.
+    /// Adds early packets that are now in order, and returns the next message that they complete.
     pub fn complete_early(&mut self, flow: FlowId) -> Option<Delivery> {
         loop {
             let piece = self.early.as_mut()?.pieces.remove(&self.next)?;
@@ -171,7 +172,8 @@ mod tests {
     use super::*;
     use crate::packet::Kind;
 
-    /// A packet that left the source at its number of microseconds; the third and the fourth end messages.
+    /// A packet injected at as many microseconds as its sequence number. The third and fourth packets end
+    /// messages.
     fn packet(sequence: u32) -> Packet {
         Packet {
             posted: Time::from_us(u64::from(sequence) / 3),

@@ -1,4 +1,4 @@
-//! Latency of packets on an empty network.
+//! Packet and message latency on an idle network.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,7 +10,7 @@ use crate::network::link::Rate;
 use crate::network::routing::Paths;
 use crate::network::topology::{NodeKind, Topology};
 
-/// The latency of packets that meet no other packet, at the rates that links have at the start of the run.
+/// Latencies without contention, at the rates that links have at the start of the run.
 #[derive(Debug)]
 pub struct Unloaded<'a> {
     topology: &'a Topology,
@@ -20,24 +20,25 @@ pub struct Unloaded<'a> {
 }
 
 impl<'a> Unloaded<'a> {
-    /// The latencies in a network with such switches.
+    /// The latencies in a network with these switches.
     pub fn new(topology: &'a Topology, paths: &'a Paths<'a>, switch: &SwitchConfig) -> Unloaded<'a> {
         Unloaded { topology, paths, switching: switch.switching, forwarding_delay: switch.forwarding_delay }
     }
 
-    /// Time from the moment a packet's header leaves its source until its last byte arrives, in a packet of `size` bytes.
-    /// `path` are the ports by which it leaves, see [`Paths::path`].
+    /// Time from the departure of a packet's header at the source to the arrival of its last byte, for a
+    /// packet of `size` bytes. `path` lists the ports by which it leaves, see [`Paths::path`].
     pub fn latency(&self, path: &[PortId], size: u32) -> Time {
         let header = path.windows(2).fold(Time::ZERO, |header, ports| header + self.to_next(ports, size));
         let (rate, delay) = self.link(path[path.len() - 1]);
         header + rate.time_of(size) + delay
     }
 
-    /// Time from the moment a message is posted until its last byte is delivered, where its host has nothing else to send
-    /// and its packets follow each other as fast as links and adapters let them. `path` are the ports by which packets
-    /// leave, see [`Paths::path`]; `ends` the adapters of the source and the destination.
+    /// Time from the posting of a message to the delivery of its last byte, if its host has nothing else to
+    /// send and its packets follow each other as closely as links and adapters allow. `path` lists the ports
+    /// by which packets leave, see [`Paths::path`]. `ends` are the adapters of the source and the
+    /// destination.
     ///
-    /// Windows, gaps and credit are not counted.
+    /// Windows, gaps and credit are not considered.
     pub fn message(
         &self,
         path: &[PortId],
@@ -48,8 +49,8 @@ impl<'a> Unloaded<'a> {
         let full = packets.mtu + packets.header;
         let before = u64::from(packets.packets_of(bytes) - 1);
         let last = bytes - before as u32 * packets.mtu + packets.header;
-        // The headers of the last full packet and of the last packet leave at these times. Full packets keep the
-        // distance that the slowest part of the way so far asks for.
+        // Departure times of the headers of the last full packet and of the last packet. The spacing of full
+        // packets is set by the slowest link so far.
         let (rate, _) = self.link(path[0]);
         let fetch = |size| ends.0.injection_rate.map_or(Time::ZERO, |cap| cap.time_of(size));
         let mut distance = rate.time_of(full).max(fetch(full));
@@ -72,8 +73,8 @@ impl<'a> Unloaded<'a> {
         arrival(end, last).max(free) + drain.time_of(last)
     }
 
-    /// A time that no message falls below where its packets may take all equal ports, and overtake each other: they share the
-    /// links of the two hosts alone. As [`Unloaded::message`] otherwise.
+    /// A lower bound on a message's latency if its packets may use all equal ports and overtake each other.
+    /// Such packets share only the links of the two hosts. Otherwise as [`Unloaded::message`].
     ///
     /// # Panics
     /// If there is no path.
@@ -104,8 +105,8 @@ impl<'a> Unloaded<'a> {
         (end + drained_last).max(fulls)
     }
 
-    /// The least time from the departure of a packet's header until it leaves by the port to its destination, and that port.
-    /// `ports` are all ports that it may take, see [`Paths::ports`].
+    /// The shortest time from the departure of a packet's header until it leaves by the port to its
+    /// destination, and that port. `ports` are all ports that the packet may use, see [`Paths::ports`].
     fn quickest(&self, ports: &[PortId], size: u32) -> (Time, PortId) {
         let mut times = HashMap::from([(ports[0], Time::ZERO)]);
         let mut queue = VecDeque::from([ports[0]]);
@@ -133,24 +134,24 @@ impl<'a> Unloaded<'a> {
         let (time, next) = (rate.time_of(size), next.time_of(size));
         let wait = match self.switching {
             Switching::StoreAndForward => time,
-            // On the way to a faster link, a packet waits until it cannot run dry.
+            // Before a faster link, a packet waits until it cannot run dry.
             Switching::CutThrough => Time(time.0.saturating_sub(next.0)),
         };
         delay + self.forwarding_delay + wait
     }
 
-    /// The round trip of a packet and its ACK of these sizes: the latencies of both, and the number of links to the
-    /// destination.
+    /// The latencies of a packet of `size` bytes and its ACK of `ack` bytes, added up, and the number of
+    /// links to the destination.
     ///
     /// # Panics
-    /// If there is no path, there or back.
+    /// If there is no path in one of the two directions.
     pub fn round_trip(&self, source: NodeId, destination: NodeId, size: u32, ack: u32) -> (Time, usize) {
         let there = self.paths.path(source, destination).expect("the paths are checked");
         let back = self.paths.path(destination, source).expect("the paths are checked");
         (self.latency(&there, size) + self.latency(&back, ack), there.len())
     }
 
-    /// Rate and delay of the link behind a port.
+    /// Rate and delay of the link at a port.
     pub fn link(&self, port: PortId) -> (Rate, Time) {
         let (_, cable) = self.paths.peers()[port.node.index()][usize::from(port.port)];
         let cable = &self.topology.cables()[cable];

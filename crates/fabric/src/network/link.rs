@@ -1,4 +1,4 @@
-//! Link rates, and the sending end of a link.
+//! Link rates, and the sending ends of links.
 
 use std::fmt;
 
@@ -8,14 +8,14 @@ use crate::ids::{NodeId, PortId};
 
 /// The data rate of a link, stored as femtoseconds per byte.
 ///
-/// 1 GB/s, 10 Gb/s and 40 Gb/s are exact; other rates are off by less than one part in 10^5 even at 1 Tb/s.
+/// 1 GB/s, 10 Gb/s and 40 Gb/s are exact. Other rates are off by less than one part in 10^5, even at 1 Tb/s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rate {
     fs_per_byte: u64,
 }
 
 impl Rate {
-    /// A rate in bits per second; it must be positive and finite.
+    /// Creates a rate from bits per second, which must be positive and finite.
     pub fn from_bits_per_second(rate: f64) -> Rate {
         Rate { fs_per_byte: (8e15 / rate).round().max(1.0) as u64 }
     }
@@ -30,14 +30,14 @@ impl Rate {
         1e15 / self.fs_per_byte as f64
     }
 
-    /// Time that `bytes` take on the link, to the nearest picosecond.
+    /// Transmission time of `bytes`, to the nearest picosecond.
     #[inline]
     pub const fn time_of(self, bytes: u32) -> Time {
         Time((bytes as u64 * self.fs_per_byte + 500) / 1000)
     }
 
-    /// Most bytes of packets that together take less than `time`, where each has at least `smallest` bytes and takes
-    /// [`Rate::time_of`] its size.
+    /// Maximum number of bytes in packets of at least `smallest` bytes whose transmission times, each rounded
+    /// by [`Rate::time_of`], together are less than `time`.
     pub(crate) fn bytes_before(self, time: Time, smallest: u32) -> u64 {
         let rounding = if self.fs_per_byte.is_multiple_of(1000) { 0 } else { 500u64.div_ceil(u64::from(smallest)) };
         let least = self.fs_per_byte.saturating_sub(rounding).max(1);
@@ -51,10 +51,10 @@ impl fmt::Display for Rate {
     }
 }
 
-/// What keeps a sender from filling the buffer at the other end of its link.
+/// The mechanism that keeps a sender from overflowing the buffer at the other end of its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
-    /// Nothing: a host without a drain rate takes in everything.
+    /// None: a host without a drain rate accepts every packet.
     Free,
     /// Credit.
     Credit,
@@ -65,21 +65,22 @@ pub(crate) enum Control {
 /// The sending end of a link.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EgressLink {
-    /// The rank of what arrives at the peer, but for the hash of the packet.
+    /// Rank of an arrival at the peer, except for the packet's hash.
     pub arrivals: Key,
     pub control: Control,
     pub rate: Rate,
-    /// Whether a packet arrives as a whole: its delay counts from when its tail has left, not its header.
+    /// Whether a packet arrives as a whole. If so, its delay begins when its tail has left, otherwise when
+    /// its header has left.
     pub whole: bool,
-    /// From then to the arrival: the cable's delay and, on the way to a switch, the forwarding delay.
+    /// Delay until the arrival: the cable's and, if the peer is a switch, the forwarding delay.
     pub delay: Time,
-    /// The place of this link's credit, or gate, for VL 0; those of the other VLs follow.
+    /// Index of the credit or gate for VL 0. Those of the other VLs follow.
     pub first_credit: u32,
-    /// The part that the peer belongs to, or [`LOCAL`].
+    /// The part of the peer, or [`LOCAL`].
     pub part: u16,
 }
 
-/// The part of the node itself: one thread handles both ends of the link.
+/// The node's own part: one thread handles both ends of the link.
 pub(crate) const LOCAL: u16 = u16::MAX;
 
 impl EgressLink {
@@ -100,7 +101,7 @@ impl EgressLink {
         self.control == Control::Gate
     }
 
-    /// The place of the credit or the gate for a VL.
+    /// Index of the credit or gate for a VL.
     #[inline]
     pub fn credit_index(&self, vl: u8) -> usize {
         self.first_credit as usize + usize::from(vl)

@@ -10,21 +10,22 @@ use crate::sections::quantities::{Limit, LinkRate};
 becalm_schema::words! {
     /// The order of eligible flows at an adapter.
     pub enum Injection {
-        /// Flows take turns, packet by packet.
+        /// Flows in round-robin order, one packet each.
         RoundRobin = "round_robin",
-        /// Messages leave in the order in which they were posted, across flows; a message whose pace or window does not
-        /// allow sending is skipped.
+        /// Messages of all flows in the order of posting. A message is skipped while its flow's pace or
+        /// window does not allow it to send.
         Posted = "posted",
     }
 }
 
 becalm_schema::words! {
-    /// What goes next at an adapter: an answer (an ACK or a congestion notification packet) or data of the same lane.
+    /// Order of answers (ACKs and congestion notification packets) and data on the same lane of an adapter.
     pub enum Answers {
-        /// They take turns. The packet whose turn it is waits for its credit, and nothing overtakes it on its lane.
+        /// Answers and data alternate. The next packet waits for its credit, and nothing overtakes it on its
+        /// lane.
         Turns = "turns",
-        /// Answers go first. A host that receives many packets from the far side of a congested cable may then send no
-        /// data at all.
+        /// Answers have priority. A host that receives many packets across a congested cable may then be
+        /// unable to send any data.
         First = "first",
     }
 }
@@ -40,9 +41,9 @@ becalm_schema::words! {
 }
 
 becalm_schema::words! {
-    /// What happens to a message that finds the send queue full.
+    /// What happens to a message when the send queue is full.
     pub enum WhenFull {
-        /// Its source waits, and makes no other message until this one is posted.
+        /// Its source waits, and generates no other message until this one is posted.
         Block = "block",
         /// It is dropped and counted.
         Drop = "drop",
@@ -50,11 +51,11 @@ becalm_schema::words! {
 }
 
 becalm_schema::table! {
-    /// Rate caps for some hosts' adapters, in place of the common ones.
+    /// Rate caps for the adapters of some hosts. These replace the caps of `[adapter]`.
     pub located struct Caps {
         /// Names of hosts, ranges such as `"H1..H8"`, or `"*"`.
         pub hosts: Vec<Located<String>>,
-        /// Rate at which data packets are fetched from memory; the rate of the link if left out.
+        /// Rate at which data packets are fetched from memory; the link rate if left out.
         pub injection_rate: Option<LinkRate>,
         /// Rate at which packets are received; unlimited if left out.
         pub drain_rate: Option<LinkRate>,
@@ -66,26 +67,29 @@ becalm_schema::table! {
     pub located struct Adapter {
         /// The order of eligible flows.
         pub injection: Injection = Injection::RoundRobin,
-        /// Whether answers and data of a lane take turns.
+        /// Whether answers and data on a lane alternate.
         pub answers: Answers = Answers::Turns,
-        /// Whether an ACK that waits at the adapter absorbs later ones of the same queue pair: it names the last packet
-        /// and covers all before it. An ACK with telemetry does not. If left out, ACKs merge only with
+        /// Whether an ACK that waits at the adapter absorbs later ACKs of the same queue pair, and so
+        /// acknowledges their packets too. ACKs with telemetry never merge. If left out, ACKs merge only with
         /// `answers = "turns"`.
         pub coalesce_acks: Option<bool> = None,
         /// What the response to congestion controls.
         pub port_control: PortControl = PortControl::Qp,
-        /// Rate at which data packets are fetched from memory (through a PCIe slot, say); the rate of the link if left out.
+        /// Rate at which data packets are fetched from memory (for example, through a PCIe slot); the link
+        /// rate if left out.
         pub injection_rate: Option<LinkRate> = None,
-        /// Time for which a host works on a message before it fetches the message's first packet. It works on one
-        /// message while the previous one is being sent, so it begins at most one message per this time.
+        /// Processing time of a message at its host before its first packet is fetched. A host processes a
+        /// message while it sends the previous one. It starts at most one message in each period of this
+        /// length.
         pub message_overhead: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
-        /// Rate at which packets are received, through a receive buffer as large as a switch's; unlimited if left out. A
-        /// slow receiver makes the switch before it a root of congestion.
+        /// Rate at which packets are received, through a receive buffer as large as a switch's; unlimited if
+        /// left out. A slow receiver makes its switch a root of congestion.
         pub drain_rate: Option<LinkRate> = None,
-        /// Number of packets of posted messages that a host's send queue holds, over all flows together. A queue that
-        /// is empty takes a message of any size. `greedy` and `on_off` flows post nothing, and need no room.
+        /// Capacity of a host's send queue, in packets of posted messages of all flows. An empty queue
+        /// accepts a message of any size. `greedy` and `on_off` flows post no messages and do not use the
+        /// queue.
         pub queue: Limit = Limit(AdapterConfig::UNLIMITED); "packets",
-        /// What happens to a message that finds the send queue full.
+        /// What happens to a message when the send queue is full.
         pub when_full: WhenFull = WhenFull::Block,
         /// Hosts with their own rate caps.
         pub caps: Vec<Located<Caps>> = Vec::new(),
@@ -93,12 +97,12 @@ becalm_schema::table! {
 }
 
 impl Adapter {
-    /// The adapter of a host without rate caps of its own, in the form that the fabric expects.
+    /// The fabric's settings for the adapter of a host that is not in `caps`.
     pub fn config(&self) -> AdapterConfig {
         self.with_caps(&self.injection_rate, &self.drain_rate)
     }
 
-    /// The adapter of a host with these rate caps, in the form that the fabric expects.
+    /// The fabric's settings for the adapter of a host with these rate caps.
     pub fn with_caps(&self, injection_rate: &Option<LinkRate>, drain_rate: &Option<LinkRate>) -> AdapterConfig {
         AdapterConfig {
             injection: match *self.injection {

@@ -9,11 +9,11 @@ becalm_schema::words! {
     pub enum AllReduceAlgorithm {
         /// Reduce-scatter and all-gather around a ring.
         Ring = "ring",
-        /// Exchanges of the whole vector at doubling distances.
+        /// Exchanges of the entire vector at doubling distances.
         RecursiveDoubling = "recursive_doubling",
         /// Reduce-scatter with halving vectors, then all-gather with doubling vectors (Rabenseifner).
         HalvingDoubling = "halving_doubling",
-        /// Two binary trees, each with half of the vector, in pieces.
+        /// Two binary trees. Each carries half of the vector, in chunks.
         DoubleBinaryTree = "double_binary_tree",
     }
 }
@@ -43,11 +43,11 @@ becalm_schema::words! {
 becalm_schema::words! {
     /// The algorithm of an all-to-all.
     pub enum AllToAllAlgorithm {
-        /// All messages at once.
+        /// Every rank sends to all others at once.
         Linear = "linear",
-        /// With one rank after another.
+        /// Every rank exchanges data with one other rank per step.
         Pairwise = "pairwise",
-        /// In few steps at doubling distances.
+        /// A logarithmic number of steps, at doubling distances.
         Bruck = "bruck",
     }
 }
@@ -63,7 +63,7 @@ becalm_schema::words! {
 }
 
 becalm_schema::table! {
-    /// No rank continues before all have arrived, by dissemination.
+    /// A barrier with the dissemination algorithm: no rank continues before all ranks have arrived.
     pub struct Barrier {}
 }
 
@@ -92,7 +92,7 @@ becalm_schema::table! {
         pub bytes: Bytes,
         /// The algorithm.
         pub algorithm: AllReduceAlgorithm = AllReduceAlgorithm::Ring,
-        /// Number of pieces in which a double binary tree passes on each half of the vector.
+        /// Number of chunks into which a double binary tree splits each half of the vector.
         pub pieces: u32 = 8; ""; 1..=1024,
     }
 }
@@ -100,7 +100,7 @@ becalm_schema::table! {
 becalm_schema::table! {
     /// Sends every rank's part of a vector to all ranks.
     pub struct AllGather {
-        /// The whole vector.
+        /// The entire vector.
         pub bytes: Bytes,
         /// The algorithm.
         pub algorithm: AllGatherAlgorithm = AllGatherAlgorithm::Ring,
@@ -120,7 +120,7 @@ becalm_schema::table! {
 becalm_schema::table! {
     /// Sends a part of every rank's vector to every other rank.
     pub struct AllToAll {
-        /// The vector of each rank, its own part included.
+        /// The vector of each rank, including the rank's own part.
         pub bytes: Bytes,
         /// The algorithm.
         pub algorithm: AllToAllAlgorithm = AllToAllAlgorithm::Pairwise,
@@ -130,7 +130,7 @@ becalm_schema::table! {
 becalm_schema::choice! {
     /// A collective operation.
     pub enum Collective {
-        /// No rank continues before all have arrived.
+        /// No rank continues before all ranks have arrived.
         Barrier(Barrier) = "barrier",
         /// Sends one rank's vector to all ranks.
         Broadcast(Broadcast) = "broadcast",
@@ -142,13 +142,13 @@ becalm_schema::choice! {
         AllGather(AllGather) = "all_gather",
         /// Sends a part of the sum to each rank.
         ReduceScatter(ReduceScatter) = "reduce_scatter",
-        /// Sends something different from every rank to every other.
+        /// Sends different data from every rank to every other rank.
         AllToAll(AllToAll) = "all_to_all",
     }
 }
 
 impl Collective {
-    /// The collective in the form that programs use.
+    /// The operation as [`becalm_workload`] represents it.
     pub(crate) fn lowered(&self) -> Lowered {
         let bytes = |bytes: Bytes| u64::from(bytes.0);
         match self {

@@ -5,7 +5,7 @@ use becalm_schema::field::refuse;
 use becalm_schema::{Errors, Field, Node, Value};
 use serde_json::json;
 
-/// Most exponential stages of an Erlang distribution.
+/// Largest number of exponential stages of an Erlang distribution.
 const MOST_STAGES: i128 = 1000;
 
 /// A distribution: `"fixed"`, `"exponential"`, `{erlang = 4}` (its shape) or `{uniform = 0.5}` (its spread).
@@ -16,12 +16,12 @@ impl Distribution {
     /// No variation.
     pub const FIXED: Distribution = Distribution(Shape::Fixed);
 
-    /// Whether the quantity varies at all.
+    /// Whether the quantity varies.
     pub fn varies(&self) -> bool {
         *self != Distribution::FIXED
     }
 
-    /// The distribution that a word or a table describes; `None` if it is neither.
+    /// The distribution in a word or a table; `None` if the node holds neither.
     pub(super) fn law(node: &Node) -> Option<Shape> {
         match node.text() {
             Some("fixed") => Some(Shape::Fixed),

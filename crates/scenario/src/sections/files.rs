@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use becalm_schema::Errors;
 
-/// The path of a file that a scenario names; a relative path starts at the scenario's own folder.
+/// The path of a file that a scenario names. Relative paths start at the scenario's folder.
 pub(super) fn path(name: &str, errors: &Errors) -> PathBuf {
     Path::new(&errors.file).parent().unwrap_or_else(|| Path::new("")).join(name)
 }
@@ -12,7 +12,7 @@ pub(super) fn path(name: &str, errors: &Errors) -> PathBuf {
 /// Reads a file that a scenario names.
 ///
 /// # Errors
-/// Why it cannot be read: it does not exist, is not a file, or is longer than `most` bytes.
+/// The file does not exist, is not a regular file, or is longer than `most` bytes.
 pub(super) fn read_bytes(name: &str, most: u64, errors: &Errors) -> Result<Vec<u8>, String> {
     if cfg!(target_family = "wasm") {
         return Err("cannot be read: a page in the browser reads no files".to_string());
@@ -31,7 +31,7 @@ pub(super) fn read_bytes(name: &str, most: u64, errors: &Errors) -> Result<Vec<u
 /// Reads a text file that a scenario names.
 ///
 /// # Errors
-/// Those of [`read_bytes`], and text that is not UTF-8.
+/// Those of [`read_bytes`], or the text is not UTF-8.
 pub(super) fn read(name: &str, most: u64, errors: &Errors) -> Result<String, String> {
     String::from_utf8(read_bytes(name, most, errors)?).map_err(|error| format!("is not text in UTF-8: {error}"))
 }

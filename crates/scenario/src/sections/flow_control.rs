@@ -1,4 +1,4 @@
-//! `[switch.flow_control]`: credit or pauses (PFC).
+//! `[switch.flow_control]`: credits or pauses (PFC).
 
 use becalm_engine::Time;
 use becalm_fabric as fabric;
@@ -7,33 +7,34 @@ use becalm_schema::Located;
 
 use crate::sections::quantities::{Bytes, PauseTime};
 
-/// Classes of traffic that a pause frame can name.
+/// Number of traffic classes in a pause frame.
 pub(crate) const CLASSES: u32 = 8;
 
 becalm_schema::table! {
-    /// A sender knows the free space in the buffer at the other end of its cable, and reserves it before it sends.
+    /// A sender tracks the free space in the buffer at the other end of its cable, and reserves space before
+    /// it sends.
     pub struct Credits {}
 }
 
 becalm_schema::table! {
-    /// XOFF and XON are constant; each buffer has its own memory. XOFF is `switch.buffer`.
+    /// XOFF and XON are constant, and each buffer has its own memory. XOFF is `switch.buffer`.
     pub located struct Static {
-        /// Bytes of a buffer down to which its sender stays paused (XON); two packets of the largest size below XOFF if left
-        /// out.
+        /// Buffer occupancy at which a paused sender resumes (XON). If left out, XON lies two packets of the
+        /// largest size below XOFF.
         pub xon: Option<Bytes> = None,
     }
 }
 
 becalm_schema::table! {
-    /// The input buffers of a switch share memory, and the XOFF of each is a multiple of the part that is free. Receive
-    /// buffers of hosts have XOFF at `switch.buffer`.
+    /// The input buffers of a switch share memory. The XOFF of each is a multiple of the free part of this
+    /// memory. The XOFF of a host's receive buffer is `switch.buffer`.
     pub located struct Dynamic {
         /// XOFF, as a multiple of the free memory.
         pub alpha: f64 = 0.125; ""; 0.001..=1024.0,
-        /// The shared memory of each switch, its headroom not included; if left out, as much as the input buffers of all
-        /// ports and lanes would have with `switch.buffer` each.
+        /// The shared memory of each switch, without headroom. If left out, it is `switch.buffer` for each
+        /// port and lane of the switch.
         pub shared: Option<Bytes> = None; ""; Bytes(1)..,
-        /// Distance from XOFF down to XON in bytes; two packets of the largest size if left out.
+        /// Distance from XOFF down to XON; two packets of the largest size if left out.
         pub resume_offset: Option<Bytes> = None,
     }
 }
@@ -49,27 +50,28 @@ becalm_schema::choice! {
 }
 
 becalm_schema::table! {
-    /// Priority-based flow control (IEEE 802.1Qbb): a buffer above XOFF pauses its sender, one virtual lane at a time;
-    /// what arrives after that fills the headroom. Every lane is a lossless class.
+    /// Priority-based flow control (IEEE 802.1Qbb): a buffer above XOFF pauses its sender on its virtual
+    /// lane. Packets that still arrive fill the headroom. Every lane is a lossless class.
     pub located struct Pfc {
         /// When a buffer pauses its sender, and when it lets the sender resume.
         pub thresholds: Thresholds = Thresholds::Static(Static::default()),
-        /// Bytes that each buffer has above XOFF. If left out, as many as the rate, delays and packet sizes can
-        /// require. A buffer that needs more than it has ends the run with an error.
+        /// Space of each buffer above XOFF. If left out, it is the largest amount that the rate, delays and
+        /// packet sizes can require. If a buffer overflows its headroom, the run ends with an error.
         pub headroom: Option<Bytes> = None,
-        /// Time that a sender takes to respond to a pause; or, for example, `"60 quanta"`, where a quantum is the time
-        /// of 64 B on its link. If left out, the maximum that IEEE 802.3, clause 31B.3.7, allows at the rate of the
-        /// link; for a rate that it does not list, the maximum at the next rate.
+        /// Response time of a sender to a pause: a time, or a number of quanta, such as `"60 quanta"`. A
+        /// quantum is the transmission time of 64 B on the link. If left out, it is the maximum that IEEE
+        /// 802.3, clause 31B.3.7, allows at the link rate; for a rate that the clause does not list, the
+        /// maximum at the next rate.
         pub response: Option<PauseTime> = None,
-        /// Time from a buffer's decision to pause until its sender obeys, not including the delay of the cable. If left
-        /// out, the worst case: a packet of the largest size that the pause has to wait for, the pause frame of 84 B,
-        /// and `response`.
+        /// Time from a buffer's decision to pause until its sender stops, without the delay of the cable. If
+        /// left out, it is the worst case: the transmission times of a packet of the largest size and of the
+        /// pause frame (84 B), plus `response`.
         pub delay: Option<Time> = None; ""; Time(1)..=Time::from_ms(1000),
     }
 }
 
 becalm_schema::choice! {
-    /// What keeps a sender from overflowing the next buffer.
+    /// How senders are kept from overflowing the next buffer.
     pub enum FlowControl {
         /// Credit.
         Credits(Credits) = "credits",
@@ -79,7 +81,7 @@ becalm_schema::choice! {
 }
 
 impl FlowControl {
-    /// PFC, if it is chosen and could be read.
+    /// The settings of PFC, if it is in use and could be read.
     pub fn pfc(&self) -> Option<&Pfc> {
         match self {
             FlowControl::Credits(_) => None,
@@ -87,7 +89,7 @@ impl FlowControl {
         }
     }
 
-    /// The flow control in the form that the fabric expects.
+    /// The flow control as the fabric represents it.
     pub fn config(&self) -> fabric::FlowControl {
         self.pfc().map_or(fabric::FlowControl::Credits, |pfc| fabric::FlowControl::Pfc(pfc.config()))
     }

@@ -14,11 +14,11 @@ use crate::sections::sizes::Sizes;
 becalm_schema::table! {
     /// Always has a message to send, from start to stop.
     pub struct Greedy {
-        /// Mean payload of a message; if left out, every packet is a message of its own, unless `sizes` are measured. A
-        /// message counts as posted when its first packet leaves.
+        /// Mean payload of a message. If left out, every packet is a separate message, unless `sizes` is a
+        /// measured distribution. A message counts as posted when its first packet leaves.
         pub message: Option<Bytes> = None; ""; Bytes(1)..,
-        /// Distribution of payloads around that mean; messages longer than `packet.mtu` are split into packets. A
-        /// measured distribution has its own mean, and is scaled to `message` if that is set.
+        /// Distribution of payloads around that mean. Messages longer than `packet.mtu` are split into
+        /// packets. A measured distribution has its own mean; it is scaled to `message` if that is set.
         pub sizes: Sizes = Sizes::FIXED,
     }
     check Greedy::check;
@@ -32,8 +32,8 @@ impl Greedy {
 }
 
 becalm_schema::table! {
-    /// Always has a packet to send while ON, and is silent while OFF; both times are exponentially distributed. Begins
-    /// with ON.
+    /// Always has a packet to send while ON, and sends nothing while OFF. Both times are exponentially
+    /// distributed. Starts in the ON state.
     pub struct OnOff {
         /// Mean ON time.
         pub mean_on: Time; ""; Time(1)..,
@@ -45,9 +45,9 @@ becalm_schema::table! {
 becalm_schema::words! {
     /// Which bytes count towards a load.
     pub enum LoadCounts {
-        /// All bytes on the wire, headers included.
+        /// All bytes on the wire, including headers.
         Wire = "wire",
-        /// Only payload: headers are extra, as in studies of flow completion times.
+        /// Only payload, without headers, as in studies of flow completion times.
         Payload = "payload",
     }
 }
@@ -57,29 +57,31 @@ becalm_schema::words! {
     pub enum Restart {
         /// All messages between a pair of hosts.
         Never = "never",
-        /// Each message: its response begins in its initial state and gets feedback on the packets of this message alone.
+        /// Each message. Its response starts in the initial state and receives feedback only on this
+        /// message's packets.
         Message = "message",
     }
 }
 
 becalm_schema::table! {
-    /// Messages at exponentially distributed intervals; with several destinations, each message goes to one of them at
-    /// random.
+    /// Messages at exponentially distributed intervals. With several destinations, each message goes to a
+    /// random one.
     pub located struct Poisson {
-        /// Offered load of each source host; if it exceeds 1 on the wire, the host's queue grows without limit.
+        /// Offered load of each source host. If it exceeds 1 on the wire, the host's queue grows without
+        /// limit.
         pub load: f64; "of its link's rate"; (Bound::Excluded(0.0), Bound::Included(10.0)),
         /// Which bytes count towards `load`.
         pub load_counts: LoadCounts = LoadCounts::Wire,
-        /// Mean payload of a message; 2048 B if left out, unless `sizes` are measured.
+        /// Mean payload of a message. If left out, it is 2048 B, unless `sizes` is a measured distribution.
         pub message: Option<Bytes> = None; ""; Bytes(1)..,
-        /// Distribution of payloads around that mean; messages longer than `packet.mtu` are split into packets. A
-        /// measured distribution has its own mean, and is scaled to `message` if that is set.
+        /// Distribution of payloads around that mean. Messages longer than `packet.mtu` are split into
+        /// packets. A measured distribution has its own mean; it is scaled to `message` if that is set.
         pub sizes: Sizes = Sizes::FIXED,
-        /// Whether a flow makes no message during the delay after its last packet, like an application that makes the
-        /// next message only when the adapter accepts it: the delay lengthens the interval. Otherwise messages are
-        /// posted and wait.
+        /// Whether a flow generates no message while the response delays its next packet, like an application
+        /// that generates a message only when the adapter accepts it. The delay then lengthens the interval
+        /// between messages. Otherwise, messages are posted and wait.
         pub paced: bool = false,
-        /// Later loads, in order of time.
+        /// Later loads, in chronological order.
         pub changes: Vec<Located<Change>> = Vec::new(),
     }
     check Poisson::check;
@@ -90,7 +92,7 @@ becalm_schema::table! {
     pub located struct Change {
         /// Start of the load.
         pub at: Time,
-        /// Offered load of each source host from that time; 0 for none.
+        /// Offered load of each source host from this time; 0 for none.
         pub load: f64; "of its link's rate"; 0.0..=10.0,
     }
 }
@@ -99,11 +101,11 @@ impl Poisson {
     fn check(&self) -> Result<(), Conflict> {
         let rising = self.changes.windows(2).all(|pair| *pair[0].at < *pair[1].at);
         Conflict::unless(rising, "changes", || {
-            "must be in the order of their times, each later than the one before".into()
+            "must be in chronological order, each later than the previous one".into()
         })
     }
 
-    /// The loads with their start and end times, beginning at a given start.
+    /// The loads with their start and end times, from a given start time.
     pub fn loads(&self, start: Time) -> impl Iterator<Item = (f64, Time, Time)> + '_ {
         let begins = std::iter::once((*self.load, Time::ZERO)).chain(self.changes.iter().map(|c| (*c.load, *c.at)));
         let ends = self.changes.iter().map(|change| *change.at).chain(std::iter::once(Time::MAX));
@@ -115,7 +117,7 @@ impl Poisson {
         self.sizes.mean(*self.message, DEFAULT_MESSAGE)
     }
 
-    /// Mean number of bytes of a message that count as load.
+    /// Mean number of bytes per message that count as load.
     pub fn load_bytes(&self, packet: &Packet) -> f64 {
         let message = f64::from(self.mean());
         match *self.load_counts {
@@ -128,15 +130,15 @@ impl Poisson {
 }
 
 becalm_schema::table! {
-    /// A number of messages per source host, all posted at the start; with several destinations, each message goes to
-    /// one of them at random.
+    /// A number of messages per source host, all posted at the start. With several destinations, each message
+    /// goes to a random one.
     pub struct Batch {
-        /// Messages of each source host.
+        /// Number of messages of each source host.
         pub count: u32; ""; 1..,
-        /// Mean payload of a message; 2048 B if left out, unless `sizes` are measured.
+        /// Mean payload of a message. If left out, it is 2048 B, unless `sizes` is a measured distribution.
         pub message: Option<Bytes> = None; ""; Bytes(1)..,
-        /// Distribution of payloads around that mean; messages longer than `packet.mtu` are split into packets. A
-        /// measured distribution has its own mean, and is scaled to `message` if that is set.
+        /// Distribution of payloads around that mean. Messages longer than `packet.mtu` are split into
+        /// packets. A measured distribution has its own mean; it is scaled to `message` if that is set.
         pub sizes: Sizes = Sizes::FIXED,
     }
 }
@@ -167,7 +169,7 @@ impl Traffic {
         }
     }
 
-    /// Packets of the longest message; `own` is the payload that a connection gives its messages.
+    /// Number of packets of the longest message. `own` is the payload set for a connection.
     fn most_packets(&self, own: Option<Bytes>, packet: &Packet) -> u32 {
         let bytes = match self {
             Traffic::Greedy(p) => p.sizes.largest(p.sizes.mean(own.or(p.message), *packet.mtu)),
@@ -186,9 +188,9 @@ becalm_schema::table! {
         pub from: String,
         /// The receiving host.
         pub to: String,
-        /// Payload of its messages (the mean, if they vary), in place of the group's.
+        /// Payload of its messages (the mean, if they vary), instead of the group's.
         pub message: Option<Bytes> = None; ""; Bytes(1)..,
-        /// Start time, in place of the group's.
+        /// Start time, instead of the group's.
         pub start: Option<Time>,
     }
 }
@@ -196,34 +198,37 @@ becalm_schema::table! {
 becalm_schema::table! {
     /// A group of flows with the same settings.
     ///
-    /// One flow from every host in `from` to every other host in `to`, or to the hosts that a `pattern` selects. An
-    /// incast is `from = ["*"]` with one host in `to`. Or one flow for each of the `connections`.
+    /// There is one flow from every host in `from` to every other host in `to`, or to the hosts that a
+    /// `pattern` selects. For an incast, set `from = ["*"]` and one host in `to`. Alternatively, list the
+    /// flows as `connections`.
     pub located struct Group {
         /// Name of the group in results.
         pub name: String,
         /// Sending hosts: names, ranges such as `"B1..B10"`, or `"*"` for all hosts.
         pub from: Option<Vec<Located<String>>>,
-        /// Receiving hosts, in the same form. Either this or a pattern.
+        /// Receiving hosts, in the same form. Set either this or `pattern`.
         pub to: Option<Vec<Located<String>>>,
         /// Pattern of destinations among the hosts in `from`.
         pub pattern: Option<Pattern>,
-        /// List of flows, in place of `from` with `to` or `pattern`. Settings of `traffic` for a source host, such as
-        /// its load or number of messages, apply to each connection.
+        /// List of flows, instead of `from` with `to` or `pattern`. Settings of `traffic` per source host,
+        /// such as the load or number of messages, then apply to each connection.
         pub connections: Option<Vec<Located<Connection>>>,
         /// Start time of the first flow.
         pub start: Time = Time::ZERO,
         /// End time of all flows; the end of the run if left out.
         pub stop: Option<Time>,
-        /// Each flow (with `poisson` and `batch`: each sending host) starts this much later than the previous one.
+        /// Interval between the starts of consecutive flows (with `poisson` and `batch`: of consecutive
+        /// sending hosts).
         pub stagger: Time = Time::ZERO,
-        /// Each flow (with `batch`: each sending host) starts later by an additional time of up to this much, drawn
-        /// from the seed. Runs with several seeds then show what depends on exact start times.
+        /// Upper limit of a random delay, drawn from the seed, that is added to the start of each flow (with
+        /// `batch`: of each sending host). Runs with several seeds then show which results depend on exact
+        /// start times.
         pub start_spread: Time = Time::ZERO,
-        /// Service level; `switch.sl_to_vl` gives its virtual lane.
+        /// Service level. `switch.sl_to_vl` maps it to a virtual lane.
         pub sl: u32 = 0; ""; 0..=15,
         /// The traffic of the flows.
         pub traffic: Traffic = Traffic::Greedy(Greedy::default()),
-        /// Response to congestion, in place of `[response]`.
+        /// Response to congestion, instead of `[response]`.
         pub response: Option<ResponseParams>,
         /// What counts as a flow for the response.
         pub restart: Restart = Restart::Never,
@@ -231,7 +236,7 @@ becalm_schema::table! {
 }
 
 impl Group {
-    /// Packets of the longest message; `None` if the traffic could not be read.
+    /// Number of packets of the longest message; `None` if the traffic could not be read.
     pub fn most_packets(&self, packet: &Packet) -> Option<u32> {
         let traffic = self.traffic.complete()?;
         let connections = self.connections.set().into_iter().flatten();

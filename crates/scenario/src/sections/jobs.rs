@@ -11,14 +11,15 @@ use crate::sections::schedule::{Chakra, Goal};
 becalm_schema::words! {
     /// Placement of ranks on hosts.
     pub enum Placement {
-        /// Host by host: each host gets the number of ranks per host, rounded up.
+        /// Consecutive ranks share a host. Each host gets the mean number of ranks per host, rounded up,
+        /// until none are left.
         Packed = "packed",
-        /// Ranks are dealt to the hosts in turn.
+        /// Ranks are assigned to the hosts in round-robin order.
         RoundRobin = "round_robin",
-        /// As many on each host as with `"packed"`, but in an order shuffled by `run.seed` and the job's place in the
-        /// list.
+        /// Each host gets as many ranks as with `"packed"`, but in random order. The order depends on
+        /// `run.seed` and on the job's position in the list.
         Random = "random",
-        /// `hosts` names the host of each rank; a host may be named several times.
+        /// `hosts` lists the host of each rank. The same host may appear several times.
         List = "list",
     }
 }
@@ -28,21 +29,21 @@ becalm_schema::table! {
     pub struct Operation {
         /// The rank, from 0.
         pub rank: u32; ""; 0..1 << 20,
-        /// A name, unique within the rank, for `after` and `after_start` of later operations.
+        /// A name, unique within the rank. Later operations use it in `after` and `after_start`.
         pub name: Option<String> = None,
         /// Computes for this time.
         pub calc: Option<Time> = None,
         /// Sends a message of this size.
         pub send: Option<Bytes> = None,
-        /// The rank to which it is sent.
+        /// The rank that the message is sent to.
         pub to: Option<u32> = None; ""; 0..1 << 20,
         /// Receives a message of this size.
         pub recv: Option<Bytes> = None,
-        /// The rank from which it comes; any if left out.
+        /// The rank that the message comes from; any rank if left out.
         pub from: Option<u32> = None; ""; 0..1 << 20,
-        /// Tag of the message; if left out, 0 for a send and any for a receive.
+        /// Tag of the message. If left out, it is 0 for a send; a receive accepts any tag.
         pub tag: Option<u32> = None,
-        /// Lane: operations on the same lane of a rank do not overlap.
+        /// Lane. Operations on the same lane of a rank do not overlap.
         pub lane: u32 = 0; ""; 0..=255,
         /// Earlier operations of the rank that must end before it starts.
         pub after: Vec<String> = Vec::new(),
@@ -56,7 +57,7 @@ impl Operation {
     fn check(&self) -> Result<(), Conflict> {
         let actions = [self.calc.is_some(), self.send.is_some(), self.recv.is_some()];
         Conflict::unless(actions.iter().filter(|&&set| set).count() == 1, "rank", || {
-            "needs exactly one of calc, send and recv".to_string()
+            "must have exactly one of calc, send and recv".to_string()
         })?;
         Conflict::unless(self.send.is_none() || self.to.is_some(), "send", || "needs a rank: set to".to_string())?;
         Conflict::unless(self.send.is_some() || self.to.is_none(), "to", || "is only for a send".to_string())?;
@@ -68,53 +69,55 @@ impl Operation {
 becalm_schema::table! {
     /// A program of message-passing ranks, such as an application with MPI or a training step.
     ///
-    /// A repeated collective operation, a list of operations, or a file of operations. Every pair of ranks on different
-    /// hosts that exchanges messages has a flow of its own.
+    /// The program is a repeated collective operation, a list of operations, or a file of operations. Every
+    /// pair of ranks that exchange messages between different hosts has a separate flow.
     pub located struct Job {
         /// Name of the job in results.
         pub name: String,
         /// Hosts of the ranks: names, ranges such as `"B1..B10"`, or `"*"` for all hosts.
         pub hosts: Vec<Located<String>>,
-        /// Number of ranks; if left out, as many as `ops` name or a file has, or else one per host.
+        /// Number of ranks. If left out, it is the number in `ops` or in the file, or else one per host.
         pub ranks: Option<u32> = None; ""; 1..=1 << 20,
         /// Placement of ranks on hosts.
         pub placement: Placement = Placement::Packed,
-        /// A collective operation of all ranks.
+        /// A collective operation on all ranks.
         pub collective: Option<Collective>,
-        /// Number of times that the collective operation is performed.
+        /// Number of repetitions of the collective operation.
         pub repeat: u32 = 1; ""; 1..=1_000_000,
-        /// Time for which every rank computes before each collective operation.
+        /// Computation time of every rank before each collective operation.
         pub compute: Time = Time::ZERO,
-        /// Rate at which a rank adds up the vectors of a reduction; if left out, this takes no time.
+        /// Rate at which a rank adds the vectors of a reduction; no time passes if left out.
         pub reduce_rate: Option<LinkRate>,
-        /// Operations of the ranks, in place of a collective operation.
+        /// Operations of the ranks, instead of a collective operation.
         pub ops: Option<Vec<Operation>>,
-        /// A GOAL schedule, in place of a collective operation: the path of its file, relative to the scenario's
-        /// folder; the file is text or the output of LogGOPSim's `txt2bin`.
+        /// A GOAL schedule, instead of a collective operation: the path of its file, relative to the
+        /// scenario's folder. The file is text or the output of LogGOPSim's `txt2bin`.
         pub goal: Option<Goal>,
-        /// A Chakra execution trace, in place of a collective operation: `"NAME"` for the files `NAME.0.et`,
-        /// `NAME.1.et` and so on, relative to the scenario's folder; they may be compressed (`.et.gz`). The size of an
-        /// all-gather is each rank's own part, as in ASTRA-sim and in traces of PyTorch; with
-        /// `{files = "NAME", all_gather = "whole"}` it is everything that a rank has at the end.
+        /// A Chakra execution trace, instead of a collective operation: `"NAME"` for the files `NAME.0.et`,
+        /// `NAME.1.et` and so on, relative to the scenario's folder. The files may be compressed (`.et.gz`).
+        /// The size of an all-gather is each rank's own part, as in ASTRA-sim and in traces of PyTorch. With
+        /// `{files = "NAME", all_gather = "whole"}`, it is the entire vector that a rank holds at the end.
         pub chakra: Option<Chakra>,
-        /// Start of all ranks.
+        /// Start time of all ranks.
         pub start: Time = Time::ZERO,
-        /// Largest message that is sent without asking. Larger ones wait for their receive (rendezvous): one empty
-        /// message asks, another answers. If left out, no message asks.
+        /// Size of the largest message that is sent eagerly. Larger messages use a rendezvous: the sender
+        /// sends an empty request, and the data follow when the receive is posted and an empty reply has
+        /// arrived. If left out, all messages are sent eagerly.
         pub eager: Option<Bytes>,
-        /// Time for which a rank works on each message that it sends or receives.
+        /// Processing time of a rank for each message that it sends or receives.
         pub overhead: Time = Time::ZERO,
-        /// Rate at which it also works on the bytes of messages; if left out, this takes no time.
+        /// Rate at which a rank also processes the bytes of messages; no time passes if left out.
         pub overhead_rate: Option<LinkRate>,
-        /// Time of a message between ranks on the same host, in addition to that of its bytes.
+        /// Latency of a message between two ranks on the same host. The time for its bytes is added.
         pub local_latency: Time = Time::ZERO,
-        /// Rate of messages between two ranks on the same host; if left out, their bytes take no time.
+        /// Transfer rate of messages between two ranks on the same host; no time passes for their bytes if
+        /// left out.
         pub local_rate: Option<LinkRate>,
-        /// Service level of its messages; `switch.sl_to_vl` gives the virtual lane.
+        /// Service level of its messages. `switch.sl_to_vl` maps it to a virtual lane.
         pub sl: u32 = 0; ""; 0..=15,
-        /// Response to congestion, in place of `[response]`.
+        /// Response to congestion, instead of `[response]`.
         pub response: Option<ResponseParams>,
-        /// Whether the job is also run alone, if there is other traffic, to measure its slowdown.
+        /// Whether the job also runs without the other traffic, if there is any, to measure its slowdown.
         pub alone: bool = true,
         /// Whether the table `ops` lists the start and end of every operation.
         pub record_ops: bool = false,

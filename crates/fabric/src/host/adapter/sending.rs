@@ -1,4 +1,4 @@
-//! Sending: the answer or the data packet that goes out next.
+//! The choice of the answer or data packet that an adapter sends next.
 
 use becalm_engine::Time;
 
@@ -14,9 +14,8 @@ use crate::packet::{Kind, Packet, common_tie, tie};
 use crate::policy::{Observer, Response, Sent};
 
 impl Adapter {
-    /// Sends an answer, or a packet of the next pacer that may send and has credit. Where they take turns, answers wait on
-    /// the lanes where it is the turn of data, unless no data can be sent there, and data wait where an answer in its turn
-    /// lacks credit.
+    /// Sends an answer or a data packet. If answers and data alternate, an answer waits on a lane where data
+    /// are due, unless no data packet can be sent there. Data wait where an answer that is due lacks credit.
     pub(super) fn send_next<O: Observer, R: Response>(&mut self, flows: &mut Flows<R>, cx: &mut Context<'_, O>) {
         let data_may_go = cx.now >= self.fetched_at;
         let reserved = if data_may_go && !self.ready.is_empty() { self.data_next } else { 0 };
@@ -33,8 +32,8 @@ impl Adapter {
         }
     }
 
-    /// Sends a packet of the next pacer that may send, and has credit on a lane that is not held; returns whether there is one.
-    /// Notes the lanes on which data keep or lose their turn.
+    /// Sends a packet of the next pacer that may send and has credit on a lane outside `held`. Returns
+    /// whether a packet was sent. Records the lanes on which data packets are due next.
     #[inline(always)]
     fn send_next_data<O: Observer, R: Response>(
         &mut self,
@@ -68,7 +67,7 @@ impl Adapter {
         while let Some((id, order)) = self.passed_over.pop() {
             self.ready.push_front(id, order);
         }
-        // Data that lack credit keep their turn.
+        // Data that lack credit remain due.
         self.data_next = if self.config.answers == Answers::Turns { dry & !held } else { 0 };
         sent.is_some()
     }
@@ -78,8 +77,8 @@ impl Adapter {
         (1 << self.vls) - 1
     }
 
-    /// Sends the first answer that has credit on a lane that is not reserved; if there is none, returns the lanes on which
-    /// answers lack credit.
+    /// Sends the first answer that has credit on a lane outside `reserved`. If there is none, returns the
+    /// lanes on which answers lack credit.
     #[inline(always)]
     fn send_answer<O: Observer>(&mut self, reserved: u16, cx: &mut Context<'_, O>) -> Option<u16> {
         let Some(&Packet { vl, size, .. }) = self.answers.front() else { return Some(0) };
@@ -95,7 +94,7 @@ impl Adapter {
         if self.vls > 1 { self.send_later_answer(reserved, dry, cx) } else { Some(dry) }
     }
 
-    /// Sends the first answer behind the first, on a lane that is neither reserved nor without credit.
+    /// Sends the first answer after the head of the queue whose lane is neither reserved nor without credit.
     #[inline(never)]
     fn send_later_answer<O: Observer>(&mut self, reserved: u16, mut dry: u16, cx: &mut Context<'_, O>) -> Option<u16> {
         for i in 1..self.answers.len() {
@@ -133,8 +132,8 @@ impl Adapter {
         }
     }
 
-    /// The flow that the first pacer sends for, if it still may: its pace or its windows may have changed since it was listed.
-    /// Else the pacer is listed no longer.
+    /// The flow for which the first pacer sends, if it still may send. Its pace or its windows may have
+    /// changed since it was listed. Otherwise, the pacer is removed from the list.
     fn recheck<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<R>) -> Option<FlowId> {
         if flows.pacers[id as usize].due() <= now
             && let Some(flow) = flows.next_flow(id)
@@ -199,7 +198,7 @@ impl Adapter {
         }
     }
 
-    /// Whether the next buffer has room; reports the beginning and the end of a wait.
+    /// Whether the next buffer has space. Reports the start and end of a wait.
     #[inline(always)]
     fn has_credit<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) -> bool {
         let has_credit = cx.has_credit(&self.link, vl, cx.shared.config.buffer.need(size));
@@ -209,7 +208,7 @@ impl Adapter {
         has_credit
     }
 
-    /// Notes that the first packet of a lane waits for credit, or does no longer.
+    /// Records whether the first packet of a lane waits for credit.
     fn note_wait<O: Observer>(&mut self, vl: u8, waits: bool, cx: &mut Context<'_, O>) {
         if (self.stalled & 1 << vl != 0) != waits {
             self.stalled ^= 1 << vl;
