@@ -24,10 +24,10 @@ export RUSTFLAGS += --remap-path-prefix=$(CURDIR)=becalm --remap-path-prefix=$(C
 .DELETE_ON_ERROR:
 
 .PHONY: ci
-ci: lint test guard ## what CI runs: all linters, all tests, the count of instructions (the default)
+ci: lint test guard ## all linters, all tests and the instruction count (the default)
 
 .PHONY: demo
-demo: demo-announced $(if $(WHEEL),demo-wheel,build) ## reproduce two figures, and write a report; with WHEEL=FILE, or one in target/wheels, nothing is compiled
+demo: demo-announced $(if $(WHEEL),demo-wheel,build) ## reproduce two figures and write a report; WHEEL=FILE, or a wheel in target/wheels, avoids compiling
 	@echo '2. Two figures of santos2003 beside what the paper prints: about 10 s'
 	@# Exit code 1 says that a sentence fails: the table shows which and why, and nothing went wrong.
 	@$(DEMO_BIN)/becalm reproduce $(DEMO) --out figures --overwrite || [ $$? -eq 1 ]
@@ -57,41 +57,41 @@ test-rust: need-rust ## Rust tests
 	cargo test --workspace --locked --quiet
 
 .PHONY: test-python
-test-python: build ## Python tests, examples of the documentation included
+test-python: build ## Python tests, including the examples of the documentation
 	$(BIN)/python -m pytest
 
 .PHONY: system
-system: build ## long tests: workers and clients that are killed, overhead of sweeps, a tuning of a 32-host tree
+system: build ## long tests: killed workers and clients, overhead of sweeps, a tuning of a 32-host tree
 	$(BIN)/python tests/system/kill_sweep.py
 	$(BIN)/python tests/system/two_checkouts.py
 	$(BIN)/python tests/system/overhead.py
 	$(BIN)/python tests/system/tune_tree.py
 
 .PHONY: nightly
-nightly: claims fuzz system ## what takes hours: all claims of all papers, long fuzzing, long tests; `make -k` for all three
+nightly: claims fuzz system ## tests that take hours: all claims, long fuzzing, long tests; `make -k` runs all three
 
 .PHONY: claims
-claims: build ## run all claims of all papers, and compare the verdicts with those of docs/reproductions
+claims: build ## run all claims of all papers and compare the verdicts with those of docs/reproductions
 	rm -rf target/nightly
 	@mkdir -p target/nightly
 	$(BIN)/python -m becalm.lab.pages target/nightly
 	$(BIN)/python tools/verdicts.py target/nightly
 
 .PHONY: claims-cheap
-claims-cheap: build ## the same for the experiments that take two seconds or less: about a minute
+claims-cheap: build ## the same for experiments of two seconds or less: about a minute
 	rm -rf target/cheap
 	@mkdir -p target/cheap
 	$(BIN)/python -m becalm.lab.pages target/cheap --cost 2
 	$(BIN)/python tools/verdicts.py target/cheap --part
 
 .PHONY: planted
-planted: build ## plant wrong mechanisms into the papers' scenes, and name the claims that notice each
+planted: build ## plant wrong mechanisms into the papers' scenes and list the claims that detect each
 	$(BIN)/python tools/planted.py
 
 FUZZ_SECONDS ?= 600
 
 .PHONY: fuzz
-fuzz: build need-rust ## malformed input for every reader, FUZZ_SECONDS (600) for each; about as long for random fabrics
+fuzz: build need-rust ## malformed input for every reader and random fabrics, FUZZ_SECONDS (600) each
 	PROPTEST_CASES=$$(($(FUZZ_SECONDS) * 500)) cargo test --release --locked --quiet -p becalm-fabric --test integration -- \
 		nothing_is_lost trees_never_deadlock
 	PROPTEST_CASES=$$(($(FUZZ_SECONDS) * 5)) cargo test --release --locked --quiet -p becalm-fabric --test integration -- \
@@ -101,7 +101,7 @@ fuzz: build need-rust ## malformed input for every reader, FUZZ_SECONDS (600) fo
 	SCENES=300 DAMAGE=1 $(BIN)/python -m pytest tests/test_valid_scenes.py tests/test_damage.py
 
 .PHONY: lint
-lint: lint-rust lint-python ## formatting, clippy, ruff, imports, mypy, stubs against the compiled module
+lint: lint-rust lint-python ## formatting, clippy, ruff, imports, mypy, and stubs against the compiled module
 
 .PHONY: lint-rust
 lint-rust: need-rust ## rustfmt, clippy and rustdoc
@@ -126,48 +126,48 @@ format: $(VENV)/.done ## format everything
 	$(BIN)/ruff check --fix .
 
 .PHONY: build
-build: $(VENV)/.built ## virtual environment with becalm in it, editable
+build: $(VENV)/.built ## virtual environment with an editable becalm
 
 .PHONY: docs
 docs: build ## write the generated pages: schemes, scenario keys, JSON Schema, result columns
 	$(BIN)/python tools/generate.py
 
 .PHONY: advice
-advice: build ## run the population bench of `becalm tune`, and write the tables of docs/advice.md: half an hour
+advice: build ## run the population bench of `becalm tune` and write the tables of docs/advice.md: half an hour
 	$(BIN)/python tools/advice.py
 
 .PHONY: gallery
-gallery: build ## run the pages of the gallery: their output, pictures and times
+gallery: build ## run the pages of the gallery and write their output, pictures and times
 	$(BIN)/python tools/gallery.py
 
 .PHONY: site
-site: build need-rust ## the documentation as one static site, in target/site
+site: build need-rust ## build the documentation as a static site in target/site
 	cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/python tools/site_build.py
 
 .PHONY: site-check
-site-check: site ## build the site, look over all its links, anchors and assets, and open it in a browser
+site-check: site ## build the site, check its links, anchors and assets, and open it in a browser
 	$(BIN)/python tools/site_check.py target/site
 	BECALM_SITE=target/site $(BIN)/python -m pytest tests/report/test_built_site.py
 
 .PHONY: api-check
-api-check: build ## what breaks programs made for the last release has to be named in CHANGELOG.md
+api-check: build ## check that CHANGELOG.md names everything that breaks programs for the last release
 	$(BIN)/python tools/public_api.py
 
 .PHONY: api-write
-api-write: build ## write the list of the public API again: a part of each release
+api-write: build ## update the list of the public API: part of each release
 	$(BIN)/python tools/public_api.py --write
 
 .PHONY: release-check
-release-check: build ## whether this version can be released: numbers, changelog, list of the public API
+release-check: build ## check that this version can be released: numbers, changelog, list of the public API
 	$(BIN)/python tools/release.py check
 
 .PHONY: reproduce
-reproduce: build ## all papers with several seeds, and their pages; takes about two hours of one core
+reproduce: build ## run all papers with several seeds and write their pages: about two hours of one core
 	$(BIN)/python -m becalm.lab.pages docs/reproductions
 
 .PHONY: compare
-compare: build ## every scheme on every scene, tuned and as published, and docs/comparison.md; takes about half an hour
+compare: build ## run every scheme, published and tuned, on every scene and write docs/comparison.md: half an hour
 	$(BIN)/python tools/comparison_tune.py
 	$(BIN)/becalm compare --json > docs/comparison.jsonl.new
 	mv docs/comparison.jsonl.new docs/comparison.jsonl
@@ -176,21 +176,21 @@ compare: build ## every scheme on every scene, tuned and as published, and docs/
 	$(BIN)/python tools/comparison_objections.py
 
 .PHONY: crosscheck
-crosscheck: build ## becalm beside other simulators: run all entries, print the table, write docs/crosschecks.md
+crosscheck: build ## compare becalm with other simulators and write docs/crosschecks.md
 	$(BIN)/python tools/crosscheck/pages.py
 
 .PHONY: hardware
-hardware: build ## replay the core's calls on the modules of hardware/ with Verilator, and synthesize them with Yosys; half an hour
+hardware: build ## replay the core's calls on the modules of hardware/ with Verilator and synthesize them with Yosys: half an hour
 	$(BIN)/python tools/hardware/replay.py
 	$(BIN)/python tools/hardware/costs.py
 
 .PHONY: hardware-check
-hardware-check: build ## a short replay, and the costs of the smallest modules against the committed ones
+hardware-check: build ## a short replay; compare the costs of the smallest modules with the committed ones
 	$(BIN)/python tools/hardware/replay.py --short
 	$(BIN)/python tools/hardware/costs.py --check
 
 .PHONY: hardware-write
-hardware-write: build ## the same as hardware; write the tables of docs/hardware.md and the data of the papers' claims
+hardware-write: build ## the same as hardware; also write the tables of docs/hardware.md and the data of the papers' claims
 	$(BIN)/python tools/hardware/replay.py --write
 	$(BIN)/python tools/hardware/costs.py --write
 
@@ -201,11 +201,11 @@ pictures: build ## draw the pictures of the README and of the docs
 	$(BIN)/python tools/pictures/fabric.py
 
 .PHONY: web
-web: web/node_modules/.done ## build the pages from web/: reports, and the playground with the core that it has
+web: web/node_modules/.done ## build the pages from web/: reports, and the playground with its current core
 	cd web && npm run --silent check && npm run --silent build && node play.mjs
 
 .PHONY: web-check
-web-check: web/node_modules/.done build ## whether the committed pages are what web/ gives, and read what Python writes
+web-check: web/node_modules/.done build ## check that the committed pages are built from web/ and read what Python writes
 	@mkdir -p target
 	cd web && npm run --silent check && node build.mjs ../target/template.html
 	cmp target/template.html python/becalm/reports/template.html
@@ -216,19 +216,19 @@ web-check: web/node_modules/.done build ## whether the committed pages are what 
 CORE := target/wasm32-unknown-unknown/web/becalm_wasm.wasm
 
 .PHONY: playground
-playground: build $(CORE) web/node_modules/.done ## build the playground with a new core, python/becalm/reports/play.html
+playground: build $(CORE) web/node_modules/.done ## build the playground, python/becalm/reports/play.html, with a new core
 	cd web && npm run --silent check && PYTHON=$(CURDIR)/$(BIN)/python node play.mjs ../$(CORE)
 
 .PHONY: same
-same: build web/node_modules/.done ## whether the committed playground gives the fingerprints of this becalm
+same: build web/node_modules/.done ## check that the committed playground has the fingerprints of this becalm
 	cd web && PYTHON=../$(BIN)/python node test/same.mjs ../python/becalm/reports/play.html ../scenarios/*.toml scenes/*.toml
 
 .PHONY: same-core
-same-core: build $(CORE) web/node_modules/.done ## the same of a core that is compiled now
+same-core: build $(CORE) web/node_modules/.done ## the same for a newly compiled core
 	cd web && PYTHON=../$(BIN)/python node test/same.mjs ../$(CORE) ../scenarios/*.toml scenes/*.toml
 
 .PHONY: wasm-check
-wasm-check: need-wasm ## whether the core compiles as WebAssembly: it has no clock, no thread, no file of its own
+wasm-check: need-wasm ## check that the core compiles to WebAssembly, without clocks, threads and files
 	cargo check --target wasm32-unknown-unknown --locked --quiet -p becalm-scenario -p becalm-report
 
 $(CORE): $(RUST) | need-wasm
@@ -244,16 +244,16 @@ bench: need-rust ## packet-hops per core-second on fixed scenarios
 	cargo run --release --locked --quiet -p becalm-bench
 
 .PHONY: bench-docs
-bench-docs: build ## measure all scenarios, two runs each; put this version into the history of docs/performance.md
+bench-docs: build ## measure all scenarios, two runs each, and add this version to docs/performance.md
 	cargo run --release --locked --quiet -p becalm-bench -- --all --runs 2 --json > target/performance.jsonl
 	$(BIN)/python tools/bench_table.py target/performance.jsonl
 
 .PHONY: guard
-guard: need-rust need-valgrind ## instructions per packet-hop against those committed; fails when they grow by over 5%
+guard: need-rust need-valgrind ## compare instructions per packet-hop with the committed ones; fail at growth above 5%
 	cargo run --release --locked --quiet -p becalm-bench -- --guard crates/bench/guard.json
 
 .PHONY: guard-write
-guard-write: need-rust need-valgrind ## write the committed instructions per packet-hop again
+guard-write: need-rust need-valgrind ## update the committed instructions per packet-hop
 	cargo run --release --locked --quiet -p becalm-bench -- --guard crates/bench/guard.json --write
 
 .PHONY: wheel
@@ -262,20 +262,20 @@ wheel: $(PACKAGING)/.done need-rust ## a wheel in target/wheels; TARGET=aarch64-
 	    $(if $(findstring apple,$(TARGET)),--zig,$(PORTABLE)) $(addprefix --target ,$(TARGET))
 
 .PHONY: packages
-packages: $(PACKAGING)/.done need-rust need-cc ## source distribution and wheel, installed and run in clean environments
+packages: $(PACKAGING)/.done need-rust need-cc ## build source distribution and wheel, and run both in clean environments
 	PATH="$(CURDIR)/$(PACKAGING)/bin:$$PATH" .ci/packages $(PYTHON) maturin $(PORTABLE)
 
 .PHONY: licences
-licences: need-rust ## check the licences of all crates, and that NOTICES is current
+licences: need-rust ## check the licences of all crates and that NOTICES is current
 	$(PYTHON) .ci/licences
 	$(PYTHON) .ci/notices --check
 
 .PHONY: notices
-notices: need-rust ## write NOTICES: the licence texts of what wheels contain
+notices: need-rust ## write NOTICES: the licence texts of all code in wheels
 	$(PYTHON) .ci/notices
 
 .PHONY: lock
-lock: need-python ## write requirements.lock again: versions for every Python and platform, with hashes
+lock: need-python ## update requirements.lock: versions with hashes for every Python and platform
 	$(PYTHON) -m venv target/lock
 	target/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	target/lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --all-extras \
