@@ -1,19 +1,19 @@
-// The response of InfiniBand congestion control: an index into a table of delays, which a BECN moves up and a timer
-// down.
+// The response of InfiniBand congestion control: an index into a table of delays. A BECN increases the index, and a
+// timer decreases it.
 //
-// Source: InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10. An entry of the table has a shift of
-// 2 bits and a multiplier of 14: the delay after a packet is (Tp >> shift) x multiplier, with the packet's transmission
-// time Tp. Tp is counted in eighths of a byte time here, so that no bit of it is lost.
+// Source: InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10. A table entry consists of a shift
+// (2 bits) and a multiplier (14 bits). The delay after a packet is (Tp >> shift) x multiplier, where Tp is the packet's
+// transmission time. This module counts Tp in eighths of a byte time to preserve all bits.
 //
-// Events of one cycle come in the order: the timer ticks, a BECN arrives.
+// Within a cycle, timer ticks come before a BECN.
 module ibta_responder #(
     parameter ENTRIES = 128,
-    // Bits of a packet's size.
+    // Width of a packet's size.
     parameter SIZE_BITS = 13,
-    // Bits of CCTI_Timer, and of the ticks that pass in a cycle: of 1.024 us in an adapter, at most one.
+    // Widths of CCTI_Timer and of the ticks in a cycle. In an adapter, a tick is 1.024 us, with at most one per cycle.
     parameter TIMER_BITS = 16,
     parameter TICK_BITS = 1,
-    // A file for $readmemh with the entries of the table; the table can be written, too.
+    // Optional $readmemh file with the table's entries. Entries can also be written.
     parameter CCT = "",
     parameter INDEX_BITS = $clog2(ENTRIES)
 ) (
@@ -23,22 +23,22 @@ module ibta_responder #(
     input logic [INDEX_BITS-1:0] ccti_limit,
     input logic [7:0] ccti_increase,
     input logic [7:0] ccti_decrease,
-    // Ticks between two expiries; 0 for never. `phase`: those since the last one at reset.
+    // Ticks between two expiries; 0 disables the timer. `phase` is the number of ticks since the last expiry at reset.
     input logic [TIMER_BITS-1:0] ccti_timer,
     input logic [TIMER_BITS-1:0] phase,
-    // An entry {shift, multiplier} is written.
+    // Write of an entry {shift, multiplier}.
     input logic write,
     input logic [INDEX_BITS-1:0] write_index,
     input logic [15:0] write_entry,
-    // Ticks since the last cycle: at most CCTI_Timer.
+    // Ticks since the last cycle, at most CCTI_Timer.
     input logic [TICK_BITS-1:0] ticks,
     input logic becn,
-    // Size in bytes of the packet that goes out.
+    // Size of the outgoing packet in bytes.
     input logic [SIZE_BITS-1:0] size,
-    // The index, and ticks to the next expiry.
+    // Current index, and ticks until the next expiry.
     output logic [INDEX_BITS-1:0] ccti,
     output logic [TIMER_BITS-1:0] left,
-    // The entry of the index, and the delay after the packet in eighths of byte times.
+    // Entry at the index, and delay after the packet in eighths of a byte time.
     output logic [15:0] entry,
     output logic [SIZE_BITS+16:0] delay
 );

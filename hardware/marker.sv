@@ -3,43 +3,43 @@
 // Source: J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand
 // Switches", GLOBECOM 2002, section IV; "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, section IV-A.
 //
-// Each port takes part in one event of each kind per cycle. Within a cycle, tails come first, then headers that leave,
-// then packets that come, then buffers that fill: so a mark depends on registers alone.
+// Each port has at most one event of each kind per cycle. The order within a cycle is: departing tails, departing
+// headers, arriving packets, buffers that become full. Therefore a mark depends only on registers.
 module marker #(
     parameter PORTS = 8,
-    // Packets that an input buffer holds.
+    // Capacity of an input buffer in packets.
     parameter SLOTS = 4,
     // 0: naive, 1: input-triggered, 2: input-output-triggered.
     parameter POLICY = 1,
-    // Packets that may go to an output before policy 2 marks them, the one in transmission included.
+    // Packets for an output, including the packet in transmission, above which policy 2 marks.
     parameter THRESHOLD = 8,
-    // 1: the switch shows the outputs of each buffer's packets in `holds`; 0: the module counts them itself.
+    // 1: the switch signals the outputs of each buffer's packets in `holds`; 0: the module counts these packets.
     parameter SHOWN = 0,
-    // 1: at most one packet comes for an output in a cycle; 0: one from each input.
+    // 1: at most one packet for an output arrives per cycle; 0: at most one from each input.
     parameter SERIAL = 0,
     parameter PORT_BITS = $clog2(PORTS),
     parameter SLOT_BITS = SLOTS > 1 ? $clog2(SLOTS) : 1
 ) (
     input logic clk,
     input logic rst,
-    // By input: a packet comes, for this output, into this slot; and has to wait.
+    // By input: a packet arrives, its output and slot, and whether it must wait.
     input logic [PORTS-1:0] come,
     input logic [PORTS*PORT_BITS-1:0] come_output,
     input logic [PORTS*SLOT_BITS-1:0] come_slot,
     input logic [PORTS-1:0] come_waits,
-    // By input: a packet that waits has filled the buffer.
+    // By input: a waiting packet has filled the buffer.
     input logic [PORTS-1:0] full,
-    // By input and output: the buffer holds a packet for the output, the one that comes included.
+    // By input and output: the buffer holds a packet for the output, including an arriving packet.
     input logic [PORTS*PORTS-1:0] holds,
-    // A header leaves, and whether its packet is marked: by output; for policy 0, by input, from this slot.
+    // By output (by input for policy 0): a header departs, its slot for policy 0, and whether its packet is marked.
     input logic [PORTS-1:0] leave,
     input logic [PORTS*SLOT_BITS-1:0] leave_slot,
     output logic [PORTS-1:0] mark,
-    // By output: the last byte of a packet of this input has left.
+    // By output: a packet's last byte has departed, and the packet's input.
     input logic [PORTS-1:0] tail,
     input logic [PORTS*PORT_BITS-1:0] tail_input
 );
-    // By input and output: its packet comes for the output. By output and input: a packet of the input has left by it.
+    // `comes`, by input and output: a packet arrives. `gone`, by output and input: a packet has departed.
     logic [PORTS*PORTS-1:0] comes;
     logic [PORTS*PORTS-1:0] gone;
     genvar i, o;
@@ -67,7 +67,7 @@ module marker #(
                     .port(tail_input[i*PORT_BITS +: PORT_BITS]),
                     .ones(gone[i*PORTS +: PORTS])
                 );
-                // The same for this output, by input; and whether a buffer holds a packet for it.
+                // For this output, by input: a packet arrives, and the buffer holds a packet.
                 logic [PORTS-1:0] coming;
                 logic [PORTS-1:0] held;
                 for (o = 0; o < PORTS; o = o + 1) begin : from
@@ -106,7 +106,7 @@ module marker #(
     endgenerate
 endmodule
 
-// A number of a port as one bit of many.
+// Converts a port number to one-hot form.
 module decoder #(
     parameter PORTS = 8,
     parameter PORT_BITS = 3
@@ -123,7 +123,7 @@ module decoder #(
     endgenerate
 endmodule
 
-// Naive marking of one input buffer: a flag for each packet in it. All are set when the buffer becomes full.
+// Naive marking of one input buffer, with a flag per packet. All flags are set when the buffer becomes full.
 module buffer_flags #(
     parameter SLOTS = 4,
     parameter SLOT_BITS = 2
@@ -150,18 +150,18 @@ module buffer_flags #(
     endgenerate
 endmodule
 
-// Triggered marking of one output: the two counters of the papers.
+// Triggered marking of one output, with the two counters of the papers.
 module output_counters #(
     parameter PORTS = 8,
     parameter BITS = 6,
-    // 1: a queue of more packets than the threshold triggers, too.
+    // 1: a queue longer than the threshold also triggers.
     parameter BY_OUTPUT = 0,
     parameter THRESHOLD = 8,
     parameter SERIAL = 0
 ) (
     input logic clk,
     input logic rst,
-    // By input: a packet comes for this output; it has to wait; the buffer is full; it holds a packet for this output.
+    // By input: a packet for this output arrives; it must wait; the buffer is full; it holds a packet for this output.
     input logic [PORTS-1:0] come,
     input logic [PORTS-1:0] come_waits,
     input logic [PORTS-1:0] full,
@@ -170,7 +170,7 @@ module output_counters #(
     output logic mark,
     input logic tail
 );
-    // Packets that wait, and packets that are left to mark.
+    // Waiting packets, and packets still to be marked.
     logic [BITS-1:0] cnt1;
     logic [BITS-1:0] cnt2;
     logic [BITS-1:0] coming;
@@ -206,7 +206,7 @@ module output_counters #(
         end
 endmodule
 
-// The packets of one input that are present for one output, those in transmission included.
+// Counts the packets of one input that are present for one output, including the packet in transmission.
 module present #(
     parameter SLOTS = 4,
     parameter BITS = $clog2(SLOTS + 1)
@@ -215,7 +215,7 @@ module present #(
     input logic rst,
     input logic come,
     input logic tail,
-    // Whether there are any at the end of the cycle.
+    // Whether any are present at the end of the cycle.
     output logic some
 );
     logic [BITS-1:0] count;
@@ -225,7 +225,7 @@ module present #(
         else if (come != tail) count <= come ? count + 1'b1 : count - 1'b1;
 endmodule
 
-// The number of ones of a word: an adder tree.
+// Counts the ones in a word with an adder tree.
 module count_ones #(
     parameter INPUTS = 8,
     parameter BITS = 6,

@@ -1,18 +1,19 @@
-// The rate of a flow by a table of inter-packet delays: LIPD, FIMD, AIMD and any other pair of functions of the rate
-// differ only in the table.
+// Controls the rate of a flow with a table of inter-packet delays. LIPD, FIMD, AIMD and other pairs of increase and
+// decrease functions differ only in the table.
 //
 // Source: J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, end of
-// section V-D: "a finite set of discrete rates and using lookup tables"; section VI-B.1 for the set of rates: the
-// link's over 1, 2, 3, ... So the index of a rate is the delay after a packet, in transmission times of this packet.
+// section V-D: "a finite set of discrete rates and using lookup tables". In section VI-B.1, the rates are the link's
+// rate divided by 1, 2, 3, ... Therefore a rate's index is the delay after a packet, in units of the packet's
+// transmission time.
 //
-// Events of one cycle come in the order: time passes, an ACK arrives or the flow begins again, a packet goes out.
+// The order within a cycle is: time passes, an ACK arrives or the flow restarts, a packet is sent.
 module responder #(
     parameter RATES = 256,
-    // Bits of a count of ACKs: 15 for AIMD down to 1/256.
+    // Width of a count of ACKs; AIMD down to 1/256 requires 15.
     parameter ACK_BITS = 15,
-    // Bits of a packet's size.
+    // Width of a packet's size.
     parameter SIZE_BITS = 13,
-    // A file for $readmemh with the steps of the table; the table can be written, too.
+    // Optional $readmemh file with the table's steps. Steps can also be written.
     parameter STEPS = "",
     parameter INDEX_BITS = $clog2(RATES),
     parameter STEP_BITS = 2 * INDEX_BITS + ACK_BITS
@@ -21,24 +22,24 @@ module responder #(
     input logic rst,
     // Index of a new flow.
     input logic [INDEX_BITS-1:0] initial_index,
-    // A step {index after a mark, index after `acks` unmarked ACKs, acks} is written.
+    // Write of a step {index after a mark, index after `acks` unmarked ACKs, acks}.
     input logic write,
     input logic [INDEX_BITS-1:0] write_index,
     input logic [STEP_BITS-1:0] write_step,
-    // An ACK arrives, with or without a mark; a notification is a marked ACK.
+    // An ACK arrives, with or without a mark. A BECN counts as a marked ACK.
     input logic ack,
     input logic marked,
-    // The flow begins again at the initial index, if its rate does not persist; it has sent nothing then.
+    // The flow restarts without a previous packet, at the initial index unless its rate is persistent.
     input logic restart,
     input logic persistent,
-    // A packet of this many bytes goes out.
+    // A packet is sent, and its size in bytes.
     input logic sent,
     input logic [SIZE_BITS-1:0] size,
-    // Byte times since the last cycle: at most the size of the last packet.
+    // Byte times since the last cycle, at most the size of the last packet.
     input logic [SIZE_BITS-1:0] passed,
-    // The delay after a packet, in packet times.
+    // Delay after a packet, in packet times.
     output logic [INDEX_BITS-1:0] gap,
-    // The next packet may go out.
+    // The next packet may be sent.
     output logic ready
 );
     logic [STEP_BITS-1:0] steps [0:RATES-1];
@@ -53,7 +54,7 @@ module responder #(
     endgenerate
     assign {slower, faster, acks} = step;
 
-    // The index, and the unmarked ACKs in a row since it was reached.
+    // Current index, and the number of consecutive unmarked ACKs since it was reached.
     logic [INDEX_BITS-1:0] index;
     logic [INDEX_BITS-1:0] index_next;
     logic [ACK_BITS-1:0] unmarked;
@@ -71,7 +72,7 @@ module responder #(
     end
     assign gap = index;
 
-    // Time since the last packet began, in times of this packet and a rest in byte times.
+    // Time since the start of the last packet: whole transmission times of this packet, and the rest in byte times.
     logic [INDEX_BITS:0] times;
     logic [SIZE_BITS-1:0] rest;
     logic [SIZE_BITS-1:0] last_size;
@@ -88,7 +89,7 @@ module responder #(
             last_size <= size;
         end else if (elapsed >= last_size) begin
             rest <= elapsed - last_size;
-            // It stops at its largest value: the next packet may go out at any index.
+            // Saturates at its largest value, which allows the next packet at any index.
             if (!times[INDEX_BITS]) times <= times + 1'b1;
         end else rest <= elapsed[SIZE_BITS-1:0];
 endmodule

@@ -1,4 +1,4 @@
-"""What the tests share: a scenario that runs in a moment."""
+"""Shared fixtures: a short scenario, and processes with becalm imported."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from pathlib import Path
 
 import pytest
 
-# Before NumPy is there: its threads wait for each other in loops, which doubles the time on a busy machine.
+# Set before NumPy is imported: its busy-waiting threads double the run time on a busy machine.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import becalm
 
 PRELOADED = ("becalm.cli", "becalm.cli.console", "filelock", "numpy", "polars", "pytest", "typer._adapters")
-"""What commands of becalm import, and the tests that start them."""
+"""Modules imported by becalm's commands and by the tests that start them."""
 
 SMALL = (Path(__file__).parent / "data" / "small.toml").read_text()
 
 
 @pytest.fixture(scope="session")
 def prepared() -> ForkServerContext:
-    """Processes that begin with becalm imported, so that many at once cost little and begin together."""
+    """A server for processes that start with becalm imported, so that many can start together at low cost."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([*PRELOADED])
     return context

@@ -1,4 +1,4 @@
-"""Valid scenarios, drawn over topologies, flow control, traffic, schemes and recordings."""
+"""Random valid scenarios with all kinds of topologies, flow control, traffic, schemes and recordings."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ TRAFFIC = ("flows", "messages", "jobs", "traces")
 
 
 def hosts(topology: str) -> list[str]:
-    """Names of five hosts."""
+    """Return the names of five hosts."""
     return ["A1", "A2", "A3", "B1", "BC"] if topology == "dumbbell" else [f"H{i}" for i in range(5)]
 
 
 def load_of(kind: str, names: list[str], draw: random.Random) -> Tables:
-    """The flows and jobs of a kind of traffic."""
+    """Return flows and jobs for a kind of traffic."""
     many, hot = names[:3], names[-1]
     if kind == "flows":
         greedy = {"name": "hot", "from": many, "to": [hot]}
@@ -58,11 +58,11 @@ def load_of(kind: str, names: list[str], draw: random.Random) -> Tables:
 
 
 def drawn(draw: random.Random, topology: str, control: str, traffic: str) -> Tables:
-    """A scenario of these parts, which may contradict each other."""
+    """Return a scenario with these parts, which may contradict each other."""
     names = hosts(topology)
     switch = {"buffer": draw.choice(["4 packets", "16 KiB", "unlimited"]), **FLOW_CONTROL[control]}
     if topology in ("dragonfly", "torus"):
-        # Packets change lanes where paths would go round in a cycle.
+        # Paths can form cycles here, so packets change lanes.
         switch["vls"] = 2
     if draw.random() < 0.4:
         switch["paths"] = {draw.choice(["destination", "flow", "packet", "round_robin", "least_waiting"]): {}}
@@ -100,7 +100,7 @@ def drawn(draw: random.Random, topology: str, control: str, traffic: str) -> Tab
 
 
 def valid(draw: random.Random, topology: str, control: str, traffic: str) -> becalm.Scenario:
-    """The first scenario of these parts that is valid."""
+    """Return the first valid scenario with these parts."""
     for _ in range(200):
         try:
             return becalm.Scenario(drawn(draw, topology, control, traffic), name="drawn.toml")
@@ -110,7 +110,7 @@ def valid(draw: random.Random, topology: str, control: str, traffic: str) -> bec
 
 
 def scenes(count: int, seed: int = 1) -> list[becalm.Scenario]:
-    """So many valid scenarios, which go through all topologies, flow controls and kinds of traffic."""
+    """Return `count` valid scenarios that cycle through topologies, flow control and kinds of traffic."""
     draw = random.Random(seed)
     parts = [(a, b, c) for a in TOPOLOGIES for b in FLOW_CONTROL for c in TRAFFIC]
     return [valid(draw, *parts[number % len(parts)]) for number in range(count)]

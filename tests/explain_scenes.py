@@ -1,4 +1,4 @@
-"""Small scenes with a planted cause, each in several variations."""
+"""Small scenes with planted causes, each in several variations."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ IBTA: Data = {
         }
     },
 }
-"""The parameters of gran2010."""
+"""Parameters of gran2010."""
 NONE: Data = {"marking": {"none": {}}, "response": {"none": {}}}
 
 
 class Scene(NamedTuple):
-    """A scenario and the causes that must be named, no other, each with words of its sentence.
+    """A scenario and its only causes, each with words from its sentence.
 
-    Where no words are given, the cause belongs to a link on the way to the hot host.
+    A cause without words belongs to a link on the path to the hot host.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Scene(NamedTuple):
 
 
 class Fabric(NamedTuple):
-    """A variation: a topology, a hot host, its senders, and a pair of hosts beside them."""
+    """A variation: a topology, a hot host, its senders, and another pair of hosts."""
 
     name: str
     topology: Data
@@ -48,7 +48,7 @@ class Fabric(NamedTuple):
 
 
 def clos(rate: str, hot: int, seed: int) -> Fabric:
-    """Four leaves of four hosts; the victim takes the way of senders up to a spine, not down."""
+    """Four leaves of four hosts; the victim shares the senders' path up to a spine, but not down."""
     own = hot // 4
     first, second, third = (leaf for leaf in range(4) if leaf != own)
     senders = [f"H{4 * leaf + place}" for place in range(3) for leaf in (first, third, second)][:8]
@@ -111,7 +111,7 @@ def hot_host(fabric: Fabric) -> Scene:
 
 
 def slow_receiver(fabric: Fabric) -> Scene:
-    """One sender at 80% of its link, to a host that takes in 40%."""
+    """One sender at 80% of its link's rate, to a host that receives at 40%."""
     drain = {"caps": [{"hosts": [fabric.hot], "drain_rate": part_of(fabric, 0.4)}]}
     flows = [group("work", [fabric.senders[0]], [fabric.hot], **load(0.8))]
     scenario = made("slow-receiver", fabric, flows, {"adapter": drain})
@@ -119,7 +119,7 @@ def slow_receiver(fabric: Fabric) -> Scene:
 
 
 def threshold_off(fabric: Fabric) -> Scene:
-    """Packets of 2 KiB, where only those of 4 KiB and more may be marked."""
+    """Packets of 2 KiB, where only packets of at least 4 KiB may be marked."""
     off = {**IBTA, "marking": {"ibta": {"threshold": 15, "marking_rate": 1, "packet_size": 64}}}
     scenario = made("threshold-off", fabric, hot_spot(fabric), off)
     return Scene("threshold off", scenario, {("hot host", f"hot host, {fabric.hot}:"), ("threshold off", "")})
@@ -133,7 +133,7 @@ def step_too_large(fabric: Fabric) -> Scene:
 
 
 def timer_too_long(fabric: Fabric) -> Scene:
-    """Half of the senders stop early; the others are slowed down for as long as the timer takes."""
+    """Half of the senders stop early; the others recover only as fast as the timer allows."""
     flows = [
         group("burst", fabric.senders[2:4], [fabric.hot], stop="3 ms"),
         group("rest", fabric.senders[:2], [fabric.hot]),
@@ -150,7 +150,7 @@ def nothing(fabric: Fabric) -> Scene:
 
 
 def nothing_beside_control(fabric: Fabric) -> Scene:
-    """A permutation without conflict at its host links, with control on."""
+    """A permutation without conflicts at host links, with control on."""
     flows = [{"name": "pairs", "from": ["*"], "pattern": {"permutation": {}}, **load(0.3)}]
     return Scene("nothing wrong", made("pairs", fabric, flows, IBTA), set())
 
@@ -162,11 +162,11 @@ def part_of(fabric: Fabric, part: float) -> str:
 
 
 RACKS = [(4, "10 GB/s", 1), (3, "25 Gb/s", 2), (5, "1 GB/s", 3)]
-"""Variations of the scenes of two racks: uplinks, rate, seed."""
+"""Variations of scenes with two racks: uplinks, rate, seed."""
 
 
 def racks(uplinks: int, rate: str, slow: str | None = None, routes: list[Data] | None = None) -> Data:
-    """Two leaves of six hosts, joined by so many spines; with `slow`, the cable of A to S0 has that rate."""
+    """Two leaves of six hosts, joined by `uplinks` spines; `slow` is the rate of the cable from A to S0."""
     cables: list[Data] = [{"between": ["H0..H5", "A"]}, {"between": ["H6..H11", "B"]}]
     for spine in range(uplinks):
         cable: Data = {"between": ["A", f"S{spine}"]}
@@ -183,7 +183,7 @@ def racks(uplinks: int, rate: str, slow: str | None = None, routes: list[Data] |
 
 
 def balanced(uplinks: int, favoured: int = 0) -> list[Data]:
-    """Hosts of the other leaf by spines in turn; the first `favoured` all by spine 0."""
+    """Routes to the other leaf's hosts: `favoured` hosts by spine 0, the others spread over all spines."""
     routes = []
     for leaf, hosts in (("A", range(6, 12)), ("B", range(6))):
         for place, host in enumerate(hosts):
@@ -199,7 +199,7 @@ def two_racks(uplinks: int, rate: str, seed: int, **more: Any) -> Fabric:  # noq
 
 
 def slow_cable(uplinks: int, rate: str, seed: int) -> Scene:
-    """Each host sends 60% of its rate to one of the other rack; one cable has a quarter of the rate."""
+    """Each host sends at 60% of its rate to a host in the other rack; one cable has a quarter of the rate."""
     amount, unit = rate.split()
     fabric = two_racks(uplinks, rate, seed, slow=f"{float(amount) / 4:g} {unit}")
     pairs = [group(f"pair{place}", [f"H{place}"], [f"H{place + 6}"], **load(0.6)) for place in range(uplinks)]
@@ -207,7 +207,7 @@ def slow_cable(uplinks: int, rate: str, seed: int) -> Scene:
 
 
 def unbalanced_routes(uplinks: int, rate: str, seed: int) -> Scene:
-    """The ways to most hosts of the other rack lead by the same spine."""
+    """Most routes to the other rack use the same spine."""
     fabric = two_racks(uplinks, rate, seed, routes=balanced(uplinks, favoured=5))
     connections = [{"from": f"H{place}", "to": f"H{place + 6}"} for place in range(uplinks)]
     flows = [{"name": "shift", "connections": connections, **load(0.7)}]
@@ -215,7 +215,7 @@ def unbalanced_routes(uplinks: int, rate: str, seed: int) -> Scene:
 
 
 def colliding_jobs(uplinks: int, rate: str, seed: int) -> Scene:
-    """Two jobs between the racks whose ways meet on one cable that carries either, not both."""
+    """Two jobs between the racks share a cable with capacity for only one of them."""
     fabric = two_racks(uplinks, rate, seed)
     first = group("weather", ["H0"], ["H6"], **load(0.8))
     second = group("genomes", ["H1"], [f"H{6 + uplinks}"], **load(0.8))
@@ -223,7 +223,7 @@ def colliding_jobs(uplinks: int, rate: str, seed: int) -> Scene:
 
 
 def credit_loop(uplinks: int, rate: str, seed: int) -> Scene:
-    """A ring of switches on which all go round the same way, at a load too light to stand still."""
+    """A ring of switches with all paths in one direction, at a load too light for a deadlock."""
     switches = uplinks
     ring: Data = {
         "hosts": [f"H0..H{switches - 1}"],

@@ -1,4 +1,4 @@
-"""Small InfiniBand fabrics for the tests, as the tools print them."""
+"""Small InfiniBand fabrics for the tests, in the tools' output formats."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from becalm.opensm.importing import Imported, import_fabric
 DATA = Path(__file__).parent / "data"
 
 Cable = tuple[str, int, str, int]
-"""Node, port, node, port; a node `S1` is a switch, `H1` an adapter, `R1` a router."""
+"""Node, port, node, port. Node `S1` is a switch, `H1` an adapter, `R1` a router."""
 
 TREE: list[Cable] = [
     ("H1", 1, "S1", 3),
@@ -26,13 +26,13 @@ TREE: list[Cable] = [
     ("S2", 2, "S3", 4),
     ("S2", 8, "S3", 3),
 ]
-"""Two leaves under a root, with two cables each; ports in no order and with gaps."""
+"""Two leaves under a root, with two cables each. Port numbers are unordered and have gaps."""
 
 KINDS = {"S": ("Switch", "switch", 1), "H": ("Ca", "ca", 2), "R": ("Rt", "rt", 3)}
 
 
 def guid(node: str) -> int:
-    """The GUID of a node; that of port n is n more."""
+    """Return the GUID of a node; port n has this GUID plus n."""
     return KINDS[node[0]][2] << 40 | int(node[1:]) << 8
 
 
@@ -45,7 +45,7 @@ def discovered(
     speed: str = "4xQDR",
     ext: bool = False,
 ) -> str:
-    """Return what `ibnetdiscover` prints for these cables; an adapter's ports have LIDs of their own."""
+    """Return the output of `ibnetdiscover` for these cables; each port of an adapter has its own LID."""
     described, lids = descriptions or {}, lids or all_lids(cables)
     ports: dict[str, dict[int, tuple[str, int]]] = defaultdict(dict)
     for node, port, peer, other in cables:
@@ -74,16 +74,16 @@ def discovered(
 
 
 def all_lids(cables: list[Cable], step: int = 1) -> dict[str, int]:
-    """LIDs of switches and of adapters' ports (`H1/1`), `step` apart."""
+    """Return LIDs of switches and of adapters' ports (`H1/1`), `step` apart."""
     ends = {(node, port) for cable in cables for node, port in (cable[:2], cable[2:])}
     names = {node if node[0] == "S" else f"{node}/{port}" for node, port in ends}
     return {name: step * place for place, name in enumerate(sorted(names), 1)}
 
 
 def dumped(cables: list[Cable], pick: Callable[[str, str, list[int]], int], *, form: str = "opensm") -> str:
-    """Return shortest paths as a dump; `pick` takes a switch, a destination and the ports to choose from.
+    """Return a dump of shortest paths; `pick` chooses among the ports of a switch to a destination.
 
-    `form`: `opensm` for its own file, `ibroute` for what the tool of that name prints.
+    `form`: `opensm` for OpenSM's file, `ibroute` for the output of `ibroute`.
     """
     lids = all_lids(cables)
     lines = []
@@ -103,7 +103,7 @@ def dumped(cables: list[Cable], pick: Callable[[str, str, list[int]], int], *, f
 
 
 def shortest(cables: list[Cable], switch: str, node: str) -> list[int]:
-    """The ports of a switch on shortest paths to a node."""
+    """Return the ports of a switch on shortest paths to a node."""
     peers: dict[str, list[tuple[int, str]]] = defaultdict(list)
     for one, port, other, far in cables:
         peers[one].append((port, other))

@@ -1,4 +1,4 @@
-"""Chakra execution traces, encoded by hand after MLCommons' `et_def.proto` 1.0.0.
+"""Chakra execution traces, encoded without a library according to MLCommons' `et_def.proto` 1.0.0.
 
 `python tests/foreign_chakra.py` writes `tests/data/chakra`.
 """
@@ -17,7 +17,7 @@ MASK = (1 << 64) - 1
 
 
 def varint(number: int) -> bytes:
-    """Encode seven bits per byte, the lowest first; a negative number as its two's complement."""
+    """Encode seven bits per byte, lowest first; negative numbers in two's complement."""
     number &= MASK
     out = bytearray()
     while number >= 0x80:
@@ -27,7 +27,7 @@ def varint(number: int) -> bytes:
 
 
 def field(number: int, value: int | bytes | str, wire: int | None = None) -> bytes:
-    """Encode a field: a varint of a number, and else bytes behind their length."""
+    """Encode a field: a number as a varint, other values as their length and bytes."""
     if isinstance(value, int):
         return varint(number << 3) + varint(value)
     value = value.encode() if isinstance(value, str) else value
@@ -51,7 +51,7 @@ INTEGERS: dict[str, Callable[[int], bytes]] = {
     "sfixed32_val": lambda n: field(23, n.to_bytes(4, "little", signed=True), wire=5),
     "sfixed64_val": lambda n: field(25, n.to_bytes(8, "little", signed=True), wire=1),
 }
-"""The value of an `AttributeProto` as each kind of whole number."""
+"""Encoders of an `AttributeProto`'s value, by integer type."""
 
 
 def attribute(name: str, value: bool | int | str, kind: str = "int64_val") -> bytes:
@@ -78,7 +78,7 @@ def node(
     packed: bool = True,
     **attributes: bool | int | str,
 ) -> bytes:
-    """Encode a `Node`; proto3 leaves out what is 0 or empty."""
+    """Encode a `Node`; proto3 omits values that are 0 or empty."""
 
     def ids(number: int, values: Iterable[int]) -> bytes:
         each = [varint(value) for value in values]
@@ -109,12 +109,12 @@ def metadata(version: str = "", **attributes: int | str) -> bytes:
 
 
 def stream(*messages: bytes) -> bytes:
-    """Encode messages, each behind its length, as `protolib.encodeMessage` does."""
+    """Encode messages, each preceded by its length, like `protolib.encodeMessage`."""
     return b"".join(varint(len(message)) + message for message in messages)
 
 
 def astra(collective: int, name: str, npus: int) -> dict[str, bytes]:
-    """Files as the generators of ASTRA-sim's microbenchmarks write them: one collective of 1 MiB."""
+    """Return files in the form of ASTRA-sim's microbenchmarks: one collective of 1 MiB."""
     return {
         f"{name}.{npu}.et": stream(
             metadata("0.0.4"),
@@ -132,9 +132,9 @@ def astra(collective: int, name: str, npus: int) -> dict[str, bytes]:
 
 
 def step() -> dict[str, bytes]:
-    """Four ranks compute, add up 1 MB, compute; then 0 sends 64 KiB to 1, and 2 and 3 gather 4 kB.
+    """Four ranks compute, reduce 1 MB, and compute; then 0 sends 64 KiB to 1, and 2 and 3 gather 4 kB.
 
-    Every rank has its integers in another encoding, and the files say version 1.0.0, 0.0.4 or none.
+    Each rank encodes its integers differently, and the files state version 1.0.0, 0.0.4 or none.
     """
     files = {}
     for rank, kind in enumerate(("int32_val", "int64_val", "uint32_val", "uint64_val")):
@@ -162,15 +162,15 @@ def step() -> dict[str, bytes]:
             last,
             node(5, METADATA, data=[4]),
         )
-    # Python's gzip puts a time into the file unless it is given one.
+    # Without a fixed time, Python's gzip writes the current time into the file.
     files["step.3.et.gz"] = gzip.compress(files.pop("step.3.et"), mtime=0)
     return files
 
 
 def pytorch(ranks: int = 2) -> bytes:
-    """A trace as the converter of PyTorch traces writes it.
+    """Return a trace in the form of the converter for PyTorch traces.
 
-    It has no version, dependencies on nodes that the conversion removed, attributes that do not matter.
+    It has no version, depends on nodes that the conversion removed, and contains irrelevant attributes.
     """
     values = field(8, field(1, "[[1, 2]]") + field(2, "[[2]]") + field(3, "['Tensor(float)']"))
     listed = field(10, field(1, "group_ranks") + field(10, field(1, bytes(range(ranks)))))
@@ -209,7 +209,7 @@ def pytorch(ranks: int = 2) -> bytes:
 
 
 def circular() -> bytes:
-    """A trace of PyTorch whose control dependencies go in a circle.
+    """Return a PyTorch trace with cyclic control dependencies.
 
     A kernel and its call wait for each other, and a node waits for itself.
     """
@@ -223,7 +223,7 @@ def circular() -> bytes:
 
 
 def kinds() -> bytes:
-    """Collectives whose sizes, 1000 B, 2000 B and so on, are each another kind of whole number."""
+    """Return collectives of 1000 B, 2000 B and so on, each size in a different integer type."""
     return stream(
         metadata("1.0.0"),
         *(
@@ -234,7 +234,7 @@ def kinds() -> bytes:
 
 
 def wrong() -> dict[str, bytes]:
-    """Traces with mistakes."""
+    """Return traces with mistakes."""
     first = metadata("1.0.0")
     reduce = node(1, COLLECTIVE, comm_type=ALL_REDUCE, comm_size=8, pg_name="dp")
     second = node(2, COLLECTIVE, comm_type=ALL_REDUCE, comm_size=8, pg_name="dp")
@@ -263,7 +263,7 @@ def wrong() -> dict[str, bytes]:
 
 
 def files() -> dict[str, bytes]:
-    """Every file of `tests/data/chakra`."""
+    """Return all files of `tests/data/chakra`."""
     return {
         **step(),
         **astra(ALL_GATHER, "all_gather", 8),

@@ -1,4 +1,4 @@
-"""GOAL schedules as LogGOPSim's compiler `txt2bin` writes them, after the structures of its `Parser.hpp`.
+"""GOAL schedules in the format of LogGOPSim's compiler `txt2bin`, according to its `Parser.hpp`.
 
 `python tests/foreign_goal.py` writes `tests/data/goal/compiled`.
 """
@@ -16,7 +16,7 @@ ANY = 2**32 - 1
 
 
 class Op(NamedTuple):
-    """An operation; `after` and `after_start` are the places of those of its rank that it waits for."""
+    """An operation; `after` and `after_start` index the operations of its rank that it waits for."""
 
     type: int
     size: int
@@ -29,7 +29,7 @@ class Op(NamedTuple):
 
 
 def rank_part(ops: list[Op]) -> bytes:
-    """The part of a rank: the operations that wait for nothing, all operations, those that wait for them."""
+    """Return a rank's part: operations without dependencies, all operations, and dependent operations."""
     free = [at for at, op in enumerate(ops) if not op.after and not op.after_start]
     nodes, waiting = b"", list[int]()
     for at, op in enumerate(ops):
@@ -49,7 +49,7 @@ def rank_part(ops: list[Op]) -> bytes:
 
 
 def compiled(ranks: list[list[Op]]) -> bytes:
-    """A whole schedule; places in its table are counted from the number of ranks."""
+    """Return a complete schedule; offsets in its table start at the number of ranks."""
     cpus, nics = (max(getattr(op, key) for rank in ranks for op in rank) for key in ("cpu", "nic"))
     place, table, parts = 6 + 16 * len(ranks), b"", b""
     for rank in map(rank_part, ranks):
@@ -60,7 +60,7 @@ def compiled(ranks: list[list[Op]]) -> bytes:
 
 
 def ring_of_two() -> list[list[Op]]:
-    """The schedule of `tests/data/goal/ring_of_two.goal`."""
+    """Return the schedule of `tests/data/goal/ring_of_two.goal`."""
     return [
         [
             Op(CALC, 12000),
@@ -77,7 +77,7 @@ def ring_of_two() -> list[list[Op]]:
 
 
 def files() -> dict[str, bytes]:
-    """Every file of `tests/data/goal/compiled`."""
+    """Return all files of `tests/data/goal/compiled`."""
     good = compiled(ring_of_two())
     return {
         "ring_of_two.bin": good,

@@ -1,4 +1,4 @@
-"""Files of claims: what they say is what is judged, and mistakes in them are named."""
+"""Files of claims: their statements are judged, and mistakes in them are named."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TABLES: Tables = {"points": pl.DataFrame({"buffer": [4, 8], "state": ["a", "a"],
 
 
 def load(text: str, other: str = GOOD, figures: tuple[str, ...] = ("fig1",)) -> list[Statement]:
-    """Load claims of santos2002, for which another file of claims stands in as `other`."""
+    """Load claims of santos2002, with `other` as the file of claims for other papers."""
 
     def others(paper: str) -> claims.Source:
         return claims.read(paper, "other.toml", other)
@@ -40,7 +40,7 @@ def load(text: str, other: str = GOOD, figures: tuple[str, ...] = ("fig1",)) -> 
 
 
 def once(statement: Statement) -> Claim:
-    """Judge a statement by one run."""
+    """Judge a statement with one run."""
     return judge(statement, [1], [statement.measure(TABLES)])
 
 
@@ -98,7 +98,9 @@ def test_a_derived_claim_has_a_note_in_place_of_a_quote() -> None:
     assert Report("demo/fig1", "A figure", [replace(claim, verdict="fails")]).fails
     assert mistakes(changed("quote", 'kind = "derived"')) == [f"{FILE}:2: fig1[0]: high: needs `note`"]
     (both,) = mistakes(GOOD + 'kind = "derived"\nnote = "The link has C / N."\n')
-    assert both == f'{FILE}:2: fig1[0]: high: quote: not with kind = "derived", which quotes no sentence'
+    assert (
+        both == f'{FILE}:2: fig1[0]: high: quote: not allowed with kind = "derived", which quotes no sentence'
+    )
 
 
 def test_a_repeated_claim_takes_what_it_does_not_say_from_the_other() -> None:
@@ -161,7 +163,7 @@ def test_papers_state_shared_sentences_once() -> None:
         (changed("paper", "paper = true"), "fig1.0..paper = true: must be a number or a string"),
         (GOOD + "drawn.where = 1", "fig1.0..drawn.where: unknown key; valid: panel, over, along, like"),
         (GOOD + "drawn.panel = -1", "drawn.panel.0. = -1: out of range; valid: a number from 0, or a list"),
-        (GOOD + "drawn.over = [3, 1]", "drawn.over = .3, 1.: begins at or above its end"),
+        (GOOD + "drawn.over = [3, 1]", "drawn.over = .3, 1.: starts at or above its end"),
         (GOOD + 'drawn.along = "z"', 'drawn.along = "z": unknown; valid: x, y'),
         (GOOD + "drawn.like = 3", "drawn.like = 3: must be a string; valid: the label of a curve"),
         (GOOD + "short = 0", "fig1.0..short = 0: must be true or false"),

@@ -204,7 +204,7 @@ def test_control_c_ends_a_run_cleanly(file: Path, replications: int) -> None:
     changes = ["run.duration=100 s", "observe.links=[]", f"run.replications={replications}"]
     command += [word for change in changes for word in ("--set", change)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    # It has begun: on a busy machine that takes a while, and ending takes longer, too.
+    # Wait until the run has begun. Starting and ending are slow on a busy machine.
     end = time.monotonic() + 60
     while not Path(".partial.out").exists() and time.monotonic() < end:
         time.sleep(0.02)
@@ -229,8 +229,8 @@ def test_claims_are_listed_with_their_tolerances() -> None:
 def test_former_commands_say_what_has_their_place(former: str, now: str) -> None:
     done = becalm_command(former, "results", "--time", "1 ms")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"becalm {former}: is now {now}\n"
-    assert f" {former} " not in becalm_command("--help").stdout
+    assert done.stderr == f"becalm {former}: replaced by {now}\n"
+    assert f"\n│ {former} " not in becalm_command("--help").stdout
 
 
 def test_every_command_is_in_a_panel() -> None:

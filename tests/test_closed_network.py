@@ -1,4 +1,4 @@
-"""The simulated path against exact theory: mean-value analysis, and the bound for constant service times."""
+"""The simulated path against exact theory: mean-value analysis, and a bound for constant service times."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, PACKET, REST, UNMA
 WINDOWS = range(1, 41)
 REPLICATIONS = 20
 STUDENT = 4.79
-"""Quantile of Student's t, 19 degrees of freedom: 80 intervals hold together in 99 of 100 cases."""
+"""Quantile of Student's t, 19 degrees of freedom: all of 80 intervals hold in 99% of cases."""
 PATH = Path(marking=UNMARKED, duration=20_000, warmup=1_000, step=20_000)
 
 
 def runs(path: Path, packets: int, replications: int) -> pl.DataFrame:
-    """Throughput and round-trip time of every replication."""
+    """Return the throughput and round-trip time of each replication."""
     data = replace(path, response=window(packets)).scenario()
     data["run"]["replications"] = replications
     groups = becalm.run(becalm.Scenario(data)).groups
@@ -31,7 +31,7 @@ def runs(path: Path, packets: int, replications: int) -> pl.DataFrame:
 
 
 def interval(values: pl.Series) -> tuple[float, float]:
-    """Mean and half of its confidence interval."""
+    """Return the mean and the half-width of its confidence interval."""
     found = values.to_numpy()
     return float(found.mean()), float(STUDENT * found.std(ddof=1) / np.sqrt(len(found)))
 
@@ -49,9 +49,9 @@ def test_exponential_service_is_as_theory_says() -> None:
             widths.append(half / wanted)
             scores.append((mean - wanted) / half * STUDENT)
     assert not outside
-    # Intervals that are wide enough for anything would show nothing.
+    # Wide intervals would prove nothing.
     assert max(widths) < 0.03
-    # Nor may all of them lean to the same side: these scores are Student's t, one pair per window.
+    # Errors must not share one sign. The scores follow Student's t, with one pair per window.
     assert abs(np.mean(scores[::2])) < 4 / np.sqrt(len(WINDOWS))
 
 
@@ -59,13 +59,13 @@ def test_exponential_service_is_as_theory_says() -> None:
 def test_constant_service_reaches_the_bound(packets: int) -> None:
     found = runs(replace(PATH, duration=101_000), packets, 1)
     best = theory.deterministic(PATH.network, np.array([float(packets)]))[0]
-    # Links that should take no time take 0.002 of the 77.5 units, and a run may end within a round trip.
+    # Links, ideally without delay, add 0.002 to 77.5 units, and a run may end within a round trip.
     assert found["throughput"].item() == pytest.approx(best, rel=1e-4, abs=packets / 100_000)
     assert found["response"].item() == pytest.approx(packets / best, rel=1e-4)
 
 
 def test_sizes_that_are_carried_along_cost_throughput() -> None:
-    """A large packet is slow at every hop, and those behind it wait everywhere: theory assumes otherwise."""
+    """Large packets are slow at every hop and delay others behind them, unlike in theory."""
     again = runs(replace(PATH, redrawn=EXPONENTIAL), 16, REPLICATIONS)["throughput"]
     carried = runs(replace(PATH, sizes=EXPONENTIAL), 16, REPLICATIONS)["throughput"]
     (high, wide), (low, narrow) = interval(again), interval(carried)

@@ -1,4 +1,4 @@
-"""The one schema of tables: what it declares is what runs have, and a new table needs no other line."""
+"""The schema of tables: runs contain the declared tables, and a new table requires only a declaration."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CASES = json.loads((Path(__file__).parent / "data" / "formats.json").read_text()
 
 @pytest.fixture
 def everything(scenario: becalm.Scenario) -> Results:
-    """A run that has every table."""
+    """A run with all tables."""
     end = scenario.resolved["run"]["duration"]
     changes = {
         **{"observe.paces": True, "observe.queues": True, "observe.snapshots": [end]},
@@ -62,7 +62,7 @@ def test_tables_are_attributes_by_the_schema(everything: Results) -> None:
         _ = everything.pause  # type: ignore[attr-defined]
     assert set(SCHEMA) <= set(dir(everything))
     bare = becalm.run(everything.scenario.replace({"observe.paces": False}))
-    with pytest.raises(becalm.ResultsError, match=r"set observe\.paces = true, run it again"):
+    with pytest.raises(becalm.ResultsError, match=r"set observe\.paces = true and run it again"):
         _ = bare.paces
 
 
@@ -92,9 +92,7 @@ def test_a_new_table_appears_everywhere(scenario: becalm.Scenario, monkeypatch: 
     units = {**run.units, "probe": {"replication": "", "what": "", "part": ""}}
     found = Results(run.scenario, run.replications[:1], {**run.tables, "probe": table}, units)
     assert found.probe.equals(table)  # type: ignore[attr-defined]
-    assert (
-        "## `probe`\n\nOne row per probe.\n\nRuns have it with `observe.probe = true`." in generate.results()
-    )
+    assert "## `probe`\n\nOne row per probe.\n\nRequires `observe.probe = true`." in generate.results()
     assert "def probe(self)" in generate.stubs()
     shown = {each["name"]: each for each in header(payload(found))["runs"][0]["tables"]}["probe"]
     assert (shown["about"], shown["rows"]) == ("One row per probe.", [["b", 0.5], ["a", 0.25]])
@@ -107,7 +105,7 @@ def test_a_new_table_appears_everywhere(scenario: becalm.Scenario, monkeypatch: 
 
 
 def pack_and_read(results: Results, keep: str) -> Results:
-    """Return results as a store gives them back."""
+    """Return results after storing and loading them."""
     import tempfile
 
     with tempfile.NamedTemporaryFile(suffix=".zip") as file:

@@ -1,4 +1,4 @@
-"""Any schemes on any scenes: what files may say, what is laid over what, and that runs are long enough."""
+"""Comparisons of any schemes on any scenes: keys of files, merged settings, and lengths of runs."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_every_scheme_fits_every_scene(name: str) -> None:
 
 
 def test_every_response_is_compared() -> None:
-    """Also those of a list outside of becalm: they need no file."""
+    """This includes responses from lists outside becalm, which do not require a file."""
     there = {entry.name for entry in contents.catalogue()["response"]} - set(scheme.NO_SCHEMES)
     compared = {"ibta"} | {
         name for each in comparison.chosen_schemes() for name in each.tables.get("response", {})
@@ -100,7 +100,7 @@ def test_a_response_without_a_file_gets_a_marking_and_an_echo() -> None:
     (found,) = comparison.chosen_scenes(["dumbbell"])
     whole = merge.accepted(found, Scheme("bare", {"response": {"aimd": {}}}))
     assert set(whole.tables) == {"marking", "echo", "response"}
-    with pytest.raises(becalm.BecalmError, match="no marking and echo fit it"):
+    with pytest.raises(becalm.BecalmError, match="no combination of marking and echo suits it"):
         merge.accepted(found, Scheme("bare", {"response": {"no_such_response": {}}}))
 
 
@@ -142,13 +142,13 @@ def test_scenes_are_lengthened_as_a_whole(small: Path) -> None:
 
 def test_what_has_not_settled_runs_longer_and_says_so(tmp_path: Path) -> None:
     path = tmp_path / "drift.toml"
-    # The contributors stop in the second half, however long the run is.
+    # The contributors always stop in the second half of the run.
     path.write_text(SMALL.replace("STOP", 'stop = "300 us"') + "longest = 4\n")
     table = comparison.compare(["none"], [path], seeds=2)["drift"]
     assert table.select("settled", "times").row(0) == (False, 4)
     ((shown, _), notes) = cells.tables("drift", table.to_dicts()), cells.notes(table.to_dicts())
     assert shown.rows[0][0] == "none *"
-    assert notes == ["* rates still changed in the longest run"]
+    assert notes == ["* rates were still changing in the longest run"]
     table = comparison.compare(["none"], [path], short=True)["drift"]
     assert table["times"].item() == 1
 
@@ -202,7 +202,7 @@ def test_without_control_the_tree_collapses(scenes: dict[str, pl.DataFrame]) -> 
         ("respons = 3\n[response.none]\n", ":1: respons: unknown key; valid: name, guideline"),
         ("# my\nresponse = 3\n", ":2: response = 3: must be a table"),
         ('guideline = "best"\n', ':1: guideline = "best": unknown; valid: becalm, pfister2005, gran2010'),
-        ('guideline = "gran2010"\n[marking.none]\n', ":1: marking: not together with guideline"),
+        ('guideline = "gran2010"\n[marking.none]\n', ":1: marking: cannot be combined with guideline"),
     ],
 )
 def test_mistakes_in_a_scheme(tmp_path: Path, text: str, expected: str) -> None:
@@ -224,7 +224,7 @@ def test_mistakes_in_a_scheme(tmp_path: Path, text: str, expected: str) -> None:
             ':23: compare.background[0] = "other": no such group; valid: hot, others',
         ),
         ('"B->BC"', '"B"', ':25: compare.link = "B": wrong form; valid: a link, such as "A->B"'),
-        ("[1000]", "[1000, 10]", ":26: compare.sizes = [1000, 10]: must be a list of rising numbers"),
+        ("[1000]", "[1000, 10]", ":26: compare.sizes = [1000, 10]: must be an ascending list of sizes"),
         (
             "sizes = [1000]",
             "longest = 0",
@@ -235,7 +235,7 @@ def test_mistakes_in_a_scheme(tmp_path: Path, text: str, expected: str) -> None:
             "hot_spot_degree = 1",
             ":26: compare.hot_spot_degree = 1: out of range; valid: 2 or more",
         ),
-        ("STOP", "response.lipd = {}", ":11: flows[0].response: a scene has none: the schemes set it"),
+        ("STOP", "response.lipd = {}", ":11: flows[0].response: is set by the schemes instead"),
     ],
 )
 def test_mistakes_in_a_scene(tmp_path: Path, old: str, new: str, expected: str) -> None:
@@ -283,7 +283,7 @@ def test_a_tuned_row_has_not_seen_its_scene() -> None:
 
 @pytest.mark.parametrize("name", ["incast", "dumbbell"])
 def test_tuned_thresholds_can_be_reached(name: str) -> None:
-    """Published ones of DCQCN and DCTCP cannot, and the row says so."""
+    """The published thresholds of DCQCN and DCTCP are out of reach, and their rows state this."""
     (shown,) = comparison.chosen_scenes([name])
     for chosen in comparison.chosen_schemes(["dcqcn", "dctcp"]):
         assert "a buffer holds" in " ".join(merge.unreached(merge.controlled(shown, chosen)))

@@ -1,4 +1,4 @@
-"""Completion times of messages: against queueing theory, and of a message alone on an imported fabric."""
+"""Completion times of messages against queueing theory, and of a single message on an imported fabric."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from becalm.opensm.importing import import_fabric
 DATA = Path(__file__).parent / "data"
 SEEDS = range(1, 11)
 PACKET = 2068e-9
-"""Seconds of a full packet at 1 GB/s."""
+"""Transmission time of a full packet at 1 GB/s in s."""
 
 
 def _beyond_ideal(load: float, seed: int) -> float:
-    """Mean completion time of messages of one packet beyond their ideal time, in s."""
+    """Return the mean delay of one-packet messages beyond their ideal completion time in s."""
     scenario = becalm.Scenario(
         {
             "run": {"duration": "200 ms", "warmup": "10 ms", "seed": seed},

@@ -1,4 +1,4 @@
-"""Counters of a real fabric: read, placed, and turned into roots and loads."""
+"""Counters of a real fabric are read, assigned to ports, and converted to roots and loads."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from fabrics import DATA
 FABRIC = DATA / "ft2_18" / "ibnetdiscover.txt"
 TABLES = DATA / "ft2_18" / "opensm-lfts.dump"
 REAL = DATA / "counters"
-"""What the tools print of that fabric in ibsim, with some counters set."""
+"""Output of the tools for this fabric in ibsim, with some counters set."""
 TICK = 1e-9
-"""Seconds that a unit of PortXmitWait stands for in the dumps made here."""
+"""Unit of PortXmitWait in these dumps in s."""
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def fabric() -> Fabric:
 
 
 def simulated(fabric: Fabric, folder: Path, **changes: object) -> tuple[Path, float]:
-    """Run the imported scenario, and write its counters as perfquery prints them; also return its time."""
+    """Run the imported scenario and write counters in perfquery's format; return the file and the time."""
     scenario = becalm.Scenario(import_fabric(FABRIC, TABLES).text).replace(
         {"run.duration": "4 ms", "run.warmup": "0 s", **changes}
     )
@@ -93,7 +93,7 @@ def test_loads_are_those_that_were_simulated(fabric: Fabric, tmp_path: Path) -> 
     dump, seconds = simulated(fabric, tmp_path, flows=flows)
     found = counters.read(dump, fabric)
     loads = measured.loads(fabric, found, seconds)
-    # ACKs count, too, so that host17 sends a little.
+    # ACKs also count, so host17 sends a little.
     assert loads["host3"] == pytest.approx(0.055, abs=0.02)
     assert loads["host12"] == pytest.approx(0.3, abs=0.04)
     assert loads["host17"] < 0.01
@@ -157,7 +157,7 @@ def test_mistakes_are_reported_with_their_lines(fabric: Fabric, tmp_path: Path) 
         ("\n", "no counters of ports in this file"),
         (
             head.format(2, 1) + f"PortXmitData:....{2**32 - 1}\n",
-            "has stopped at its largest value of 32 bits",
+            "has stopped at its largest 32-bit value",
         ),
     ):
         file = tmp_path / "dump.txt"

@@ -1,4 +1,4 @@
-"""becalm and other simulators: entries are complete, verdicts are those of the page, errors are noticed."""
+"""becalm and other simulators: entries are complete, verdicts match the page, errors are detected."""
 
 import dataclasses
 import json
@@ -50,7 +50,7 @@ def test_the_page_on_validation_has_the_numbers_of_all_verdicts(monkeypatch: pyt
     agree = sum(row["agrees"] for row in programs)
     assert f"{agree} agree within tolerances" in " ".join(validation.page(found).split())
     assert json.loads((DOCS / "validation.json").read_text()) == found
-    # One quantity that no longer agrees changes the page.
+    # The page must change if a quantity no longer agrees.
     first = next(row for row in programs if row["agrees"])
     first |= {"agrees": False, "why": ""}
     assert f"{agree - 1} agree within tolerances" in " ".join(validation.page(found).split())
@@ -88,12 +88,12 @@ def test_distributions_are_distinct() -> None:
     one = [k / 100 for k in range(100)]
     assert same_distribution(one, [k / 100 + 0.002 for k in range(100)]) > 0.99
     assert same_distribution(one, [k / 100 + 0.3 for k in range(100)]) < 1e-3
-    # Two samples of 100 that are 0.192 apart at most: 5%.
+    # Two samples of 100 whose distributions differ by at most 0.192: 5%.
     assert math.isclose(same_distribution(one, [k / 100 + 0.19 for k in range(100)]), 0.05, abs_tol=0.02)
 
 
 def planted(name: str, changes: dict[str, object], only: str = "") -> list[str]:
-    """Return what agrees in cases of an entry, and no longer does with an error in becalm."""
+    """Return quantities of an entry that agree, but do not agree with an error planted in becalm."""
     whole = crosscheck.find(name)
     entry = dataclasses.replace(whole, cases=tuple(case for case in whole.cases if only in case.name))
 
@@ -117,7 +117,7 @@ def test_goal_schedules_say_that_messages_take_turns() -> None:
     del turns["adapter"]["injection"]
     said = Scenario(turns, name=str(entry.folder / "turns.toml")).warnings
     assert not posted.warnings
-    assert ["order in which they are posted" in each for each in said] == [True]
+    assert ["in the order of posting" in each for each in said] == [True]
 
 
 def test_late_pauses_are_noticed() -> None:
@@ -125,7 +125,7 @@ def test_late_pauses_are_noticed() -> None:
 
 
 def test_a_pause_that_takes_twice_as_long_is_noticed() -> None:
-    # Worst case by default at 100 Gb/s: a packet of 9100 B, a frame of 84 B, 394 quanta of 64 B.
+    # Default worst case at 100 Gb/s: a packet of 9100 B, a frame of 84 B, 394 quanta of 64 B.
     delay = (9100 + 84 + 394 * 64) * 8 / 100
     only = "100 Gb/s"
     assert not planted("sonic-headroom", {"switch.flow_control.pfc.delay": f"{delay:.0f} ns"}, only)

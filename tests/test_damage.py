@@ -1,6 +1,6 @@
-"""Sweeps on a damaged store: damage is noticed, the run is computed again, the tables are those of before.
+"""Sweeps on a damaged store: damage is detected, the run is computed again, and tables are unchanged.
 
-`DAMAGE=1` tries ten times as many: 200 bits, 50 cuts and 20 exchanged files.
+`DAMAGE=1` increases the number of trials tenfold, to 200 bits, 50 cuts and 20 exchanged files.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ GRID = {"switch.buffer": ["2 packets", "4 packets"], "run.seed": [1, 2]}
 
 
 class Shelf:
-    """A store of four runs that is damaged again and again."""
+    """A store of four runs that is damaged repeatedly."""
 
     def __init__(self, folder: Path, scenario: becalm.Scenario) -> None:
         self.folder = folder
@@ -40,7 +40,7 @@ class Shelf:
         return {name: made.table(name).write_csv() for name in ("groups", "links", "flows")}
 
     def put(self, key: str, content: bytes) -> None:
-        """Damage a run, and see that the next sweep notices and mends it."""
+        """Damage a run, and check that the next sweep detects and repairs it."""
         self.store.path(key).write_bytes(content)
         ((found, problem),) = self.store.verify()
         assert (found, str(self.store.path(key)) in problem) == (key, True)

@@ -21,7 +21,7 @@ from becalm.designs.law import Law, aimd, fimd, lipd, pair
 from becalm.designs.tabulate import DelayTable, nearest, tabulate, tabulate_cct
 
 derive = functools.cache(deriving.derive)
-"""Laws do not change, and a derivation takes half a second."""
+"""Cached, because a derivation requires half a second."""
 RMIN = 1 / 256
 LIPD = "max(rmax / (rmax / r + 1), rmin)"
 FIMD = "max(r / 2, rmin)"
@@ -40,7 +40,7 @@ def fimd_increase(r: Array, rmin: float = RMIN, rmax: float = 1.0, m: float = 2.
 
 
 def points(f_dec: Callable[[float], float]) -> list[tuple[float, float]]:
-    """A function at the 256 rates of the inter-packet delays."""
+    """Return a function at the 256 rates of inter-packet delays."""
     return [(1 / (1 + delay), max(f_dec(1 / (1 + delay)), RMIN)) for delay in range(256)]
 
 
@@ -127,13 +127,13 @@ def test_times_from_rmin_to_rmax_are_the_paper_s() -> None:
 
 
 def test_an_unfair_pair_is_reported_with_its_rates() -> None:
-    """An increase by a factor per ACK: fast flows, which get more ACKs, recover sooner than slow ones."""
+    """If each ACK increases the rate by a factor, fast flows get more ACKs and recover sooner."""
     checked = check(pair(FIMD, "min(r * 1.02, rmax)"))
     assert not checked["Condition 2"].holds
     ((low, high),) = checked["Condition 2"].fails
     assert low < 0.01
     assert high == 1.0
-    assert "from 1 after 51 packet times" in checked["Condition 2"].note
+    assert "recovery at 1 takes 51 packet times" in checked["Condition 2"].note
     assert not checked["Condition 3"].holds
 
 
@@ -151,7 +151,7 @@ def test_an_unfair_stretch_of_rates_is_reported_with_its_ends() -> None:
 def test_an_increase_beyond_the_decrease_is_reported() -> None:
     checked = check(pair(FIMD, "min(2 * r + rmin, rmax)"))
     assert not checked["Condition 1"].holds
-    assert "1.5 times beyond" in checked["Condition 1"].note
+    assert "up to 1.5 times the original rate" in checked["Condition 1"].note
 
 
 def simulated(response: dict[str, Any], text: str) -> str:
@@ -213,7 +213,7 @@ def test_rounding_to_delays() -> None:
     law = derive(SQRT)
     table = tabulate(law)
     errors = table.errors(law)
-    # 0.95 lies between the rates of delay 0 and 1, and becomes 0.5.
+    # 0.95 lies between the rates for delays 0 and 1, and becomes 0.5.
     assert errors["decrease"][0] == pytest.approx(0.5 / 0.95 - 1)
     assert np.min(errors["increase"]) > -1e-6
     assert 1 <= table.climb / law.curve.total < 1.35
@@ -289,8 +289,8 @@ def raising(r: float) -> float:
         ("1 / (r - r)", r"f_dec\(0.00390625\) raises ZeroDivisionError"),
         ("9 ** 9 ** 9 ** 9", r"raises OverflowError"),
         ([(1.0, 0.5)], "1 points: must be at least 2"),
-        ([(0.01, RMIN), (0.9, 0.5)], r"the last point is at 0.9, must be at rmax = 1"),
-        ([(0.1, 0.05), (1.0, 0.5)], r"the first point is at 0.1, must be at rmin"),
+        ([(0.01, RMIN), (0.9, 0.5)], r"the last point is at 0.9, but must be at rmax = 1"),
+        ([(0.1, 0.05), (1.0, 0.5)], r"the first point is at 0.1, but must be at rmin"),
         ([(RMIN, RMIN), (0.5, 0.3), (1.0, 0.2)], r"f_dec\(1\): points above rmin must rise"),
         ([(RMIN, RMIN), (0.5, 0.3), (0.5, 0.2)], r"f_dec\(0.5\): two points at the same rate"),
         ([(RMIN, math.nan), (1.0, 0.2)], r"f_dec\(0.00390625\) = nan: points must be finite"),
@@ -331,7 +331,7 @@ def test_bad_ranges_and_names_are_reported() -> None:
     assert "must be at least rmax / 256" in of(FIMD, rmin=1 / 300)
     assert "not be one of LIPD" in of(FIMD, name="lipd")
     assert "packet_time" in of(FIMD, packet_time=0.0)
-    assert "must decrease by more" in of("max(r * (1 - 1e-9), rmin)")
+    assert "must decrease faster" in of("max(r * (1 - 1e-9), rmin)")
 
 
 def test_a_design_holds_everything_and_goes_to_a_folder(tmp_path: Path) -> None:
@@ -349,7 +349,7 @@ def test_a_design_holds_everything_and_goes_to_a_folder(tmp_path: Path) -> None:
         made.save(folder)
     made.save(folder, overwrite=True)
     (tmp_path / "other").mkdir()
-    with pytest.raises(becalm.ResultsError, match="is not overwritten"):
+    with pytest.raises(becalm.ResultsError, match="not overwritten"):
         workbench.FOLDER.check_target(tmp_path / "other", overwrite=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["SQRT", "other"]
 
@@ -368,7 +368,7 @@ def test_the_scenes_are_run_with_every_response() -> None:
     assert made.trial["response"].unique(maintain_order=True).to_list() == responses
     assert set(made.trial["scene"]) == {"static", "dynamic", "tree"}
     for scene, quantity in {(scene, quantity) for scene, _, quantity in values}:
-        # Derived, tabulated and read back, it is LIPD.
+        # The result of deriving, tabulating and reading it back is LIPD.
         assert values[scene, "mine", quantity] == values[scene, "LIPD", quantity]
     assert values["static", "LIPD", "root"] > values["static", "FIMD", "root"]
     assert len(made.figure().axes) == 6

@@ -47,7 +47,7 @@ def test_takes_points_from_files() -> None:
         (["r / 2"], "f_dec(0.00390625) = 0.00195312: must not be below rmin"),
         (["max(x, rmin)"], "unknown name `x`"),
         (["nowhere.csv"], "nowhere.csv: no such file"),
-        (["words.csv"], "words.csv: must hold pairs of a rate and the function's value"),
+        (["words.csv"], "words.csv: must contain pairs of a rate and the function's value"),
         (["max(r / 2, rmin)", "--out", "."], "already exists"),
     ],
 )

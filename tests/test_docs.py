@@ -17,7 +17,7 @@ import generate  # noqa: E402
 
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 ELSEWHERE = re.compile(r"https?:|(\.\./)?(play|reports|rust)/")
-"""Other hosts, and what is made with the site; `make site-check` follows these."""
+"""Links to other hosts and to parts built with the site; `make site-check` follows the latter."""
 
 
 def test_generated_pages_are_current() -> None:

@@ -1,4 +1,4 @@
-"""Mistakes in TOML files that Python reads: all at once, each with line, key and what is valid."""
+"""Mistakes in TOML files read by Python: all reported together, with line, key and valid values."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ CASES: list[tuple[Callable[[Path], object], str, list[str]]] = [
             '6: grid.run.duration = "3 ms": must be a list; valid: a list of values',
             "8: random.points = 0: out of range; valid: 1 or more",
             '9: random.method = "halton": unknown; valid: sobol, uniform',
-            "10: random.x: begins above its end",
+            "10: random.x: starts above its end",
             f"11: random.y = 3: must be a range; valid: {RANGE}",
             "12: random.z.float[1] = inf: must be a number",
             "14: seeds.count = true: must be a whole number",
@@ -80,7 +80,8 @@ CASES: list[tuple[Callable[[Path], object], str, list[str]]] = [
         [
             "1: hot_spot.host: is missing; valid: the name of the hot host",
             "3: hot_spot.degree = 1: out of range; valid: 2 or more",
-            '4: hot_spot.hot = "3 parsecs": time `3 parsecs`: must be a number and one of ps, ns, us, ms, s',
+            '4: hot_spot.hot = "3 parsecs": time `3 parsecs`: must be a number '
+            "with one of the units ps, ns, us, ms, s",
             "6: space.marking.ibta.threshold.int[0] = 1.5: must be a whole number; valid: two whole numbers",
             '8: goals.minimize = ["speed"]: goal `speed`: unknown; valid: background, ',
             '9: goals.limits[0] = "a > b": limit `a > b`: valid: a measure (',
@@ -105,8 +106,8 @@ CASES: list[tuple[Callable[[Path], object], str, list[str]]] = [
             '1: run.duration: is missing; valid: a time, such as "20 ms"',
             '4: compare.link = "B": wrong form; valid: a link, such as "A->B"',
             "5: compare.longest = 2000: out of range; valid: 1 to 1024",
-            "6: compare.sizes = [2, 1]: must be a list of rising numbers of bytes",
-            "10: flows[0].response: a scene has none: the schemes set it",
+            "6: compare.sizes = [2, 1]: must be an ascending list of sizes in bytes",
+            "10: flows[0].response: is set by the schemes instead",
         ],
     ),
 ]

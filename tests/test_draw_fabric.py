@@ -1,4 +1,4 @@
-"""Snapshots and the drawing of a fabric."""
+"""Snapshots and drawings of a fabric."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from becalm.plot.layout import Layout
 
 @pytest.fixture(scope="module")
 def congested() -> becalm.Results:
-    """A tree of 8 hosts, of which one on each switch sends to the last one."""
+    """A tree of 8 hosts, in which one host per leaf sends to the last host."""
     scenario = {
         "run": {"duration": "300 us"},
         "topology": {"tree": {"ports": 4, "levels": 2}},
@@ -51,7 +51,7 @@ def _legend(drawn: Figure) -> set[str]:
 
 
 def _names(drawn: Figure) -> list[Any]:
-    """Return the names beside nodes, drawn."""
+    """Draw the figure and return the names next to nodes."""
     drawn.canvas.draw()
     return [text for text in drawn.axes[0].texts if text.get_text()]
 
@@ -77,7 +77,7 @@ def test_names_do_not_overlap_and_arrows_show_the_way(congested: becalm.Results)
     assert len(boxes) == 8 + 4 + 2
     assert not any(a.overlaps(b) for a, b in combinations(boxes, 2))
     (arrows,) = [each for each in drawn.axes[0].collections if isinstance(each, Quiver)]
-    # The root leads down to its host, and full links lead up to it.
+    # The root's arrow points down to its host, and arrows of full links point up.
     up = np.asarray(arrows.V)
     assert up.min() < 0 < up.max()
 
@@ -123,7 +123,7 @@ def test_a_torus_is_drawn_as_a_grid() -> None:
 
 
 def test_a_time_without_a_snapshot_is_an_error(congested: becalm.Results) -> None:
-    with pytest.raises(becalm.ResultsError, match=r"there are: 1e-06 s, 0\.0003 s"):
+    with pytest.raises(becalm.ResultsError, match=r"valid: 1e-06 s, 0\.0003 s"):
         draw_fabric(congested, 2e-4)
     with pytest.raises(becalm.ResultsError, match="VL 1"):
         draw_fabric(congested, 300e-6, vl=1)
@@ -141,7 +141,7 @@ def test_frames_are_drawn_where_there_are_no_snapshots(congested: becalm.Results
     assert texts == ["tree at 0.3 ms"] * 2
     with pytest.raises(becalm.ResultsError, match=r"no frame at 0\.002 s; valid: from 0 s to 0\.0003 s"):
         draw_fabric(framed, 2e-3)
-    with pytest.raises(becalm.ResultsError, match="no frames of replication 4"):
+    with pytest.raises(becalm.ResultsError, match="no frames for replication 4"):
         draw_fabric(framed, 290e-6, replication=4)
 
 
@@ -156,7 +156,7 @@ def test_the_command_draws_from_a_folder(congested: becalm.Results, tmp_path: Pa
     done = CliRunner().invoke(app, ["report", str(folder), "--time", "300 us", "--out", str(picture)])
     assert (done.exit_code, done.stdout.strip()) == (0, str(picture))
     assert picture.read_text().startswith("<?xml")
-    for wrong, said in (("300", "one of ps, ns, us, ms, s"), ("2 ms", "no snapshot at 0.002 s")):
+    for wrong, said in (("300", "one of the units ps, ns, us, ms, s"), ("2 ms", "no snapshot at 0.002 s")):
         done = CliRunner().invoke(app, ["report", str(folder), "--time", wrong])
         assert done.exit_code == BAD_INPUT
         assert said in done.stderr

@@ -1,4 +1,4 @@
-"""`becalm explain`: planted causes are named, and no flow is blamed without a reason."""
+"""`becalm explain` names planted causes, and blames no flow without a reason."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ READY = {
     "tree32/fabric": set(),
     "uniform_load": set(),
 }
-"""Causes in the ready scenarios; those that are left out take long."""
+"""Causes in the ready scenarios, except slow ones."""
 
 SHORT = {"pfister2005_hot_spot_432": "1.2 ms", "websearch": "1.2 ms"}
-"""How long the largest ready scenarios run when their commands are tried."""
+"""Durations of the largest ready scenarios in tests of their commands."""
 
 
 def explained(scene: Scene) -> tuple[becalm.Results, Explanation]:
@@ -53,8 +53,8 @@ def explained(scene: Scene) -> tuple[becalm.Results, Explanation]:
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.scenario.name)
 def test_names_the_planted_cause_and_no_other(scene: Scene) -> None:
     results, found = explained(scene)
-    # Wrong parameters slow the flow beside the incast, too, by the marks that it gets.
-    # So do those of gran2010 to some pairs whose paths cross: the marks of short queues cost them a fifth.
+    # Wrong parameters also slow the flow next to the incast, through marks.
+    # gran2010's parameters slow some pairs with crossing paths by a fifth, through marks of short queues.
     wrong = scene.name in ("step too large", "timer too long") or scene.scenario.name.startswith("pairs-")
     also = {"slowed by marks"} if wrong else set()
     assert {cause for cause, _ in found.causes} - also == {cause for cause, _ in scene.causes}, str(found)
@@ -72,12 +72,12 @@ def _crossed(scene: Scene) -> set[str]:
 
 
 def _check_references(results: becalm.Results, found: Explanation) -> None:
-    """Every sentence has a source: rows and columns that exist, or a key of the scenario."""
+    """Check that each sentence refers to existing rows and columns, or to a key of the scenario."""
     for sentence in found.sentences:
         assert sentence.references, sentence
         assert sentence.topic in TOPICS
         assert sentence.text.endswith(".")
-        # Links are written in one way, except in what can be copied.
+        # Links have one style, except in text to copy.
         assert "->" not in "".join(sentence.text.split("`")[::2]).replace(" -> ", "")
         for reference in sentence.references:
             if reference.key:
@@ -121,7 +121,7 @@ def test_names_victims_and_their_loss() -> None:
 
 
 def test_control_that_holds_is_not_blamed() -> None:
-    """With a timer of 20 us four sources hold a link that the guideline's starves."""
+    """With a timer of 20 us, four sources keep the link full; the guideline's timer starves it."""
     fabric = FABRICS[0]
     found = {}
     for timer in (150, 20):
@@ -137,7 +137,7 @@ def test_control_that_holds_is_not_blamed() -> None:
 
 
 def test_a_link_that_waits_for_another_is_no_bottleneck() -> None:
-    """Remote and victim offer twice what the link between the switches carries; it is a third full."""
+    """Remote flows and the victim offer twice the inter-switch link's rate, but the link is a third full."""
     window = {"run.duration": "59 ms", "run.warmup": "45 ms", "flows.victim.stop": "59 ms"}
     scenario = becalm.load(SCENARIOS / "congestion_spreading.toml").replace(window)
     found = becalm.explain(becalm.run(scenario, threads=1))
@@ -193,7 +193,7 @@ def test_names_the_key_that_would_show_more() -> None:
 
 @pytest.mark.parametrize("fabric", FABRICS[:3], ids=lambda fabric: fabric.name)
 def test_oscillation_is_seen_in_the_series(fabric: explain_scenes.Fabric) -> None:
-    """One BECN takes a source nearly to a stop, and the timer soon lets it go again."""
+    """One BECN nearly stops a source, and the timer soon releases it."""
     table = {"linear": {"entries": 128, "max": "300 us"}}
     parameters = explain_scenes.ibta(ccti_increase=127, ccti_timer=20, cct=table)
     scenario = explain_scenes.made("swing", fabric, explain_scenes.hot_spot(fabric, 4), parameters, "12 ms")
@@ -205,7 +205,7 @@ def test_oscillation_is_seen_in_the_series(fabric: explain_scenes.Fabric) -> Non
 
 
 def test_victims_of_many_small_flows_are_those_of_the_page() -> None:
-    """Each flow of a host offers a packet or two: only together they tell that the host suffers."""
+    """Each flow offers only a packet or two, so only a host's flows together show its loss."""
     scenario = becalm.Scenario(
         {
             "run": {"duration": "0.5 ms", "warmup": "0.2 ms"},
@@ -229,7 +229,7 @@ def test_victims_of_many_small_flows_are_those_of_the_page() -> None:
     assert flows.offered.max() * case.facts.window < 200 * packet
     found = {(flows.group[flow], flows.source[flow]) for flow in case.victims}
     suffering = (pl.col("victims") > pl.col("contributors")) & (pl.col("delivered_share") < 0.9)
-    # A handful of packets may also be chance, to which the table is blind.
+    # A difference of a few packets may be random, which the table cannot distinguish.
     missing = (pl.col("offered") - pl.col("delivered")) * case.facts.window / packet
     rows = results.victims.filter(suffering, missing > 15)
     listed = set(zip(rows["group"].to_list(), rows["host"].to_list(), strict=True))
@@ -252,7 +252,7 @@ def test_commands_that_are_proposed_run(tmp_path: Path, monkeypatch: pytest.Monk
         [each.numbers["lost"] for each in said.about("cost") if each.rule == "lost"]
         for said in (found, managed)
     )
-    # Nothing is said of it where nothing is lost.
+    # Without a loss, no sentence mentions it.
     assert sum(after) < 0.5 * before
     assert "manage" not in {each.rule for each in managed.about("advice")}, "it has those parameters already"
     arguments = [*shlex.split(commands[1])[:-1], "0"]
@@ -321,7 +321,7 @@ def test_commands_need_a_file_with_the_scenario(tmp_path: Path, monkeypatch: pyt
 def test_commands_on_ready_scenarios_run_as_printed(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They are pasted where the run was explained; only the searches are cut short."""
+    """Run the commands in the folder of the explained run; only searches are shortened."""
     monkeypatch.chdir(tmp_path)
     scenario = becalm.load(SCENARIOS / f"{name}.toml")
     shorter = [f"--set=run.duration={SHORT[name]}"] if name in SHORT else []
@@ -362,7 +362,7 @@ def test_a_page_has_the_sentences_of_explain(name: str) -> None:
 
 
 def test_advice_begins_with_the_root_to_which_victims_lose_most(tmp_path: Path) -> None:
-    """Collisions of paths have remedies of their own, but are not the worst root here."""
+    """Path collisions have separate remedies, but are not the worst root here."""
     senders = [f"H{18 * leaf}" for leaf in range(18) if leaf != 9]
     work = {"from": ["*"], "pattern": {"permutation": {}}, "traffic": {"poisson": {"load": 0.3}}}
     scene = {

@@ -1,4 +1,4 @@
-"""Planted causes beside healthy scenes, in words: what is wrong is named, and nothing else."""
+"""Planted causes and healthy scenes: explanations name the fault and nothing else."""
 
 from __future__ import annotations
 
@@ -102,12 +102,12 @@ PLANTED: dict[str, tuple[Data, set[str], list[str]]] = {
     "a job slowed by an incast": (
         scene(None, clos(spines=2), jobs=[ring(repeat=3)], flows=[INCAST], end="jobs", length="40 ms"),
         {"slowed job", "hot host"},
-        ["Job training takes", "and incast fill it"],
+        ["Job training takes", "it is filled by incast"],
     ),
     "a job slowed by a slow receiver": (
         scene(None, SLOWER, jobs=[ring()], flows=[BACKUP], end="jobs", length="60 ms"),
         {"slowed job", "slow receiver"},
-        ["Job training takes", "and backup fill it"],
+        ["Job training takes", "it is filled by backup"],
     ),
     "slow recovery by wrong marks": (
         scene(None, RACKS, WRONG, flows=[WRITES, group("stream", ["by"], ["login"])], length="16 ms"),
@@ -117,12 +117,12 @@ PLANTED: dict[str, tuple[Data, set[str], list[str]]] = {
     "an ECMP collision upwards": (
         scene(ECMP, flows=[COLLIDING]),
         {"path collision"},
-        ["equal links are almost idle"],
+        ["equivalent links are almost idle"],
     ),
     "an ECMP collision downwards": (
         scene(ECMP, clos(rate="100 Gb/s"), seed=7, flows=[pairs("pairs", [(0, 12), (4, 13), (8, 14)], 0.8)]),
         {"path collision"},
-        ["equal links are almost idle"],
+        ["equivalent links are almost idle"],
     ),
     "a job that never ends": (
         scene(None, STOPPED, jobs=[ring(record_ops=True)], end="jobs"),
@@ -200,7 +200,7 @@ def test_there_are_twelve_of_each() -> None:
 
 
 def test_roots_come_by_harm() -> None:
-    """The local hot host hurts nobody, though it is a root for as long."""
+    """The local hot host harms no flows, although it is a root for as long."""
     found = explained(PLANTED["two hot hosts, one with victims"][0])
     roots = [each for each in found.about("roots") if each.place]
     assert [each.place.partition("->")[2] for each in roots] == ["leaf3", "H3"], str(found)
@@ -218,7 +218,7 @@ def test_a_run_that_ends_with_its_jobs_has_that_length() -> None:
 
 
 def test_contributors_are_those_above_their_fair_share() -> None:
-    """Ten others send a little to the same host: control need not slow these."""
+    """Nine other hosts send a little to the same host; control need not slow them."""
     results = becalm.run(becalm.Scenario(PLANTED["six writers among others"][0]), threads=1)
     each = Case(Facts(results, 0)).bottlenecks[0]
     assert (each.sources, each.contributors) == (15, 6)

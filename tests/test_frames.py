@@ -1,4 +1,4 @@
-"""Frames, spans, topology and paths: what a report needs of a run, as arrays."""
+"""Frames, spans, topology and paths: a run's data for a report, as arrays."""
 
 from __future__ import annotations
 

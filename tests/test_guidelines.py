@@ -1,4 +1,4 @@
-"""Both guidelines tried on a fabric."""
+"""Guidelines compared on a fabric."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from test_tune import FABRIC
 
 
 def test_a_table_unwinds_as_long_as_its_timer_takes() -> None:
-    """127 entries of 10 units of 1.024 us."""
+    """127 entries, each after 10 units of 1.024 us."""
     fabric = becalm.Scenario(FABRIC)
     made = fabric.replace(guideline_control(fabric, 7, "pfister2005"))
     assert unwind(made) == pytest.approx(127 * 10 * 1.024e-6)
@@ -33,9 +33,9 @@ def test_manage_compares_all_guidelines(tmp_path: Path) -> None:
     (better,) = [
         name
         for name in manager.GUIDELINES
-        if f"the guideline with the least loss here is {name};" in done.output
+        if f"the guideline with the smallest loss here is {name};" in done.output
     ]
-    assert f"By the guideline of {better}" in done.output
+    assert f"Guideline: {better}" in done.output
     assert all(done.output.count(f" {name} ") >= 1 for name in (*manager.GUIDELINES, "no control"))
     assert "± 95%" in done.output
     assert out.exists()
@@ -50,12 +50,12 @@ def test_without_a_number_of_contributors_all_sizes_are_tried(tmp_path: Path) ->
     tried = choose(becalm.Scenario(FABRIC), list(manager.GUIDELINES))
     assert list(tried[0].links) == [2, 4, 7]
     if tried[0].short:
-        assert "warning: no guideline gives all of them 95%" in done.output
+        assert "warning: no guideline reaches 95% at all sizes" in done.output
     else:
         assert f"chosen: {tried[0].guideline} for {tried[0].contributors} contributors" in done.output
     file.write_text(FABRIC.replace("ports = 4", "ports = 8"))
     done = CliRunner().invoke(
         app, ["manage", str(file), "--guideline", "pfister2005"], env={"COLUMNS": "140"}
     )
-    assert "warning: no guideline gives all of them 95%; chosen: pfister2005" in done.output
+    assert "warning: no guideline reaches 95% at all sizes; chosen: pfister2005" in done.output
     assert CliRunner().invoke(app, ["manage", str(file), "--guideline", "nobody"]).exit_code == 2

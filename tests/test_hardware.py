@@ -1,4 +1,4 @@
-"""The modules of `hardware` do what the core does: calls are recorded, replayed, and faults are found."""
+"""The modules of `hardware` match the core: calls are recorded and replayed, and faults are detected."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ IBTA = {"ENTRIES": 512, "TIMER_BITS": 48, "TICK_BITS": 48}
 
 
 class Fault(NamedTuple):
-    """A line of a module, and what is written in its place."""
+    """A line of a module and its faulty replacement."""
 
     module: str
     parameters: dict[str, int]
@@ -73,7 +73,7 @@ FAULTS = {
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Return a function that records the calls of schemes on a small scene, once."""
+    """Return a function that records each scheme's calls on a small scene once."""
     folder = tmp_path_factory.mktemp("calls")
 
     def record(schemes: str) -> Path:
@@ -194,7 +194,7 @@ def test_a_recording_of_schemes_without_a_module_is_refused(tmp_path: Path) -> N
     file = tmp_path / "scan.parquet"
     schemes = {**scenes.SCHEMES[FIRST], "marking": {"input_triggered": {"method": "scan"}}}
     becalm.trace(scenes.dumbbell(schemes, 0.01), links=[], switches=["B"]).save_calls(file)
-    with pytest.raises(calls.Unfit, match="the module has counters"):
+    with pytest.raises(calls.Unfit, match="the module uses counters"):
         replay.replay(file, tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Help and tables: nothing is cut, values have one style, each command has an example that it understands."""
+"""Help and tables: no truncated text, one style for values, and a valid example for each command."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_a_scenario_is_no_configuration_of_opensm() -> None:
     done = CliRunner().invoke(app, ["check-opensm", "scenarios/uniform_load.toml"])
     assert done.exit_code == 2
     (line,) = done.output.splitlines()
-    assert "is a scenario, not a configuration of OpenSM" in line
+    assert "is a scenario, not an OpenSM configuration" in line
 
 
 @pytest.mark.parametrize("width", [60, 80])
@@ -117,9 +117,9 @@ WRITERS = {
     "manage": ["fabric.toml", "--contributors", "4", "--out", "managed.toml"],
     "new-scheme": ["mine.py"],
 }
-"""Commands that write files, in an order in which each finds its input."""
+"""Commands that write files, ordered by their inputs."""
 SPEAKING = ("manage", "new-scheme")
-"""Writers whose main result is what they print."""
+"""Writing commands whose main result is printed."""
 
 
 def test_writers_replace_files_only_when_asked_and_are_quiet_when_asked(

@@ -1,4 +1,4 @@
-"""Imports run one way: the contracts of pyproject.toml hold, and see what breaks them."""
+"""Import contracts in pyproject.toml hold and detect violations."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_no_modules_import_each_other() -> None:
         (
             "papers/pfc/fan_in",
             "import becalm.papers.li2019.utilization",
-            "Papers do not know each other BROKEN",
+            "Papers do not import each other BROKEN",
         ),
         (
             "lab/discovery",

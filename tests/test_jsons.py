@@ -1,4 +1,4 @@
-"""JSON of results: what the format has no word for."""
+"""JSON of results: values that JSON cannot represent."""
 
 from __future__ import annotations
 

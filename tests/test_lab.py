@@ -1,4 +1,4 @@
-"""All experiments: complete, well formed, and the quick ones reproduced."""
+"""All experiments are complete and well formed, and the quick ones reproduce."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ STATEMENTS = {
     "pfister2005": 52,
     "ramakrishnan1990": 58,
 }
-"""The least number of claims of each paper."""
+"""Smallest number of claims of each paper."""
 FIGURES = {
     "santos2002": ["fig2", "paced", "fig3a", "fig3b", "fig3c", "fig3d", "fig4a", "fig4b", "flows"],
     "santos2003": [
@@ -90,7 +90,7 @@ def test_the_reduced_version_of_a_long_experiment_is_half_as_long(experiment: Ex
 
 
 def _simulated(experiment: Experiment, short: bool) -> float:
-    """Simulated time of all points, in s."""
+    """Return the simulated time of all points in s."""
     return sum(
         seconds(scenario.resolved["run"]["duration"]) for scenario, _ in _scenarios(experiment.id, short)
     )
@@ -214,7 +214,7 @@ def test_ending_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
 
 
 def _shaky(name: str, values: list[float], kind: str = "paper", cost: float = 1) -> Experiment:
-    """Return an experiment that measures one value after the other, whatever it runs."""
+    """Return an experiment that measures these values in turn, independent of its run."""
     scene = {
         "run": {"duration": "10 us"},
         "topology": {"dumbbell": {}},
@@ -253,7 +253,7 @@ def test_undecided_sentences_get_more_seeds(monkeypatch: pytest.MonkeyPatch) -> 
     assert {name: each == list(range(1, len(each) + 1)) for name, each in found.items()} == dict.fromkeys(
         found, True
     )
-    # 20 seeds of the long one would take more than ten minutes.
+    # 20 seeds of the long experiment would exceed ten minutes.
     assert {name: len(each) for name, each in found.items()} == {
         "sure": 5,
         "shaky": 40,

@@ -1,4 +1,4 @@
-"""The parts of the lab that need no run: expectations, the reading of tables, the dumbbell."""
+"""Parts of the lab that require no run: expectations, reading tables, the dumbbell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The congestion control manager: what it recommends, and what it warns of."""
+"""The congestion control manager: recommendations and warnings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_guideline_gives_the_papers_own_parameters(
 ) -> None:
     """Section VI-A and VI-B: 21 us and 5 for 32 ports, 84 us and 20 for 128; the paper rounds.
 
-    128 sources wait 85 us for each other; meanwhile the timer of 10.24 us takes off 8.3 of 127 entries.
+    128 sources wait 85 us for each other. In this time, the timer of 10.24 us removes 8.3 of 127 entries.
     """
     found = values(manager.recommend(tree(ports, levels), guideline="pfister2005"))
     longest = float(str(found["response.ibta.cct.linear.max"]).removesuffix(" us"))
@@ -70,7 +70,7 @@ def test_a_table_that_ends_at_the_share_of_many_is_too_short() -> None:
     short = managed.replace({"response.ibta.cct.linear.max": f"{128 * 2 / 3:.6g} us"})
     (concern,) = manager.review(short)
     assert concern.key == "response.ibta.cct"
-    assert "1.02 times what a link carries" in concern.problem
+    assert "1.02 times a link's capacity" in concern.problem
 
 
 def test_a_hot_spot_of_many_needs_more_than_the_first_hardwares_timer_or_table() -> None:
@@ -124,7 +124,7 @@ def test_the_command_writes_the_scenario(tmp_path: Path) -> None:
 
 
 def behind_one_cable(buffer: str) -> becalm.Scenario:
-    """One cable feeds the hot port: the queue of one input buffer is all that its switch sees."""
+    """Return a scenario in which one cable, and therefore one input buffer, feeds the hot port."""
     scenario = becalm.load("scenarios/storage_incast.toml")
     return scenario.replace({"switch.buffer": buffer, "marking": {"none": {}}, "response": {"none": {}}})
 

@@ -1,4 +1,4 @@
-"""The network of a scenario, on every topology: what a run uses, without a run."""
+"""The network of a scenario on each topology, without a run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from test_whatif import TOPOLOGIES
 
 @pytest.fixture(params=sorted(TOPOLOGIES))
 def anywhere(request: pytest.FixtureRequest) -> becalm.Scenario:
-    """A scenario on each topology."""
+    """A scenario on each of the topologies."""
     flows = [{"name": "all", "from": ["*"], "to": ["*"], "traffic": {"poisson": {"load": 0.2}}}]
     vls = 2 if request.param in ("dragonfly", "torus") else 1
     network = {"topology": {request.param: TOPOLOGIES[request.param]}, "switch": {"vls": vls}}

@@ -1,4 +1,4 @@
-"""Nulls of claims: what they change, when a claim is weak, and what is one sentence."""
+"""Nulls of claims: their changes, weak claims, and claims that form one sentence."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_the_null_is_run_with_the_claim(monkeypatch: pytest.MonkeyPatch) -> None
     assert found["none: a reason"] == Against("none: a reason")
     null = found["every"]
     assert null and isinstance(null.mean, float) and null.mean > 10 and null.verdict == "holds"
-    # Two points and what marking every packet makes of them, with two seeds.
+    # Two points, each also with every packet marked, with two seeds.
     assert len(shown) == shown[-1] == 8
     (short,) = reproduce(threads=1, short=True)
     assert [claim.null for claim in short.claims if claim.id == "every"] == [None]

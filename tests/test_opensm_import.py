@@ -1,4 +1,4 @@
-"""Fabrics that InfiniBand's tools print, as scenarios: cables, ports and routes."""
+"""Scenarios from the output of InfiniBand tools: cables, ports and routes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FABRICS = ("ft2_18", "ft3_16")
 
 
 def crossings(imported: Imported) -> Counter[tuple[str, int]]:
-    """Packets that leave each port of a switch, by InfiniBand's numbers, if all hosts send to all."""
+    """Return the packets from each switch port, by InfiniBand port number, if all hosts send to all."""
     hosts = [host.name for host in imported.fabric.hosts]
     pairs = [{"from": a, "to": b} for a in hosts for b in hosts if a != b]
     flows = [{"name": "all", "connections": pairs, "traffic": {"batch": {"count": 1}}}]
@@ -44,7 +44,7 @@ def crossings(imported: Imported) -> Counter[tuple[str, int]]:
 
 
 def followed(imported: Imported, dump: str) -> Counter[tuple[str, int]]:
-    """The same by the dump alone: every packet and its ACK go from table to table."""
+    """Return the same numbers from the dump only, by following packets and ACKs through the tables."""
     by_guid = {switch.guid: switch for switch in imported.fabric.switches}
     by_id = {switch.id: switch for switch in imported.fabric.switches}
     tables: dict[str, dict[int, int]] = {}
@@ -62,7 +62,7 @@ def followed(imported: Imported, dump: str) -> Counter[tuple[str, int]]:
             switch = by_id[source.attached.node]
             while True:
                 port = tables[switch.name][target.lid]
-                # A packet on this way, and the ACK of the packet that goes the other way round.
+                # A packet on this path, and the ACK of a packet in the opposite direction.
                 count[switch.name, port] += 2
                 if switch.ports[port].is_host:
                     assert switch.ports[port] == target.end
@@ -101,7 +101,7 @@ def test_a_real_fabric() -> None:
     assert (edges["hosts"], edges["switches"]) == (["host0..host17"], ["leaf0", "leaf1", "spine0..spine2"])
     assert edges["rate"] == "32 Gb/s"
     assert len(edges["cables"]) == 18 + 2 * 9
-    # Leaves have 9 ways up for the hosts of the other leaf; spines 3 ways down to each leaf.
+    # Leaves have 9 uplinks to the other leaf's hosts; spines have 3 links down to each leaf.
     assert len(edges["routes"]) == 2 * 9 + 3 * 6
     assert '    { switch = "leaf0", port = 10, to = ["host12"] }, # port 11, to spine0' in imported.text
     assert '    { between = ["leaf0", "spine0"] }, # port 11 to port 2' in imported.text
@@ -182,7 +182,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return done.exit_code, done.output
 
     done = command("import", *given_files)
-    routed = "packets go by the forwarding tables of opensm-lfts.dump"
+    routed = "packets routed by the forwarding tables of opensm-lfts.dump"
     assert done == (0, f"18 hosts, 5 switches, 36 cables; {routed}; written to fabric.toml\n")
     assert command("validate", "fabric.toml") == (0, "fabric.toml: ok\n")
     assert command("import", *given_files) == (

@@ -1,4 +1,4 @@
-"""What is said about files of InfiniBand's tools that are wrong."""
+"""Messages about mistakes in files of InfiniBand tools."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_damaged_files_are_read_or_refused_but_never_break(tmp_path: Path, data:
 
 
 ONE_SWITCH: list[Cable] = [("H1", 1, "S1", 1), ("H2", 1, "S1", 2)]
-"""Printed, the switch is in line 9, its ports are in 10 and 11; H1 is in 16 and 17, H2 in 22 and 23."""
+"""In the file, the switch is in line 9, its ports in lines 10 and 11, H1 in 16 and 17, H2 in 22 and 23."""
 
 
 @pytest.mark.parametrize(
@@ -45,9 +45,9 @@ ONE_SWITCH: list[Cable] = [("H1", 1, "S1", 1), ("H2", 1, "S1", 2)]
         (
             "base port 0 lid",
             "port 0 lid",
-            ["9: `Switch\t36 ", "is neither node nor port; valid: a node such as"],
+            ["9: `Switch\t36 ", "is neither a node nor a port; valid: a node such as"],
         ),
-        ("Ca\t36", "Cb\t36", ["16: `Cb\t36 ", "is neither node nor port; valid: a node such as"]),
+        ("Ca\t36", "Cb\t36", ["16: `Cb\t36 ", "is neither a node nor a port; valid: a node such as"]),
         ("[1]\t", "[1\t", ["10: `[1\t", "is not a port with a cable; valid: a port such as"]),
         (
             "devid=0xb924",
@@ -67,7 +67,7 @@ ONE_SWITCH: list[Cable] = [("H1", 1, "S1", 1), ("H2", 1, "S1", 2)]
         (
             '"S-0000010000000100"[2]',
             '"S-0000010000000100"[3]',
-            ["11: S-0000010000000100[2]: is joined to H-0000020000000200[1] here, but"],
+            ["11: S-0000010000000100[2]: is connected to H-0000020000000200[1] here, but"],
         ),
         (
             '"S-0000010000000100"[2]',
@@ -79,7 +79,11 @@ ONE_SWITCH: list[Cable] = [("H1", 1, "S1", 1), ("H2", 1, "S1", 2)]
             "# lid 2 lmc 40",
             ["23: `[1](", "is not a port with a cable; valid: a port such as"],
         ),
-        ('Switch\t36 "S', 'Switch\t36 "H', ["9: `Switch\t36 ", "is neither node nor port; valid: a node"]),
+        (
+            'Switch\t36 "S',
+            'Switch\t36 "H',
+            ["9: `Switch\t36 ", "is neither a node nor a port; valid: a node"],
+        ),
         ("# lid 2 lmc 0", "# lid 1 lmc 0", ["23: lid 1: is already the LID of line 17"]),
     ],
 )
@@ -120,10 +124,10 @@ def test_mistakes_in_the_tables_have_their_line(tmp_path: Path) -> None:
     line = next(n for n, each in enumerate(lines, 1) if each.startswith(h3))
     for port in ("000", "255", "011"):
         assert after(f"^{h3} 009", f"{h3} {port}") == [
-            f"lfts.dump:{line}: port {port}: leads packets for H3 through a port of S1 without a cable; "
+            f"lfts.dump:{line}: port {port}: sends packets for H3 through a port of S1 that has no cable; "
             "valid: one of the ports 1, 3, 9, 10"
         ]
-    assert after(f"^{h3} 009", f"{h3} 001") == [f"lfts.dump:{line}: port 001: leads packets for H3 to H2"]
+    assert after(f"^{h3} 009", f"{h3} 001") == [f"lfts.dump:{line}: port 001: sends packets for H3 to H2"]
     assert after(f"^{h3} 009.*\n", "") == [
         f"lfts.dump:1: switch S1: has no entry for H3 (LID {h3}); valid: an entry for every host"
     ]
@@ -158,4 +162,4 @@ def test_a_circle_is_reported_with_its_switches(tmp_path: Path) -> None:
     line: list[Cable] = [("H1", 1, "S1", 1), ("H2", 1, "S2", 1), ("S1", 2, "S2", 2), ("H3", 1, "S2", 3)]
     dump = dumped(line, lambda *choice: 2 if choice[:2] == ("S2", "H3/1") else choice[2][0])
     (message,) = complaints(tmp_path, discovered(line), dump)
-    assert message.endswith("leads packets for H3 in a cycle: S1 -> S2 -> S1")
+    assert message.endswith("sends packets for H3 around a cycle: S1 -> S2 -> S1")

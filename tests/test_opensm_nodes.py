@@ -1,4 +1,4 @@
-"""Fabrics that InfiniBand's tools print, as scenarios: names, rates, and what is a host."""
+"""Scenarios from the output of InfiniBand tools: names, rates, and hosts."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_other_speeds_are_refused(speed: str) -> None:
     )
 )
 def test_ranges_stand_for_their_names(runs: list[tuple[str, int, int, int]]) -> None:
-    """Rows of names with zeros before their numbers, read by the scenario itself."""
+    """Rows of names with leading zeros, read by the scenario."""
     rows = [
         f"{prefix}{number:0{width}}"
         for prefix, width, first, count in runs
@@ -174,7 +174,7 @@ def test_what_is_no_host_is_left_out_with_a_note(tmp_path: Path) -> None:
     cables = [*TREE, ("R1", 1, "S3", 9), ("H8", 1, "S3", 10), ("H5", 1, "H6", 1), ("S1", 20, "S1", 21)]
     text = discovered(cables, {"H8": "Mellanox Technologies Aggregation Node"})
     imported = taken(tmp_path, text, dumped(cables, lambda *choice: min(choice[2], default=0)))
-    assert imported.text.count("between") == len(TREE)
+    assert imported.text.count("between = ") == len(TREE)
     notes = "\n".join(imported.notes)
     assert 'router "R1"' in notes
     assert "Aggregation Node" in notes
@@ -188,7 +188,7 @@ def test_further_lids_of_a_host_are_passed_over_with_a_note(tmp_path: Path) -> N
     dump = re.sub(r"0x00(\w\w) (\d+) ", lambda found: f"0x{int(found[1], 16) * 4:04x} {found[2]} ", dump)
     dump = re.sub(r"switch Lid (\d+)", lambda found: f"switch Lid {int(found[1]) * 4}", dump)
     plain = taken(tmp_path, discovered(TREE, lids=lids), dump)
-    # The second LID of H3 takes the other cable of its leaf.
+    # Packets to the second LID of H3 use its leaf's other cable.
     line = next(line for line in dump.splitlines() if line.startswith(f"0x{lids['H3/1']:04x}"))
     second = line.replace(f"0x{lids['H3/1']:04x} 009", f"0x{lids['H3/1'] + 1:04x} 010")
     wide = taken(tmp_path, discovered(TREE, lids=lids, lmc=2), dump.replace(line, f"{line}\n{second}", 1))

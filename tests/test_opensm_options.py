@@ -1,4 +1,4 @@
-"""Parameters of congestion control as OpenSM's options: what is written is the scenario's."""
+"""Written OpenSM options match the scenario's congestion control parameters."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from becalm.opensm.options import configuration, options
 from fabrics import DATA, Cable, discovered
 
 KEYS = set((DATA / "opensm-cc-keys.txt").read_text().split())
-"""Of OpenSM's own default configuration."""
+"""Keys of OpenSM's default configuration."""
 
 PER_SL = ("ccti_timer", "ccti_increase", "trigger_threshold", "ccti_min")
 
 
 class Configuration:
-    """A configuration as OpenSM reads it: key and value per line, values of service levels apart."""
+    """A configuration in OpenSM's format: key and value per line, separate values per service level."""
 
     def __init__(self, text: str) -> None:
         self.values: dict[str, str] = {}
@@ -51,14 +51,14 @@ class Configuration:
         return int(self.values[key], 0)
 
     def ports(self, mask: str) -> set[int]:
-        """Ports of a mask: 64 digits, the last of them for ports 0 to 3."""
+        """Return the ports in a mask of 64 digits; the last digit represents ports 0 to 3."""
         digits = self.values[f"cc_sw_cong_setting_{mask}"]
         assert re.fullmatch("0x[0-9A-F]{64}", digits)
         return {port for port in range(256) if int(digits, 16) >> port & 1}
 
     @property
     def delays(self) -> list[float]:
-        """The table in packet times."""
+        """Return the table in packet times."""
         entries = [entry.split(":") for entry in self.values["cc_cct"].split(",")]
         assert all(0 <= int(shift) <= 3 and 0 <= int(multiplier) <= 16383 for shift, multiplier in entries)
         assert len(entries) <= 128
@@ -88,7 +88,7 @@ def written(given_scenario: becalm.Scenario, discovered_file: Path | None = None
 
 
 def check(found: Configuration, source: becalm.Scenario) -> None:
-    """Every value of a configuration against the scenario that it comes from."""
+    """Check each value of a configuration against its scenario."""
     resolved, facts = source.resolved, source.summary
     switch, adapter = resolved["marking"]["ibta"], resolved["response"]["ibta"]
     assert found.values["congestion_control"] == "TRUE"
@@ -269,7 +269,7 @@ def test_host_ports_are_those_of_the_fabric(tmp_path: Path) -> None:
 
 
 def exported() -> str:
-    """A configuration with something in every option, for a fabric of the data."""
+    """Return a configuration with a value for every option, for a fabric from the data."""
     discovered_file = DATA / "ft2_18" / "ibnetdiscover.txt"
     imported = becalm.Scenario(import_fabric(discovered_file).text)
     recommendation = manager.recommend(imported, hot_spot_degree=8, guideline="gran2010")
@@ -288,7 +288,7 @@ def exported() -> str:
 
 
 def test_opensm_itself_reads_what_is_written() -> None:
-    """`opensm -F ours -c theirs`, with OpenSM 3.3.23: lines of `theirs` that begin with cc_ or congestion."""
+    """The data are the lines with cc_ or congestion from `opensm -F ours -c theirs`, OpenSM 3.3.23."""
     theirs = (DATA / "opensm-loaded.conf").read_text().splitlines()
     ours = [line for line in exported().splitlines() if line and not line.startswith("#")]
     assert [line for line in ours if line not in theirs] == []
@@ -311,7 +311,7 @@ def test_the_command_writes_a_configuration(tmp_path: Path, monkeypatch: pytest.
     )
     made = becalm.load("managed.toml")
     check(Configuration(Path("cc.conf").read_text()), made)
-    # Tuned by hand, and written as it is.
+    # Manually tuned options are written unchanged.
     masked = made.replace({"marking.ibta.victim_mask": "host_ports", "response.ibta.ccti_timer": 77})
     Path("tuned.toml").write_text(masked.to_toml())
     message = command(
@@ -326,7 +326,7 @@ def test_the_command_writes_a_configuration(tmp_path: Path, monkeypatch: pytest.
         (("--fabric", fabric), "--fabric: has no effect without --opensm"),
         (
             ("--out", "no.toml", "--opensm", "no.toml"),
-            "no.toml: given for two files; each needs its own name",
+            "no.toml: given for two outputs; each needs its own file",
         ),
         (("--guideline", "none", "--degree", "19"), "contributors 19: must be between 2 and the 18 hosts"),
     ):

@@ -1,4 +1,4 @@
-"""A scenario run with a configuration of OpenSM: what the devices get is what is simulated."""
+"""Runs with an OpenSM configuration simulate the values that the devices receive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ranks do over time, and the critical path, from recorded operations."""
+"""Activities of ranks over time, and the critical path, from recorded operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The branches for macOS, Windows and file systems with fewer features, run with parts of `os` hidden."""
+"""Code for macOS, Windows and limited file systems, tested with parts of `os` hidden."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCENE: Any = {
 
 
 class Without(ModuleType):
-    """`os` with another name of the system, and without some of its functions."""
+    """The module `os` with another system's name, and without some functions."""
 
     def __init__(self, name: str, *missing: str) -> None:
         super().__init__("os")

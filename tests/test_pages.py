@@ -1,4 +1,4 @@
-"""Pages of the papers: written from verdicts, with links that lead somewhere; what fails is explained."""
+"""Pages of the papers are written from verdicts, have valid links, and explain failures."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_the_overview_lists_what_fails_and_counts_sentences_alone() -> None:
     failing = text.split("## Sentences that fail")[1].split("## Undecided")[0]
     assert "[santos2003](santos2003.md) `fails`" in failing
     assert text.split("## Undecided sentences")[1].split("##")[0].strip() == "None."
-    assert text.endswith("| null | claims | of these nulls hold |\n|---|---|---|\n| off | 1 | 0 |\n")
+    assert text.endswith("| null | claims | nulls that hold |\n|---|---|---|\n| off | 1 | 0 |\n")
 
 
 def test_the_page_across_the_papers_has_the_claims_of_a_theme() -> None:
@@ -112,10 +112,9 @@ def test_the_overview_is_that_of_the_verdicts() -> None:
     assert (DOCS / "README.md").read_text() == overview(found)
     assert (DOCS / ACROSS).read_text() == across(found)
     counts = standings([report for reports in found.values() for report in reports])
-    said = "[{} of {} hold, {} weak, {} undecided, and each of the {} that fail]"
-    hold, *others = counts.values()
+    said = "[Of {} sentences, {} hold, {} are weak, {} are undecided and {} fail]"
     readme = (DOCS.parents[1] / "README.md").read_text()
-    assert said.format(hold, sum(counts.values()), *others) in readme, counts
+    assert said.format(sum(counts.values()), *counts.values()) in readme, counts
 
 
 @each_paper
@@ -131,7 +130,7 @@ def test_verdicts_are_those_of_the_claims(paper: str) -> None:
         if item.paper == paper
         for each in item.statements
     }
-    # The file itself: `read` would put the remarks of today into it.
+    # Read the file directly, because `read` would insert current remarks.
     judged = {
         f"{figure['id']}/{claim['id']}": {
             key: claim[key] for key in ("quote", "tolerance", *KEPT) if key in claim

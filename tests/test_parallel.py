@@ -1,4 +1,4 @@
-"""Work on several threads ends when its caller is interrupted, wherever that happens."""
+"""Work on several threads ends when its caller is interrupted at any point."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One meaning of contributor and victim: planted scenes, and readers that count nothing by themselves."""
+"""Contributors and victims are consistent in planted scenes, and all readers use the tables."""
 
 from __future__ import annotations
 
@@ -129,12 +129,12 @@ def run(name: str) -> Results:
 
 @pytest.fixture(scope="module", params=list(SCENES))
 def planted(request: pytest.FixtureRequest) -> tuple[str, Results]:
-    """A planted scene, and its results."""
+    """A planted scene and its results."""
     return request.param, run(request.param)
 
 
 def hurt(results: Results) -> pl.DataFrame:
-    """Return the flows that are victims."""
+    """Return the victim flows."""
     return results.flows.filter(pl.col("role").is_in(["victim", "both"]))
 
 
@@ -186,7 +186,7 @@ def test_sums_are_those_of_the_flows(planted: tuple[str, Results]) -> None:
 
 
 def readers(results: Results) -> dict[str, set[Any]]:
-    """Return the sources of victims by each reader that names them."""
+    """Return the sources of victims according to each reader."""
     case = Case(Facts(results, 0))
     (page,) = (each for each in runs(results)[0]["tables"] if each["name"] == "victims")
     said = becalm.explain(results).about("victims")
@@ -206,7 +206,7 @@ def test_all_readers_name_the_same_flows(planted: tuple[str, Results]) -> None:
 
 
 def runs(results: Results) -> list[dict[str, Any]]:
-    """Return what a page shows of each replication."""
+    """Return a page's data for each replication."""
     whole = zlib.decompress(payload(results), -zlib.MAX_WBITS)
     found: list[dict[str, Any]] = json.loads(whole[8 : 8 + int.from_bytes(whole[:8], "little")])["runs"]
     return found
@@ -222,7 +222,7 @@ def test_a_page_counts_the_roots_that_explain_names(planted: tuple[str, Results]
 
 
 def test_the_foremost_root_of_each_replication_is_the_one_that_explain_names_first() -> None:
-    """Of two hot spots on one lane, victims lose most to the shorter one."""
+    """With two hot spots on one lane, victims lose most to the shorter hot spot."""
     longest = []
     for vls in (1, 2):
         flows = [
@@ -249,7 +249,7 @@ def test_the_foremost_root_of_each_replication_is_the_one_that_explain_names_fir
 
 
 def test_readers_believe_the_tables() -> None:
-    """Tables that name another victim are believed: a reader that counted would name that of the run."""
+    """Readers name the victim in changed tables; a reader with its own count would name the run's victim."""
     results = run("contributors, a victim and others")
     other = pl.col("group") == "other"
     role = pl.when(other).then(pl.lit("victim")).when(pl.col("role") == "victim").then(pl.lit("none"))
@@ -276,7 +276,7 @@ def test_whatif_names_the_victims_of_its_run_without_control() -> None:
 
 @pytest.mark.parametrize("name", ["dumbbell", "hot spot", "incast"])
 def test_what_compare_calls_contributors_and_background_has_these_roles(name: str) -> None:
-    """A scene of `compare` names groups; without control the table has the roles that these names promise."""
+    """Without control, groups in a scene of `compare` have the roles that the scene states."""
     (scene,) = (each for each in comparison.chosen_scenes() if each.name == name)
     data = {**scene.data, "flows": [_without_restart(each) for each in scene.data["flows"]]}
     flows = becalm.run(becalm.Scenario(data, name=name)).flows
@@ -289,7 +289,7 @@ def test_what_compare_calls_contributors_and_background_has_these_roles(name: st
 
 
 def _without_restart(group: dict[str, Any]) -> dict[str, Any]:
-    """A response that never changes has nothing to keep."""
+    """Remove `restart`, which has no meaning with a constant response."""
     return {key: value for key, value in group.items() if key != "restart"}
 
 

@@ -1,4 +1,4 @@
-"""Priority-based flow control: closed forms, warnings, the table of pauses, a deadlock by name."""
+"""Priority-based flow control: closed forms, warnings, the table of pauses, named deadlocks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from becalm import cli
 from becalm.theory import pfc
 
 BUFFER = pfc.SharedBuffer(size=12e6, ports=32, headroom=22.4e3)
-"""The switch of DCQCN, section 4."""
+"""The switch in section 4 of the DCQCN paper."""
 
 
 def test_thresholds_of_dcqcn() -> None:
@@ -41,7 +41,7 @@ def test_headroom_in_kilobytes(gbps: float, metres: float, long: float, short: f
 
 
 def test_responses_are_those_of_the_standard() -> None:
-    """The sum of SONiC's scripts without cells and delays of a switch; 40 m of cable, frames of 4.2 kB."""
+    """The sum in SONiC's scripts without cells and switch delays, for 40 m of cable and frames of 4.2 kB."""
     quanta = [pfc.response_bytes(gbps / 8 * 1e9) / pfc.QUANTUM for gbps in (1, 8, 10, 56, 100, 400, 1600)]
     assert quanta == [2, 67, 67, 394, 394, 905, 905], "between two rates, that of the upper"
     found = [pfc.headroom(gbps / 8 * 1e9, 40, mtu=4118) / 1e3 for gbps in (100, 400)]
@@ -49,7 +49,7 @@ def test_responses_are_those_of_the_standard() -> None:
 
 
 def test_the_model_has_the_same_headroom() -> None:
-    """But that the model's packets begin strictly before the sender obeys: one byte less."""
+    """The model's headroom is one byte less, because its packets begin strictly before the sender obeys."""
     rate, metres, packet = 12.5e9, 100, 4096 + 82
     scenario = {
         "run": {"duration": "1 us"},
@@ -72,12 +72,12 @@ def test_a_buffer_runs_dry_below_one_blind_time() -> None:
     ]
     assert share[3:] == [1, 1]
     assert share[0] < share[1] < share[2] < 1
-    # 80 packets come until 41 are there, 24 more until the sender obeys: 104 us of work, and 12.5 us without.
+    # 80 packets arrive until 41 are queued, and 24 more until the sender obeys: 104 us busy, 12.5 us idle.
     assert share[0] == pytest.approx(104 / (104 + 12.5))
 
 
 def dumbbell(**switch: object) -> dict[str, Any]:
-    """A dumbbell with cables of 1 us."""
+    """Return a dumbbell with cables of 1 us."""
     return {
         "run": {"duration": "1 ms"},
         "topology": {"dumbbell": {"remote": 2, "local": 2, "delay": "1 us"}},
@@ -101,7 +101,7 @@ def test_validate_warns(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli.app, ["validate", str(file)])
     assert done.exit_code == 0
     assert f"{file}: ok" in done.output.replace("\n", " ")
-    assert "warning: switch.flow_control.pfc.headroom: 4000 B can overflow" in done.output
+    assert "warning: switch.flow_control.pfc.headroom: 4000 B is too little" in done.output
 
 
 def test_a_ring_of_three_switches_is_named() -> None:
@@ -117,7 +117,7 @@ def test_a_ring_of_three_switches_is_named() -> None:
     scenario = {
         "run": {"duration": "1 ms"},
         "topology": {"edges": {**edges, "rate": "1 GB/s"}},
-        # In turn, this ring does not lock: the arbiter of few bypasses lets it.
+        # With round robin this ring does not deadlock; with few bypasses it does.
         "switch": {"flow_control": {"pfc": {}}, "arbiter": {"oldest_first": {"max_bypass": 4}}},
         "flows": [
             {"name": f"f{place}", "from": [hosts[place]], "to": [hosts[(place + 2) % 3]]}

@@ -1,4 +1,4 @@
-"""What papers say, drawn into the figures of their experiments."""
+"""Statements of papers, drawn into the figures of their experiments."""
 
 from __future__ import annotations
 

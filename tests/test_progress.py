@@ -1,4 +1,4 @@
-"""Commands that may take long say on a terminal how far they are, and how long they still take."""
+"""Long-running commands show progress and remaining time on a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of the public API: it is whole, finds what breaks a program, and asks for it in the changelog."""
+"""The list of the public API is complete, and incompatible changes must be in the changelog."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FAULTS = {
     "switch.buffer\n": ("", "switch.buffer"),
     "groups.share\n": ("", "groups.share"),
 }
-"""What is changed in the list, by what, and the name that is then broken."""
+"""Text of the list, its replacement, and the name that breaks."""
 
 
 @pytest.fixture(scope="module")

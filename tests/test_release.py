@@ -1,4 +1,4 @@
-"""What a release needs: one version, workflows that call what is there, verdicts that are compared."""
+"""Releases have one version, workflows call existing targets, and verdicts are compared."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FAULTS = {
     (RECIPE, r'version: "[\d.]+"', 'version: "9.9.9"'): "recipe.yaml: must state version",
     ("tools/public_api.txt", r"becalm \d\S+,", "becalm 0.0.1,"): "is the list of 0.0.1",
 }
-"""What is broken in which file, and what is said of it."""
+"""File, broken text and replacement, with the expected message."""
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_workflows_call_what_is_there(workflow: Path) -> None:
         assert (ROOT / job["uses"]).is_file() if "uses" in job else job["runs-on"]
         matrix = job.get("strategy", {}).get("matrix", {})
         for step in job.get("steps", ()):
-            # A tag can be moved to other code; a hash cannot.
+            # A tag can be moved to other code, but a hash cannot.
             assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", step.get("uses", f"a/b@{'0' * 40}"))
             for command in re.findall(r"\bmake (\S+(?: }})?)", step.get("run", "")):
                 named = matrix["part"] if "{{" in command else [command]

@@ -45,7 +45,7 @@ def test_paces_are_there_if_asked_for(results: becalm.Results) -> None:
 
 
 def test_rates_are_those_of_a_lossless_fabric(results: becalm.Results) -> None:
-    # A packet counts when it begins to leave: in 1 ms, one packet is 0.2% of a link.
+    # A packet counts when its transmission begins. In 1 ms, one packet is 0.2% of a link's capacity.
     assert results.links["utilization"].is_between(0, 1.0021).all()
     hot = results.groups.filter(pl.col("group") != "victim").group_by("replication").agg(pl.col("rate").sum())
     assert (hot["rate"] <= 1.0021e9).all()

@@ -1,4 +1,4 @@
-"""Environments for learning: the suites of Gymnasium and PettingZoo, seeds, threads, memory."""
+"""Environments for learning: test suites of Gymnasium and PettingZoo, seeds, threads, memory."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_the_environment_passes_gymnasiums_checks(options: dict[str, Any]) -> No
     check_env(env.unwrapped, skip_render_check=True)
 
 
-# Both suites sample actions and drive whole runs; the second one compares two of them with one seed.
+# Both suites run complete episodes with random actions; the second compares two episodes with one seed.
 @pytest.mark.filterwarnings("ignore::UserWarning:pettingzoo")
 def test_the_parallel_environment_passes_pettingzoos_suites() -> None:
     from pettingzoo.test import parallel_api_test, parallel_seed_test
@@ -101,7 +101,7 @@ def test_actions_move_the_rate_within_its_bounds() -> None:
 
 
 def test_what_is_seen_follows_from_the_rate() -> None:
-    """Eight sources at a tenth of the rate fill no queue; at full rate their RTT grows, and victims lose."""
+    """Eight sources at a tenth of the rate fill no queue; at full rate, RTTs grow and victims lose."""
     calm, busy = (rl.RateEnv(with_victim(), "incast", every="100 us", window=8) for _ in range(2))
     for env in (calm, busy):
         env.reset(seed=3)
@@ -178,13 +178,13 @@ def test_many_steps_take_no_more_memory_than_few() -> None:
 def test_wrong_options_are_reported() -> None:
     with pytest.raises(ValueError, match="valid: hot"):
         rl.RateEnv(short(), "cold")
-    with pytest.raises(ValueError, match="has 8 flows, from 0"):
+    with pytest.raises(ValueError, match="has 8 flows, numbered from 0"):
         rl.RateEnv(short(), 8)
     for wrong in ({"every": "0 us"}, {"least": 0.0}, {"table": [1.0, 0.0]}, {"every": "soon"}):
         with pytest.raises(ValueError, match=r"every|least|table|soon"):
             rl.RateEnv(short(), **wrong)
     env = rl.RateEnv(short())
-    with pytest.raises(RuntimeError, match=r"reset\(\) begins"):
+    with pytest.raises(RuntimeError, match=r"reset\(\) starts"):
         env.step(np.array([0.0]))
 
 

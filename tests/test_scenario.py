@@ -56,7 +56,7 @@ def test_replace_exchanges_a_choice(scenario: becalm.Scenario) -> None:
         ({"flows.7.vl": 1}, "no item `7`"),
         ({"run.duration.x": 1}, "`run.duration` is not a table"),
         ({"run.sede": 1}, "sede"),
-        ({"run.seed": object()}, "a scenario holds text, numbers, lists and tables"),
+        ({"run.seed": object()}, "a scenario can contain only text, numbers, lists and tables"),
     ],
 )
 def test_replace_names_what_is_wrong(
@@ -124,7 +124,7 @@ def test_changes_on_the_command_line_need_a_key_and_a_value(text: str) -> None:
 
 
 def without_none(value: Any) -> Any:  # noqa: ANN401
-    """TOML has no null: a key without a value is left out."""
+    """Remove keys without a value, because TOML has no null."""
     if isinstance(value, dict):
         return {key: without_none(each) for key, each in value.items() if each is not None}
     return [without_none(each) for each in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""`--short` says what it is worth, wherever its results are shown."""
+"""All results of `--short` state its limits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def test_a_warning_beside_the_output(capsys: pytest.CaptureFixture[str]) -> None
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.splitlines() == [f"--short: {console.SHORT}"]
-    assert "full runs may reverse orders and verdicts" in console.SHORT
+    assert "full runs may reverse rankings and verdicts" in console.SHORT
 
 
 def test_tables_of_short_runs_say_so(capsys: pytest.CaptureFixture[str]) -> None:
@@ -25,5 +25,5 @@ def test_tables_of_short_runs_say_so(capsys: pytest.CaptureFixture[str]) -> None
     short = " ".join(capsys.readouterr().out.split())
     console.show_comparison([comparison.shown(("tree", table))])
     full = capsys.readouterr().out
-    assert "tree; shorter runs and fewer points: full runs may reverse orders and verdicts" in short
+    assert "tree; shorter runs and fewer points (full runs may reverse rankings and verdicts)" in short
     assert "shorter" not in full

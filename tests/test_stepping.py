@@ -1,4 +1,4 @@
-"""A run in steps is the same run; paces can be set in between."""
+"""A run in steps yields the same results, and paces can be set between steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A store of runs: whole files or none, any number of writers, and the same key everywhere."""
+"""A store of runs: no partial files, any number of writers, and the same keys everywhere."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_key_is_of_what_results_depend_on(short: becalm.Scenario) -> None:
 
 
 def test_model_is_that_of_the_sources() -> None:
-    """The build script hashes names and contents; done here again, by other means."""
+    """Repeat the build script's hash of names and contents with other means."""
     import hashlib
 
     crates = ("engine", "schema", "fabric", "control", "metrics", "model", "workload", "scenario")
@@ -108,7 +108,7 @@ def test_model_is_that_of_the_sources() -> None:
 
 def test_two_results_of_one_run_are_refused(store: Store, short: becalm.Scenario) -> None:
     key = filled(store, short)
-    with pytest.raises(StoreError, match="two results of the same run"):
+    with pytest.raises(StoreError, match="different results of the same run"):
         store.put(key, becalm.run(short.replace({"run.seed": 2})), ALL)
 
 
@@ -159,7 +159,7 @@ def test_what_is_no_file_is_damaged(store: Store, short: becalm.Scenario) -> Non
 
 
 def without_checksum(content: bytes) -> bytes:
-    """A file as becalm 0.2.0 wrote it: its note has no checksum, and the archive knows how long it is."""
+    """Return a file in the format of becalm 0.2.0, without a checksum in the archive's comment."""
     end = content.rindex(b"becalm run ")
     note = content[end:].rpartition(b" ")[0]
     return content[: end - 2] + len(note).to_bytes(2, "little") + note
@@ -178,7 +178,7 @@ def test_what_inflates_beyond_all_bounds_is_damaged(
         made.comment = packed.comment.rpartition(b" ")[0]
     assert len(target.getvalue()) < 1 << 20
     store.path(key).write_bytes(target.getvalue())
-    with pytest.raises(StoreError, match=f"{member} in it would have 3145728 bytes"):
+    with pytest.raises(StoreError, match=f"its part {member} claims 3145728 bytes"):
         store.check(key)
 
 
@@ -199,7 +199,7 @@ def test_a_store_may_be_looked_at_without_making_it(tmp_path: Path) -> None:
     store = Store(tmp_path / "store", make=False)
     assert (list(store.keys()), store.has("ab" * 32)) == ([], False)
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(StoreError, match="not a name of a folder"):
+    with pytest.raises(StoreError, match="not a valid folder name"):
         Store("a\0b")
 
 
@@ -210,9 +210,9 @@ def test_a_run_under_another_name_is_found(store: Store, short: becalm.Scenario)
     shutil.copy(store.path(key), store.path(other))
     assert [key for key, _ in store.verify()] == [other]
     assert not store.has(other)
-    with pytest.raises(StoreError, match="not the one of its name"):
+    with pytest.raises(StoreError, match="which does not match the file's name"):
         store.get(other)
-    with pytest.raises(StoreError, match="not the one of its name"):
+    with pytest.raises(StoreError, match="which does not match the file's name"):
         store.tables("groups", [key, other])
     assert store.reindex()["key"].to_list() == [key]
     merged = Store(store.root.parent / "merged")
@@ -275,7 +275,7 @@ def test_files_beside_their_place_where_none_can_be_without_a_name(
 
 def test_other_folders_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(StoreError, match=r"no store of runs, it holds thesis\.tex"):
+    with pytest.raises(StoreError, match=r"not a store: it contains thesis\.tex"):
         Store(tmp_path)
     with pytest.raises(StoreError, match="not a store"):
         Store.open(tmp_path)
@@ -284,7 +284,7 @@ def test_other_folders_are_left_alone(tmp_path: Path) -> None:
 
 def test_stores_of_another_format_are_refused(store: Store) -> None:
     (store.root / "becalm-store.json").write_text('{"format": 2}')
-    with pytest.raises(StoreError, match="a store of format 2; this version reads 1"):
+    with pytest.raises(StoreError, match="has format 2; this version reads format 1"):
         Store(store.root)
     (store.root / "becalm-store.json").write_text("[]")
     with pytest.raises(StoreError, match="damaged"):
@@ -362,7 +362,7 @@ def test_commands(store: Store, short: becalm.Scenario, tmp_path: Path) -> None:
 
 
 def test_keys_do_not_depend_on_the_place(short: becalm.Scenario, tmp_path: Path) -> None:
-    """Another folder, another home, another hash seed: a process of its own says the same."""
+    """A separate process with another folder, home and hash seed yields the same keys."""
     file = tmp_path / "elsewhere" / "scenario.toml"
     file.parent.mkdir()
     file.write_text(short.to_toml())
@@ -389,7 +389,7 @@ def test_exported_columns_have_units_and_no_formulas(store: Store, short: becalm
 
 
 OLD = ROOT / "tests" / "data" / "store_0.2.0"
-"""What `becalm sweep` of becalm 0.2.0 wrote."""
+"""Files written by `becalm sweep` of becalm 0.2.0."""
 
 
 @pytest.fixture
@@ -406,7 +406,7 @@ def test_runs_of_an_older_version_are_whole_and_readable(old: Store) -> None:
     assert [old.get(key).origin["becalm"] for key in keys] == ["0.2.0", "0.2.0"]
     assert sorted(old.get(key).fingerprint for key in keys) == ["62368f5a15f88662", "62368f5a15f88662"]
     content = bytearray(old.path(keys[0]).read_bytes())
-    # They have no checksum of the whole file, and their parts have.
+    # These files have no checksum of the entire file, but their parts do.
     content[len(content) // 2] ^= 1
     old.path(keys[0]).write_bytes(content)
     assert [key for key, _ in old.verify()] == keys[:1]
@@ -419,7 +419,7 @@ def test_runs_of_an_older_version_stay_and_are_computed_again_beside(old: Store)
     assert set(before) < set(old.keys())
     assert len(list(old.keys())) == 4
     assert list(old.verify()) == []
-    # A table of both has the columns of both.
+    # A combined table has the columns of both versions.
     made = exported(old)
     assert made.filter(made["key"].is_in(before))["victims"].to_list() == [None, None]
     assert made.filter(~made["key"].is_in(before))["victims"].to_list() == [0, 0]
@@ -438,5 +438,5 @@ def test_a_run_of_an_older_version_is_shown_and_says_what_it_lacks(old: Store, t
     done = CliRunner().invoke(app, ["explain", "results"])
     assert (done.exit_code, done.stdout) == (2, "")
     assert re.fullmatch(
-        r"tiny.toml: has no \w+\.\w+, which becalm 0.2.0 did not write; run it again\n", done.stderr
+        r"tiny.toml: lacks \w+\.\w+, which becalm 0.2.0 did not write; run it again\n", done.stderr
     )

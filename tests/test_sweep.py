@@ -50,7 +50,7 @@ from = ["*"]
 by = 2
 [flows.traffic.greedy]
 """
-"""All hosts send to the host opposite, the same way around: buffers wait for each other in a cycle."""
+"""All hosts send to the opposite host in the same direction, so buffers wait for each other in a cycle."""
 
 
 def test_grid_is_every_combination_in_order() -> None:
@@ -180,9 +180,9 @@ def test_plots_a_column_over_a_key(scenario: becalm.Scenario) -> None:
     (legend,) = figure.legends
     assert len(legend.get_texts()) == 3
     assert swept.plot("jain", x="response").axes[0].get_xlabel() == "response"
-    with pytest.raises(ValueError, match="no column of numbers; valid: "):
+    with pytest.raises(ValueError, match="not a numeric column; valid: "):
         swept.plot("speed")
-    with pytest.raises(ValueError, match=r"no key of the sweep; valid: switch\.buffer, response"):
+    with pytest.raises(ValueError, match=r"not a key of the sweep; valid: switch\.buffer, response"):
         swept.plot(x="speed")
 
 
@@ -231,7 +231,7 @@ def test_the_verdict_names_the_best_point_where_it_is_more_than_chance() -> None
         "its smallest, 1.10 GB/s, at `buffer` = 8 KiB (difference: 95% interval 1.00 GB/s to 1.00 GB/s)."
     ]
     assert said([1e9, 2e9, 1.1e9, 2.2e9]) == [
-        "hot: no significant difference in rate between the points, by the seeds."
+        "hot: no significant difference in rate between the points, given the seeds' spread."
     ]
     assert "(difference: one seed)" in said([1e9, 2e9])[0]
 

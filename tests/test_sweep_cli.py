@@ -1,4 +1,4 @@
-"""`becalm sweep`: points of a file, engines that agree, shards that divide the work, workers that die."""
+"""`becalm sweep`: points from a file, consistent engines, shards, and workers that die."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ store = "store"
 [seeds]
 count = 3
 """
-"""Two points, three runs each."""
+"""Two points with three runs each."""
 
 
 @pytest.fixture
@@ -209,7 +209,7 @@ def test_shards_of_a_slurm_array() -> None:
     for wrong in ("0/4", "5/4", "1", "a/b", "1/"):
         with pytest.raises(becalm.BecalmError, match="must be K/N"):
             shard_of(wrong)
-    with pytest.raises(becalm.BecalmError, match="not among 4 tasks"):
+    with pytest.raises(becalm.BecalmError, match="not one of the 4 tasks"):
         shard_of(None, array | {"SLURM_ARRAY_TASK_ID": "15"})
 
 
@@ -228,7 +228,7 @@ def test_damaged_runs_are_named_and_computed_again(spec: Path) -> None:
     store.path(second).unlink()
     done = CliRunner().invoke(app, ["sweep", str(spec), "--engine", "threads"])
     assert "with switch.buffer = " in done.stderr
-    assert "damaged: it does not end like a run; computed again" in done.stderr
+    assert "damaged: the end of the run is missing; computed again" in done.stderr
     assert "4 found, 2 computed, 0 failed" in done.stdout
     assert list(store.verify()) == []
 

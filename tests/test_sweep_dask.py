@@ -1,4 +1,4 @@
-"""Sweeps on Dask, with schedulers and workers that are real processes."""
+"""Sweeps on Dask, with schedulers and workers in real processes."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_killed_worker_and_killed_client() -> None:
 
 
 def test_slurm_jobs_run_one_worker_each() -> None:
-    """The script that is handed to SLURM; SLURM itself is not needed for it."""
+    """Check the script for SLURM; SLURM is not required."""
     jobqueue = pytest.importorskip("dask_jobqueue")
     made = cluster.slurm_cluster({"queue": "short", "walltime": "00:10:00", "jobs": "0"})
     assert isinstance(made, jobqueue.SLURMCluster)

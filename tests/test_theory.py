@@ -1,4 +1,4 @@
-"""Closed networks and single servers against what can be said of them in closed form."""
+"""Closed networks and single servers against closed forms."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_single_server_never_rests() -> None:
 
 @pytest.mark.parametrize("centres", [2, 5])
 def test_a_balanced_network(centres: int) -> None:
-    """N packets, M centres alike: N / (N + M - 1) / s."""
+    """N packets, M equal centres: N / (N + M - 1) / s."""
     solution = theory.mean_value_analysis(ClosedNetwork((3.0,) * centres), 40)
     assert solution.throughput == pytest.approx(WINDOWS / (WINDOWS + centres - 1) / 3)
     assert solution.queue == pytest.approx(np.outer(WINDOWS / centres, np.ones(centres)))
@@ -41,7 +41,7 @@ def test_two_unequal_centres() -> None:
 
 
 def test_a_machine_and_its_repairman() -> None:
-    """One server and a delay is the finite-source queue M/M/1//N: X = (1 - p0) / s."""
+    """One server and a delay form the finite-source queue M/M/1//N: X = (1 - p0) / s."""
     service, think, sources = 2.0, 7.0, 6
     weights = [1.0]
     for busy in range(sources):
@@ -84,7 +84,7 @@ def test_balanced_job_bounds_are_exact_in_a_balanced_network() -> None:
 
 @given(NETWORKS)
 def test_deterministic_power_is_largest_at_the_knee(network: ClosedNetwork) -> None:
-    """With a window of any real size W: power W / R^2 rises up to the knee, and falls behind it."""
+    """For real window sizes W, the power W / R^2 rises up to the knee and falls beyond it."""
 
     def power(window: float) -> float:
         throughput = float(theory.deterministic(network, np.array([window]))[0])
@@ -122,7 +122,7 @@ def test_mm1() -> None:
 
 
 def test_md1() -> None:
-    """Equal services halve the wait of M/M/1: at a load of 0.5 it is half a service."""
+    """Constant service times halve the wait of M/M/1. At a load of 0.5, it is half a service time."""
     assert theory.md1_wait(1.0, 0.5) == 0.5
     for load in (0.1, 0.3, 0.9):
         wait = theory.mm1_response(2.0, load) - 2.0
@@ -177,7 +177,7 @@ def test_the_fullest_path_against_all_ways_to_put_the_flows(paths: int, flows: i
 
 
 def test_the_fullest_of_many_paths() -> None:
-    """100,000 draws of 64 flows."""
+    """100,000 random samples of 64 flows."""
     loads = np.random.default_rng(1).multinomial(64, np.full(64, 1 / 64), size=100_000)
     assert theory.fullest_path(64) == pytest.approx(loads.max(axis=1).mean(), rel=0.005)
 

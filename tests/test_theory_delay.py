@@ -1,4 +1,4 @@
-"""Closed forms of TIMELY, Swift and HPCC against numbers that were worked out by hand."""
+"""Closed forms of TIMELY, Swift and HPCC against manual calculations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_patched_timely_at_rest() -> None:
     # 10 Gb/s and 20 us: 53.1 and 115.6 kB.
     assert [PatchedTimely(n).queue(1.25e9, 20e-6) for n in (2, 10)] == pytest.approx([53_125, 115_625])
     assert PatchedTimely(2).queue(1.25e9, 70e-6) == 0
-    # An increase and a decrease cancel out, with a weight of 1/2 and equal shares.
+    # Increases and decreases cancel out, with a weight of 1/2 and equal shares.
     law = PatchedTimely(10)
     excess = law.round_trip / law.t_low - 1
     assert law.delta / 2 == pytest.approx(0.1 * law.beta / 2 * excess)
@@ -25,7 +25,7 @@ def test_patched_timely_at_rest() -> None:
 def test_a_fixed_point_beyond_the_upper_threshold_is_refused() -> None:
     with pytest.raises(ValueError, match=r"flows: 73; the fixed point must lie below t_high = 0\.0005 s"):
         PatchedTimely(73)
-    with pytest.raises(ValueError, match="flows: 0; 1 or more"):
+    with pytest.raises(ValueError, match="flows: 0; must be 1 or more"):
         PatchedTimely(0)
 
 
@@ -48,9 +48,9 @@ def test_the_standing_round_trip_is_the_target_of_its_window(flows: int, base: f
 
 
 def test_mistakes_in_the_target_of_swift() -> None:
-    with pytest.raises(ValueError, match="window: 0; it must be positive"):
+    with pytest.raises(ValueError, match="window: 0; must be positive"):
         Swift(base=1e-5).target(0)
-    with pytest.raises(ValueError, match="smallest, largest: 2, 1; 0 < smallest < largest"):
+    with pytest.raises(ValueError, match="smallest, largest: 2, 1; must satisfy 0 < smallest < largest"):
         Swift(base=1e-5, smallest=2, largest=1)
 
 
@@ -68,5 +68,5 @@ def test_the_utilization_of_hpcc() -> None:
 
 
 def test_hpcc_needs_room_for_its_increases() -> None:
-    with pytest.raises(ValueError, match=r"flows: 2032; below product / increase = 2031\.25"):
+    with pytest.raises(ValueError, match=r"flows: 2032; must be below product / increase = 2031\.25"):
         Hpcc(2032, 162_500)

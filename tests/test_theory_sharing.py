@@ -1,4 +1,4 @@
-"""Rates of flows by ports and by max-min fairness, against shares by hand."""
+"""Rates of flows by port fairness and max-min fairness, against manual calculations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NEAR = ["D", "R"]
 
 
 def far(source: str, *switches: str) -> list[str]:
-    """Return a path by switches to the receiver."""
+    """Return a path through switches to the receiver."""
     return [source, *(f"{a}-{b}" for a, b in pairwise(switches)), f"{switches[-1]}-T", "R"]
 
 
@@ -26,13 +26,13 @@ HELD_BACK = [far("a", "T1", "L1", "L3"), far("b", "T1", "L1", "L4"), far("c", "T
 @pytest.mark.parametrize(
     ("paths", "rates"),
     [
-        # Half for the port of the flow alone, the other half for three.
+        # Half for the port with a single flow, and half for the port with three flows.
         (ONE_PORT, (1 / 6, 1 / 6, 1 / 6, 1 / 2)),
         # A third for each of three ports.
         (TWO_PORTS, (1 / 6, 1 / 6, 1 / 3, 1 / 3)),
-        # One half has two ports of its own, one of them for two flows.
+        # One half is divided between two ports, one of which serves two flows.
         (MERGED, (1 / 8, 1 / 8, 1 / 4, 1 / 2)),
-        # b waits behind a on their first link: x each, 2 x on the port of a and c, and as much on that of D.
+        # b waits behind a on their first link: x each, so 2 x on the port of a and c, and on the port of D.
         (HELD_BACK, (1 / 5, 1 / 5, 1 / 5, 2 / 5)),
     ],
 )
@@ -42,7 +42,7 @@ def test_shares_of_ports_by_hand(paths: list[list[str]], rates: tuple[float, ...
 
 
 def test_the_parking_lot_halves_at_every_merge() -> None:
-    """A flow over a link to a switch where others join: the whole, a half, a quarter, a sixth."""
+    """Share of a flow over a link to a switch where others join: all, a half, a quarter, a sixth."""
     others = (["H3", "S1-S2", "R"], ["H6", "R"], ["H7", "R"])
     for number, share in enumerate((1, 1 / 2, 1 / 4, 1 / 6)):
         paths = [["H2", "S1-S2", "R"], *others[:number]]
@@ -60,7 +60,7 @@ def test_a_victim_gets_what_the_flows_beside_it_get() -> None:
 
 def test_flows_of_one_source_share_its_link() -> None:
     np.testing.assert_allclose(port_fair_rates([["a", "x"], ["a", "y"], ["b", "y"]]), [0.5, 0.5, 0.5])
-    # The flow to y leaves two thirds to the source's other flow.
+    # The flow to y leaves two thirds of the link to its source's other flow.
     np.testing.assert_allclose(max_min_rates([["a", "x"], ["a", "y"], ["b", "y"], ["c", "y"]])[0], 2 / 3)
 
 

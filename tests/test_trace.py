@@ -1,4 +1,4 @@
-"""Traces: the same run packet by packet, and what other tools read of it."""
+"""Traces of the same run, packet by packet, and their contents in other tools."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_a_trace_is_bounded_and_says_where_it_ends() -> None:
         ({"flows": ["nobody"]}, "flow `nobody`: unknown; valid: 0 to 4, or a group: hot, victim"),
         ({"flows": [5]}, "flow `5`: unknown"),
         ({"links": ["A->C"]}, "link `A->C`: unknown; valid: "),
-        ({"start": "1 ms"}, "must begin before its end"),
+        ({"start": "1 ms"}, "must start before its end"),
         ({"most": 0}, "must be between 1 and"),
         ({"replication": 1}, "must be between 0 and 0"),
     ],
@@ -170,7 +170,7 @@ FIELDS = (
 
 
 def dissected(file: Path, fields: tuple[str, ...]) -> list[dict[str, str]]:
-    """Return the fields of each frame as tshark has them."""
+    """Return the fields of each frame according to tshark."""
     assert TSHARK is not None
     chosen = [argument for field in fields for argument in ("-e", field)]
     done = subprocess.run(
@@ -235,7 +235,7 @@ def opcode(row: dict[str, object], *, reliable: bool) -> int:
 
 
 def test_crcs_of_a_frame() -> None:
-    """The shift over zeros gives what a division of the whole frame gives."""
+    """Shifting over zeros yields the same CRC as dividing the entire frame."""
     fields = frames.Fields(0x04, 3, 1, 1, 2, 77, 5, fecn=True, becn=False, payload=254)
     whole = frames.frame(fields)
     state = 0xFFFF
@@ -293,7 +293,7 @@ def test_chrome_trace_is_well_formed(traced: becalm.Trace, tmp_path: Path) -> No
 
 
 def test_perfetto_reads_it(traced: becalm.Trace, tmp_path: Path) -> None:
-    """Perfetto's own trace processor, where it is installed together with its program."""
+    """Use Perfetto's trace processor, if its package and program are installed."""
     processor = pytest.importorskip("perfetto.trace_processor", reason="perfetto is not installed")
     shell = shutil.which("trace_processor_shell")
     if shell is None:

@@ -1,4 +1,4 @@
-"""The tuner: what it measures, what it searches, and that it goes on after it was killed."""
+"""The tuner: its measurements, its search space, and its resumption after a kill."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def cases(spot: HotSpot) -> list[Case]:
 
 @pytest.fixture
 def fixed(spot: HotSpot) -> list[Case]:
-    """Seven contributors, two, and none."""
+    """Cases with seven, two, and no contributors."""
     population = Population(spot.scenario, ("H7",), None, None, ("rest",), 0.1e-3, 0.6e-3)
     made = [population.case(7, 0.5), population.case(2, 0.5)]
     guard = population.case(2, 0.9, kind="none")
@@ -108,7 +108,7 @@ def test_draws_are_the_same_for_a_seed_and_cover_the_ranges(spot: HotSpot) -> No
     assert {2, 3} <= {case.contributors for case in drawn if case.hot} <= {2, 3}
     everything = Population(spot.scenario).draw(60, 1)
     assert max(case.contributors for case in everything) == 7
-    # Log-uniform from 2 to 7: two of seven powers of two are 2 and 3, more than half of the cases.
+    # With a log-uniform distribution from 2 to 7, 2 and 3 make up more than half of the cases.
     few = sum(case.contributors in (2, 3) for case in everything if case.kind == "rest")
     assert few / sum(case.kind == "rest" for case in everything) == pytest.approx(
         math.log(4 / 2) / math.log(8 / 2), abs=0.15
@@ -117,14 +117,14 @@ def test_draws_are_the_same_for_a_seed_and_cover_the_ranges(spot: HotSpot) -> No
 
 
 def test_background_is_what_the_links_carry(spot: HotSpot) -> None:
-    """On a tree without oversubscription, without a hot spot: all that is offered arrives."""
+    """Without oversubscription and without a hot spot, the tree delivers the entire offered load."""
     for case in Population(spot.scenario, kinds=("none",), start=0.1e-3, hot=0.6e-3).draw(6, 1):
         found = measured(becalm.run(case.observed(UNCONTROLLED, 1)), case)
         assert found["background"] > 0.93, case.name
 
 
 def test_fair_rates_of_a_case_by_hand(spot: HotSpot) -> None:
-    """Seven hosts share one link; two bursts hosts offer half of it in all."""
+    """Seven hosts share one link; two bursty hosts together offer half of its rate."""
     rate = 25e9 / 8
     population = Population(spot.scenario, ("H7",), (7, 7), None, ("rest",))
     assert population.case(7, None).fair["hot"] == pytest.approx(rate)
@@ -152,7 +152,7 @@ def test_settled_is_after_the_last_sample_that_is_not_right() -> None:
 
 
 def test_loss_by_hand(fixed: list[Case]) -> None:
-    """Victims count 1, contributors 1/2; without a hot spot what control costs counts 1."""
+    """Victims have weight 1, contributors 1/2; without a hot spot, the cost of control has weight 1."""
     found = {"lost": 0.2, "starved": 0.3}
     assert loss(found, fixed[0]) == pytest.approx(0.2 + 0.5 * 0.3)
     assert loss(found, fixed[2]) == pytest.approx(0.2)
@@ -185,7 +185,7 @@ def test_space_of_opensm(fabric: becalm.Scenario) -> None:
     guided = guideline_control(fabric, 7, "pfister2005")
     first = space.clipped(guideline_parameters(guided, fabric))
     assert first is not None
-    # 0.9 of a buffer: the nearest of 15/16, 14/16 ... is 14/16, threshold 2
+    # 0.9 of a buffer: the nearest of 15/16, 14/16, ... is 14/16, threshold 2.
     assert first["marking.ibta.threshold"] == 2
     assert first["response.ibta.ccti_timer"] == manager.TIMER
     changes = space.changes(first)
@@ -198,7 +198,7 @@ def test_space_of_opensm(fabric: becalm.Scenario) -> None:
 
 @pytest.mark.parametrize("shape", manager.SHAPES)
 def test_a_table_ends_where_it_should(fabric: becalm.Scenario, shape: str) -> None:
-    """To the nearest eighth of a packet time, which an entry can express."""
+    """Delays are accurate to an eighth of a packet time, which an entry can represent."""
     space = opensm_space(fabric, 7)
     parameters = {
         **{"marking.ibta.threshold": 3, "marking.ibta.marking_rate": 0},
@@ -247,7 +247,7 @@ def test_limits() -> None:
 
 
 def test_interval_is_students() -> None:
-    """Four values, mean 2.5, deviation 1.29: t of 3 degrees of freedom is 3.182."""
+    """Four values with mean 2.5 and deviation 1.29; t with 3 degrees of freedom is 3.182."""
     low, high = interval([1.0, 2.0, 3.0, 4.0])
     assert (low + high) / 2 == pytest.approx(2.5)
     assert high - low == pytest.approx(2 * 3.182446 * math.sqrt(5 / 3) / 2)
@@ -263,7 +263,7 @@ def verdict_of(losses: dict[str, list[float]], classes: list[str], **more: Any) 
 
 
 def test_gain_is_paired() -> None:
-    """Cases differ by much, the rows by 0.1 on each: the interval is of the difference alone."""
+    """Cases vary widely, but rows differ by 0.1 in each case; the interval includes only this difference."""
     verdict = verdict_of({"guide": [1.1, 2.1, 3.1], BEST: [1.0, 2.0, 3.0]}, ["2-4"] * 3)
     made = gain(verdict, "guide", 1, [True] * 3)
     assert made is not None
@@ -282,11 +282,11 @@ def test_recommended_is_what_is_better_than_every_other_row() -> None:
     assert (
         verdict_of(near, classes)
         .sentence()
-        .startswith("keep the current settings: tuned has the least loss, but may be")
+        .startswith("keep the current settings: tuned has the smallest loss, but may be")
     )
-    # Between its own guideline and what was tuned from it the better mean will do.
+    # Between the guideline of becalm and values tuned from it, the better mean decides.
     assert verdict_of({**rows, "becalm": [0.1, 0.1, 0.15, 0.1]}, classes).recommended == "becalm"
-    # No control may be the best.
+    # The result may be that no control is best.
     assert verdict_of({WITHOUT: [0.0, 0.01, 0.0, 0.0], **{BEST: none}}, classes).recommended == WITHOUT
 
 
@@ -296,11 +296,13 @@ def test_a_price_is_reported_in_the_first_line_and_can_be_refused() -> None:
     verdict = verdict_of({**rows, WITHOUT: [0.1, 0.1, 0.9, 0.95]}, classes)
     assert [price.contributors for price in verdict.prices(BEST)] == ["2-4"]
     assert (
-        verdict.price(BEST, "2-4").sentence() == "2-4 contributors get 70% of their link, 90% without control"
+        verdict.price(BEST, "2-4").sentence()
+        == "2-4 contributors get 70% of their link, compared with 90% without control"
     )
     wide = {name: own * 6 for name, own in rows.items()}
     assert verdict_of(wide, classes * 6).sentence() == (
-        "recommended: tuned; its price: 2-4 contributors get 70% of their link, 90% without control"
+        "recommended: tuned; its price: 2-4 contributors get 70% of their link, "
+        "compared with 90% without control"
     )
     assert verdict_of(wide, classes * 6, no_regret=True).recommended == WITHOUT
 
@@ -335,7 +337,7 @@ def test_tunes_and_goes_on(spot: HotSpot, tmp_path: Path) -> None:
     assert found["answer"] == tuned.answer()
     made = becalm.load(tmp_path / "study" / "tuned.toml")
     assert made.resolved["response"] == spot.scenario.replace(tuned.recommended_control).resolved["response"]
-    with pytest.raises(BecalmError, match="holds another study"):
+    with pytest.raises(BecalmError, match="contains another study"):
         small(HotSpot(spot.scenario, "H6", 3, 0.1e-3, 0.6e-3), tmp_path / "study", 4)
 
 
@@ -365,7 +367,7 @@ def test_fixed_cases_are_judged_by_seeds(fixed: list[Case], tmp_path: Path) -> N
 
 
 def test_where_nothing_can_be_gained_things_are_left_as_they_are(fixed: list[Case], tmp_path: Path) -> None:
-    """A space with one point in it, that never marks: no better than without control."""
+    """The only point of the search space never marks, so it is no better than without control."""
     space = Space({"marking.ibta.threshold": Range("int", (0, 0))}, {"response.ibta.ccti_increase": 1})
     tuned = becalm.tune(fixed, trials=1, validate=2, space=space, folder=tmp_path / "study", engine=threads)
     assert tuned.recommended != BEST
@@ -373,7 +375,7 @@ def test_where_nothing_can_be_gained_things_are_left_as_they_are(fixed: list[Cas
 
 
 def test_candidates_that_fall_behind_meet_few_cases(spot: HotSpot, tmp_path: Path) -> None:
-    """A trial is whole, or was stopped after a batch; the best is whole."""
+    """Trials are complete or end after a batch; the best trial is complete."""
     tuned = small(spot, tmp_path / "study", 12)
     assert min(tuned.trials["cases"]) < max(tuned.trials["cases"]) == LEARN
     batches = _batches(Population(spot.scenario).draw(24, 1), racing=True)
@@ -484,9 +486,9 @@ def test_command(tmp_path: Path) -> None:
     assert done.stdout.startswith(("recommended: ", "keep the current settings: "))
     assert "no control" in done.stdout
     assert "95% interval" in done.output
-    assert "These are results of the model" in done.output
+    assert "These results are from the model" in done.output
     if done.stdout.startswith("keep the current settings") or "recommended: no congestion" in done.stdout:
-        assert "no options of OpenSM are written" in done.stdout
+        assert "no OpenSM options are written" in done.stdout
         assert not conf.exists()
     else:
         assert "congestion_control TRUE" in conf.read_text()

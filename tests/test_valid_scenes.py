@@ -1,6 +1,6 @@
-"""What is valid runs, and is explained, shown and drawn: over topologies x flow control x traffic x schemes.
+"""Valid scenarios run, and can be explained, shown and drawn: topologies x flow control x traffic x schemes.
 
-`SCENES=300` draws as many, and then runs every command on the ready scenarios and on one scene of each kind.
+`SCENES=300` tests 300 random scenes, and runs all commands on all ready scenarios and a scene of each kind.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ def test_what_is_valid_runs_and_is_explained_shown_and_drawn(part: int) -> None:
 
 
 def test_the_playground_runs_what_is_valid(tmp_path: Path) -> None:
-    """The core of the committed page, as WebAssembly, packet by packet as becalm itself."""
+    """The committed page's WebAssembly core yields the same results as becalm, packet by packet."""
     web = ROOT / "web"
     if shutil.which("node") is None or not (web / "node_modules").is_dir():
         pytest.skip("needs Node and npm ci in web/")
     files = []
     for number, scenario in enumerate(drawn.scenes(COUNT)):
         files.append(tmp_path / f"{number}.toml")
-        # A page reads no files: the resolved form has what they hold.
+        # A page reads no files, but the resolved scenario includes their contents.
         files[-1].write_text(becalm.Scenario(_without_none(scenario.resolved)).to_toml())
     done = subprocess.run(
         ["node", "test/same.mjs", str(playground.page()), *map(str, files)],
@@ -73,7 +73,7 @@ def test_the_playground_runs_what_is_valid(tmp_path: Path) -> None:
 
 
 def cases() -> list[tuple[str, becalm.Scenario]]:
-    """The ready scenarios, shortened, and one scene of each topology, flow control and kind of traffic."""
+    """Return shortened ready scenarios, and one scene per topology, flow control and kind of traffic."""
     found = []
     for path in READY:
         scenario = becalm.load(path)
@@ -109,15 +109,15 @@ TRACES = ("packets", "perfetto", "events")
 
 
 def written(place: Path, scenario: becalm.Scenario) -> None:
-    """Write a scenario, and the files of a sweep, a tuning and a comparison of it."""
-    # A scenario of the repository names files beside it; its resolved form has their contents.
+    """Write a scenario, and files for its sweep, tuning and comparison."""
+    # A ready scenario may refer to files; its resolved form includes their contents.
     text = becalm.Scenario(_without_none(scenario.resolved)).to_toml()
     for name, content in (("scene", text), ("sweep", SWEPT), ("tune", TUNED), ("compare", text + COMPARED)):
         (place / f"{name}.toml").write_text(content)
 
 
 def commands(place: Path, scenario: becalm.Scenario) -> dict[str, list[str]]:
-    """Every command that takes a scenario or a folder of results."""
+    """Return all commands that accept a scenario or a folder of results."""
     file, folder = place / "scene.toml", place / "results"
     host, link = scenario.hosts("*")[0], scenario.network().links["link"][0]
     traces = [word for name in TRACES for word in (f"--{name}", str(place / name))]
@@ -147,13 +147,13 @@ def commands(place: Path, scenario: becalm.Scenario) -> dict[str, list[str]]:
 
 
 def reason(message: str) -> str:
-    """A message without what differs from scene to scene."""
+    """Return a message without scene-specific parts."""
     plain = re.sub(r"\S*/\S*", "FILE", message.strip().splitlines()[-1])
     return re.sub(r"\d[\d.,e+-]*", "N", re.sub(r"`[^`]*`|\"[^\"]*\"", "NAME", plain))
 
 
 def test_every_command_gives_a_result_or_one_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On every ninth scene; `SCENES=300` takes all."""
+    """Test every ninth scene, or all with `SCENES=300`."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
         monkeypatch.delenv(name, raising=False)

@@ -1,4 +1,4 @@
-"""Verdicts over seeds: known intervals, limits inside and outside of them, orders, values without chance."""
+"""Verdicts over seeds: known intervals, limits inside and outside them, orders, values without randomness."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_the_worst_value_decides() -> None:
 
 
 def test_an_order_is_judged_by_its_pairs_at_the_same_seed() -> None:
-    """Seeds differ by far more than neighbours do: the differences count, and the worst of them."""
+    """Seeds vary more than neighbouring values, so the worst paired difference decides."""
     rising = [[base, base + 0.1 + wobble, base + 1.0] for base, wobble in zip(NOISY, _WOBBLE, strict=True)]
     assert judge_runs(increasing(), rising) == "holds"
     assert judge_runs(decreasing(), rising) == "fails"
@@ -129,5 +129,5 @@ def test_no_number_and_no_value_fail() -> None:
 
 
 def test_seeds_must_give_as_many_values() -> None:
-    with pytest.raises(ValueError, match="the same number of values at every seed, not 1, 2"):
+    with pytest.raises(ValueError, match="the same number of values for every seed, not 1, 2"):
         judge_runs(at_least(0), [[1.0], [1.0, 2.0]])

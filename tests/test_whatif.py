@@ -1,4 +1,4 @@
-"""An incast on an imported fabric: what is wrong with the fabric, and who suffers."""
+"""An incast on an imported fabric: faults of the fabric, and victims."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ RING: list[Cable] = [
     *((f"S{n}", 1, f"S{n % 5 + 1}", 2) for n in range(1, 6)),
     *((f"H{n}", 1, f"S{n}", 3) for n in range(1, 6)),
 ]
-"""Five switches in a circle."""
+"""Five switches in a ring."""
 
 
 def found(folder: Path, text: str, dump: str | None = None) -> list[Fault]:
@@ -71,7 +71,7 @@ def found(folder: Path, text: str, dump: str | None = None) -> list[Fault]:
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fabric of 324 hosts, as OpenSM routed it."""
+    """A fabric of 324 hosts with OpenSM's routes."""
     folder = tmp_path_factory.mktemp("ft2_324")
     for packed in (DATA / "ft2_324").iterdir():
         (folder / packed.stem).write_bytes(gzip.decompress(packed.read_bytes()))
@@ -80,7 +80,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def incast(large: Path) -> WhatIf:
-    """What an incast does to the large fabric."""
+    """Effects of an incast on the large fabric."""
     return simulate(Case(large / FABRIC.name, "host0", lfts=large / TABLES.name), threads=1)
 
 
@@ -119,7 +119,7 @@ def test_routes_that_all_take_one_way_are_named(tmp_path: Path) -> None:
     assert [(each.kind, each.where) for each in named] == [
         ("unbalanced routes", f"S{leaf} port 10 -> S11") for leaf in (1, 2, 3, 4)
     ]
-    assert named[0].what == "27 pairs of hosts, while 3 links up have 9 on average and at least 0"
+    assert named[0].what == "27 pairs of hosts; the switch's 3 uplinks carry 9 on average, the least used 0"
 
 
 def test_a_credit_loop_is_named(tmp_path: Path) -> None:
@@ -155,7 +155,7 @@ def test_an_incast_on_a_large_fabric_names_its_victims(large: Path, incast: What
     result = incast
     hosts = set(becalm.Scenario(import_fabric(large / FABRIC.name, large / TABLES.name).text).hosts())
     assert len(result.sources) == 8
-    # All sources come over one link, which is as slow as that to the host: either may be the root.
+    # All sources share one link with the same rate as the host's link, so either may be the root.
     roots = {each.link for each in result.tree if each.role == "root"}
     assert roots & {"leaf0 port 1 -> host0", "spine0 port 1 -> leaf0"}
     assert any(each.role == "branch" for each in result.tree)
@@ -174,7 +174,7 @@ def test_an_incast_on_a_large_fabric_names_its_victims(large: Path, incast: What
 def test_control_may_cost_something_when_nothing_is_wrong(
     large: Path, fabric: str, contributors: int, *, costs: bool
 ) -> None:
-    """The guideline's table for 16 contributors slows down what the large fabric carries without them."""
+    """The guideline's table for 16 contributors slows traffic on the large fabric even without an incast."""
     folder = large if fabric == "ft2_324" else SMALL
     arguments = [str(folder / FABRIC.name), "--lfts", str(folder / TABLES.name), "--hot", "host0", "--json"]
     arguments += ["--load", "0.5"] if costs else []
@@ -188,7 +188,7 @@ def test_control_may_cost_something_when_nothing_is_wrong(
 
 
 def test_a_scenario_with_control_of_its_own_keeps_it(tmp_path: Path) -> None:
-    """RoCE: DCQCN on PFC, which no guideline of InfiniBand replaces."""
+    """InfiniBand guidelines do not replace DCQCN on a RoCE fabric with PFC."""
     file = tmp_path / "roce.toml"
     file.write_text(ROCE)
     result = CliRunner().invoke(app, ["whatif", str(file), "--hot", "H15", "--contributors", "6"])
@@ -202,7 +202,7 @@ def test_a_scenario_with_control_of_its_own_keeps_it(tmp_path: Path) -> None:
 
 
 def test_victims_share_the_path_of_the_incast(large: Path, incast: WhatIf) -> None:
-    """Victims cross a link of the tree, but for a few that wait where there was congestion before."""
+    """Victims cross a link of the tree, except a few that wait at links with earlier congestion."""
     scenario = becalm.Scenario(import_fabric(large / FABRIC.name, large / TABLES.name).text)
     network = scenario.network()
     names = labels(network, ibnetdiscover.read(large / FABRIC.name))
@@ -294,7 +294,7 @@ TOPOLOGIES = {
 
 @pytest.fixture
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let every run simulate little."""
+    """Shorten all runs."""
     monkeypatch.setattr(incasts, "MOST_HOPS", 1e5)
     monkeypatch.setattr(incasts, "SHORTEST", 20e-6)
 

@@ -82,13 +82,13 @@ def test_benchmarks_have_the_pairs_of_their_matrices(name: str) -> None:
     [
         ("Nodes 4", "Nodes 0", "1: Nodes 0: bad header: must be `Nodes N`; valid: N at least 1"),
         ("Nodes 4", "Nodes 4 5", "1: Nodes 4 5: bad header: must be `Nodes N`; valid: N at least 1"),
-        ("Nodes 4", "Nodes 4\nNodes 4", "2: Nodes 4: is already there, in line 1"),
+        ("Nodes 4", "Nodes 4\nNodes 4", "2: Nodes 4: already exists in line 1"),
         ("Nodes 4", "Nodes 4\nFailures 1", "2: Failures 1: failures of links are not supported; valid: 0"),
         ("Nodes 4", "Nodes 4\nTriggers 1", "2: Triggers 1: but 0 follow; valid: 0"),
         ("Connections 3", "Connections 4", "2: Connections 4: but 3 follow; valid: 3"),
         ("0->3", "0->4", "3: 0->4: there is no host 4; valid: 0 to 3"),
         ("0->3", "3->3", "3: 3->3: a host cannot send to itself"),
-        ("id 2", "id 1", "4: id 1: is the id of line 3 already; valid: another id, or none"),
+        ("id 2", "id 1", "4: id 1: is already used in line 3; valid: another id, or none"),
         ("size 3000", "size -1", "3: size -1: must be between 0 and 4294967295"),
         ("size 3000", "size 5000000000", "3: size 5000000000: must be between 0 and 4294967295"),
         ("size 3000", "size x", "3: size x: must be a whole number"),
@@ -99,7 +99,8 @@ def test_benchmarks_have_the_pairs_of_their_matrices(name: str) -> None:
         (
             "start 2000000",
             "trigger 1",
-            "4: trigger 1: a flow starts at a time; becalm.read_connection_job reads triggers; valid: start",
+            "4: trigger 1: a flow must have a start time; "
+            "becalm.read_connection_job reads triggers; valid: start",
         ),
         (
             "size 3000",
@@ -153,7 +154,7 @@ def test_headers_come_in_any_order_and_flows_without_end_are_a_group(tmp_path: P
     assert all(bytes_ > 5000 for bytes_ in flows["delivered_bytes"])
 
 
-# As `gen_allreduce.py` of htsim writes a ring of three: each flow starts that of the next host.
+# A ring of three in the format of htsim's `gen_allreduce.py`: each flow starts the next host's flow.
 RING = """\
 Nodes 8
 Connections 5
@@ -183,7 +184,7 @@ def test_triggers_make_messages_wait_for_messages(tmp_path: Path) -> None:
     alone = run_job(
         becalm.read_connection_job(written(tmp_path, RING.replace("trigger 1 size", "start 0 size")))
     )
-    # Five messages of 4 kB at 1 GB/s, one after the other.
+    # Five consecutive messages of 4 kB at 1 GB/s.
     assert 5 * 4e-6 < chain < 5 * 6e-6
     assert alone.jobs["time"].item() < chain - 3e-6
 
@@ -229,12 +230,12 @@ trigger id 2 multishot
         (
             "start 0 size 4000",
             "start 0 size 0",
-            "size 0: a flow without end cannot be part of a job; valid: at least 1",
+            "size 0: an endless flow cannot be part of a job; valid: at least 1",
         ),
         (
             "trigger 1 size",
             "trigger 1 start 4 size",
-            "start: a flow with a trigger starts when it fires; valid: one of the two",
+            "start: a flow with a trigger starts when the trigger fires; valid: one of the two",
         ),
     ],
 )

@@ -1,9 +1,9 @@
-"""The population bench of `becalm tune`: cases that no search saw; writes the tables of docs/advice.md.
+"""Bench of `becalm tune` on cases that no search has seen. Writes the tables of docs/advice.md.
 
     python tools/advice.py [FABRIC ...] [--minutes M]
 
-For each fabric it tunes, with and without `no_regret`, and runs all rows on drawn test cases. What it
-measured is kept in docs/advice.jsonl, one line per fabric; the tables of the page are made of all lines.
+It tunes each fabric, with and without `no_regret`, and runs all rows on drawn test cases. docs/advice.jsonl
+keeps the measurements, one line per fabric; the page's tables show all lines.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from becalm.tunings.verdict import ALL, WITHOUT, Verdict, judged
 ROOT = Path(__file__).parents[1]
 PAGE, DATA = ROOT / "docs" / "advice.md", ROOT / "docs" / "advice.jsonl"
 CASES = 60
-"""Drawn test cases of a fabric."""
+"""Number of drawn test cases per fabric."""
 TRUE = 0.03
-"""How far a price may be from what the test cases show."""
+"""Largest allowed difference between a stated price and the test cases."""
 ENOUGH = 0.6
-"""Loss of the recommended row, as a share of the others', that is aimed at."""
+"""Target for the loss of the recommended row, as a share of the other rows'."""
 SEEDS = 4
-"""Seeds of each case of the table by hand."""
+"""Seeds of each case in the table of cases by hand."""
 COMMON = """\
 [run]
 duration = "3 ms"
@@ -68,7 +68,7 @@ pmax = 0.2
 
 
 def tree(levels: str, rate: str, buffer: str, more: str = IBTA) -> becalm.Scenario:
-    """Return a fat tree; its levels as a scenario has them."""
+    """Return a fat tree with levels in the scenario's form."""
     shape = f'levels = [{levels}]\ndelay = "40 ns"'
     text = COMMON.format(topology="fat_tree", shape=shape, rate=rate, buffer=buffer, vls=1, more=more)
     return becalm.Scenario(text, name="fabric")
@@ -103,11 +103,11 @@ FABRICS = {
 }
 BENCH = list(FABRICS)[:6]
 FOREIGN = ("128 hosts, three levels", "dragonfly, 72 hosts", "32 hosts, 40 Gb/s")
-"""Fabrics that becalm's guideline was not derived from."""
+"""Fabrics that were not used to derive becalm's guideline."""
 
 
 def measured(name: str, minutes: float) -> dict[str, Any]:
-    """Tune on a fabric, and return what all rows do on test cases."""
+    """Tune on a fabric and return the results of all rows on test cases."""
     population = Population(FABRICS[name])
     tuned = becalm.tune(population, minutes=minutes)
     careful = becalm.tune(population, minutes=minutes / 2, no_regret=True)
@@ -131,7 +131,7 @@ def measured(name: str, minutes: float) -> dict[str, Any]:
 
 
 def run(rows: dict[str, dict[str, Any]], cases: list[Case], seeds: int = 1) -> Verdict:
-    """Return the verdict on rows on cases."""
+    """Run rows on cases and return the verdict."""
     with tempfile.TemporaryDirectory(prefix="becalm-advice-") as folder:
         store, engine = Store(folder), Processes(None)
         try:
@@ -142,7 +142,7 @@ def run(rows: dict[str, dict[str, Any]], cases: list[Case], seeds: int = 1) -> V
 
 
 def prices(tuned: Tuned, test: Verdict, tuned_is: str = "tuned") -> dict[str, tuple[float, float]]:
-    """Return the loss of the recommended row against no control by class: as stated, and on test cases."""
+    """Return the loss of the recommended row against no control by class, as stated and on test cases."""
     row = tuned.verdict.recommended
     if row in (None, WITHOUT):
         return {}
@@ -159,7 +159,7 @@ def prices(tuned: Tuned, test: Verdict, tuned_is: str = "tuned") -> dict[str, tu
 
 
 def by_hand() -> dict[str, Any]:
-    """Return the losses of all guidelines on cases of given size and load, on 54 hosts of three levels."""
+    """Return the losses of all guidelines for given incast sizes and loads, on 54 hosts of three levels."""
     name = "54 hosts, three levels"
     from becalm.tunings.rows import rows_of
 
@@ -193,12 +193,12 @@ def mean(values: list[float]) -> float:
 
 
 def read() -> list[dict[str, Any]]:
-    """Return what is kept."""
+    """Return the stored measurements."""
     return [json.loads(line) for line in DATA.read_text().splitlines()] if DATA.exists() else []
 
 
 def keep(found: dict[str, Any]) -> None:
-    """Keep what was measured on a fabric in place of what was."""
+    """Store a fabric's measurements and replace earlier ones."""
     lines = [each for each in read() if each["fabric"] != found["fabric"]]
     order = [*FABRICS, "by hand"]
     lines = sorted([*lines, found], key=lambda each: order.index(each["fabric"]))
@@ -232,12 +232,12 @@ def tables() -> str:
 
 
 def hand(line: dict[str, Any], rows: list[str]) -> list[str]:
-    """Return a line of the table of cases by hand."""
+    """Return a row of the table of cases by hand."""
     return [line["case"], *(f"{line[row]:.3f} ({line[f'link {row}']:.2f})" for row in rows)]
 
 
 def verdict_of(each: dict[str, Any]) -> Verdict:
-    """Return the verdict on test cases that is kept, without measures."""
+    """Return the stored verdict on test cases, without measures."""
     return Verdict(each["losses"], each["classes"], {})
 
 
@@ -254,20 +254,22 @@ def bench(known: dict[str, Any]) -> str:
             continue
         ratios = [ratio(test, row, against) for against in (other, WITHOUT)]
         lines.append([name, *shown, row, f"{ratios[0]} {other}", ratios[1]])
-    return table(lines, ["fabric", *ROWS, "recommended", "of the better other", "of no control"])
+    return table(
+        lines, ["fabric", *ROWS, "recommended", "relative to the best alternative", "relative to no control"]
+    )
 
 
 ROWS = (WITHOUT, "now", "pfister2005", "gran2010", "becalm", "tuned", "no regret")
 
 
 def ratio(test: Verdict, row: str, other: str) -> str:
-    """Return the mean loss of a row as a share of another's, and the interval of the difference."""
+    """Return a row's mean loss as a share of another row's, and the interval of the difference."""
     gap = test.difference(row, other)
     return f"{test.mean(row) / test.mean(other):.2f} ({gap.mean:+.3f}, {gap.low:+.3f} to {gap.high:+.3f})"
 
 
 def classes(known: dict[str, Any]) -> str:
-    """Return the table of differences to no control by class of contributors."""
+    """Return the table of differences from no control by class of contributors."""
     lines = []
     for name in (each for each in BENCH if each in known):
         test = verdict_of(known[name])
@@ -286,7 +288,7 @@ def classes(known: dict[str, Any]) -> str:
 
 
 def stated(known: dict[str, Any]) -> str:
-    """Return the table of prices as the answers state them and as test cases show them."""
+    """Return the table of prices, as stated in the answers and as measured on test cases."""
     lines = []
     for name in (each for each in BENCH if each in known):
         for what, found in (
@@ -302,7 +304,7 @@ def stated(known: dict[str, Any]) -> str:
 
 
 def foreign(known: dict[str, Any]) -> str:
-    """Return the table of guidelines on fabrics that becalm's was not derived from."""
+    """Return the table of guidelines on fabrics that were not used to derive becalm's guideline."""
     lines = []
     for name in (each for each in FOREIGN if each in known):
         test = verdict_of(known[name])
@@ -314,7 +316,7 @@ def foreign(known: dict[str, Any]) -> str:
 
 
 def write() -> None:
-    """Put the tables into the page."""
+    """Write the tables into the page."""
     begin, end = "<!-- generated: make advice -->", "<!-- end -->"
     text = PAGE.read_text()
     before, rest = text.split(begin)

@@ -1,12 +1,13 @@
-"""Searches gran2010's bed on what the paper measured without congestion control, then judges the rest.
+"""Searches for the bed that best fits gran2010's results without congestion control, then judges the others.
 
     python tools/beds.py docs/reproductions/gran2010/readings.md --seeds 3
 
-The paper leaves open how its switches arbitrate, how packets wait in an input buffer, and how many it holds.
-Each bed of these is judged by the claims of Fig. 7(a), 8 and 10(a) about the network without control, and
-by column (a) of Table III. The beds on which most of these hold, and among them those whose numbers are
-nearest to the printed ones, are frozen. Only then are the claims about congestion control judged on them,
-next to the bed of the page. The tables stand between two comments of the page.
+The paper does not state how its switches arbitrate, how packets queue in an input buffer, or how many packets
+the buffer holds. Each combination is a bed. It is judged by column (a) of Table III and by the claims of
+Fig. 7(a), 8 and 10(a) about the network without control. The search keeps the beds on which most of these
+claims hold. Of these, it freezes the beds whose numbers are nearest to the printed ones. Then it judges the
+claims about congestion control on the frozen beds and on the bed of the page. The script writes its tables
+between two comments of the page.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ BUFFERS = (7, 10, 13, 16, 20, 24, 32)
 SEARCHED = ("fig7a", "fig8", "fig10a", "table3")
 JUDGED = ("fig7b", "fig8", "fig10b", "table3")
 WITHOUT_CONTROL = {"fig8": ("a_third_each",), "table3": ("column_a",)}
-"""Sentences about the network without control, where a figure has others, too."""
+"""Claims about the network without control, for figures that also have other claims."""
 ALIKE = 0.001
-"""Beds whose mean deviations differ by less are equally near."""
+"""Beds count as equally near if their mean deviations differ by less than this."""
 
 
 @dataclass(frozen=True)
 class Bed:
-    """One answer to each question; the default is the bed of the page."""
+    """A combination of settings; the default is the bed of the page."""
 
     arbiter: str = "oldest first"
     queueing: str = "voq"
@@ -57,11 +58,11 @@ class Bed:
 
     @property
     def name(self) -> str:
-        """The three answers, as cells of a table."""
+        """Return the three settings as cells of a table."""
         return f"{self.arbiter} | {self.queueing} | {self.buffer}"
 
     def read(self, experiments: Sequence[Experiment], uncontrolled: bool) -> list[Experiment]:
-        """Return experiments on this bed; `uncontrolled`: no runs with control, and column (a) alone."""
+        """Return experiments on this bed; if `uncontrolled`, only runs without control and column (a)."""
         return [self._read(experiment, uncontrolled) for experiment in experiments]
 
     def _read(self, experiment: Experiment, uncontrolled: bool) -> Experiment:
@@ -86,7 +87,7 @@ class Bed:
 
 
 def deviation(claims: Sequence[Claim]) -> float:
-    """Mean of |ln(measured / printed)| over all numbers that the paper prints."""
+    """Return the mean of |ln(measured / printed)| over all numbers in the paper."""
     logs = [
         abs(math.log(interval.mean / claim.paper))
         for claim in claims
@@ -98,7 +99,7 @@ def deviation(claims: Sequence[Claim]) -> float:
 
 
 def search(seeds: Sequence[int]) -> tuple[list[Bed], str]:
-    """Return the beds that fit what was measured without control best, and a table of all."""
+    """Return the beds that best fit the measurements without control, and a table of all beds."""
     beds = {bed.name: bed for bed in (Bed(*each) for each in product(ARBITERS, QUEUEING, BUFFERS))}
     experiments = select([f"gran2010/{figure}" for figure in SEARCHED])
     variants = {name: bed.read(experiments, uncontrolled=True) for name, bed in beds.items()}
@@ -118,7 +119,7 @@ def search(seeds: Sequence[int]) -> tuple[list[Bed], str]:
 
 
 def judge(beds: Sequence[Bed], seeds: Sequence[int]) -> str:
-    """Judge the claims about congestion control on each bed; hold, undecided and fail, by bed."""
+    """Return a table of the claims about control that hold, are undecided, and fail on each bed."""
     experiments = select([f"gran2010/{figure}" for figure in JUDGED])
     variants = {bed.name: bed.read(experiments, uncontrolled=False) for bed in beds}
     judged = judge_variants(variants, seeds, threads=1, progress=_show)
@@ -130,7 +131,7 @@ def judge(beds: Sequence[Bed], seeds: Sequence[int]) -> str:
 
 
 def grid(cells: Mapping[Bed, str]) -> str:
-    """Return a table: a row for each arbiter and queueing, a column for each buffer."""
+    """Return a table with a row per arbiter and queueing, and a column per buffer."""
     lines = [f"| arbiter | queueing | {' | '.join(map(str, BUFFERS))} |", "|---|---|" + "---|" * len(BUFFERS)]
     for arbiter, queueing in product(ARBITERS, QUEUEING):
         row = [cells.get(Bed(arbiter, queueing, buffer), "") for buffer in BUFFERS]
@@ -140,7 +141,7 @@ def grid(cells: Mapping[Bed, str]) -> str:
 
 
 def _controlled(report: Report) -> Iterator[str]:
-    """Yield the verdicts of the scored claims that the search has not seen."""
+    """Yield the verdicts of the scored claims that the search did not use."""
     figure = report.id.split("/")[1]
     for claim in of_kind(report.claims, KINDS[0]):
         if claim.id not in WITHOUT_CONTROL.get(figure, ()):
@@ -152,7 +153,7 @@ def _show(now: SweepProgress) -> None:
 
 
 def main(page: Path, seeds: int) -> None:
-    """Search, freeze, judge, and write both tables into the page."""
+    """Search for the best beds, judge them, and write both tables into the page."""
     numbers = range(1, seeds + 1)
     best, found = search(numbers[:1])
     judged = judge([*best, *([] if Bed() in best else [Bed()])], numbers)
@@ -164,9 +165,9 @@ def main(page: Path, seeds: int) -> None:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Search the bed of gran2010, and judge it.")
+    parser = argparse.ArgumentParser(description="Search for the bed of gran2010 and judge it.")
     parser.add_argument("page", type=Path, help="the page with the tables")
-    parser.add_argument("--seeds", type=int, default=1, help="seeds to judge by; the search has the first")
+    parser.add_argument("--seeds", type=int, default=1, help="seeds for judging; the search uses the first")
     asked = parser.parse_args()
     if not asked.page.is_file() or BEGIN not in asked.page.read_text(encoding="utf-8"):
         parser.error(f"{asked.page}: no such page, or it lacks the comment {BEGIN}")

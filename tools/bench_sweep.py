@@ -1,8 +1,7 @@
-"""Measures sweeps: sixteen runs on one thread and on two, by wall time and processor time.
+"""Measures the wall time and processor time of sweeps of sixteen runs on one and two threads.
 
-`python tools/bench_sweep.py [SCENARIO [DURATION]]` takes a scenario of `crates/bench/scenarios`. The last
-column says how much the rest of the machine worked meanwhile: where that is more than a few percent, measure
-again.
+`python tools/bench_sweep.py [SCENARIO [DURATION]]` runs a scenario from `crates/bench/scenarios`. The last
+column shows the processor time of all other processes. If it exceeds a few percent, measure again.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ TURNS = 5
 
 
 def main(name: str = "dumbbell", duration: str = "250 ms") -> None:
-    """Print a line for every sweep."""
+    """Print a line for each sweep."""
     base = becalm.load(SCENARIOS / f"{name}.toml").replace({"run.duration": duration})
     print(f"{name}: {RUNS} runs  threads  wall (s)  processor (s)  others (s)")
     for _ in range(TURNS):
@@ -35,13 +34,13 @@ def main(name: str = "dumbbell", duration: str = "250 ms") -> None:
 
 
 def _own() -> float:
-    """Processor time of this process in seconds."""
+    """Return the processor time of this process in seconds."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 
 
 def _all() -> float:
-    """Processor time of all processes in seconds, with what a hypervisor took away, as Linux counts it."""
+    """Return the processor time of all processes in seconds, including the time stolen by a hypervisor."""
     user, nice, system, _, _, interrupt, soft, stolen = map(
         int, Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
     )

@@ -1,8 +1,8 @@
-"""Writes the table of benchmarks in `performance.md` from what the benchmark program measured.
+"""Writes the table of benchmarks in `performance.md` from the results of the benchmark program.
 
-`performance.jsonl` is the history: one object per scenario and version of becalm, as `becalm-bench --json`
-prints it, with the version. `make bench-docs` measures all scenarios, puts them into the history in place of
-earlier ones of the same version, and writes the table: the speed of all versions, and more of the newest.
+`performance.jsonl` is the history. Each line is an object that `becalm-bench --json` printed for a scenario,
+with becalm's version added. `make bench-docs` measures all scenarios and replaces earlier results of the same
+version. The table shows the speed of all versions, and more columns for the newest.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HEAD = ("scenario", "packet-hops", "events per packet-hop", "set-up", "idle, kB
 
 
 def row(f: dict[str, Any]) -> list[str]:
-    """Return the cells of one scenario, without its speed."""
+    """Return the cells of a scenario, except its speed."""
     return [
         f"`{f['scenario']}`",
         f"{f['packet_hops']:,}",
@@ -34,7 +34,7 @@ def row(f: dict[str, Any]) -> list[str]:
 
 
 def table(figures: list[dict[str, Any]]) -> str:
-    """Return the newest figures of each scenario, and by version its M packet-hops per core-second."""
+    """Return each scenario's newest figures, and its speed in M packet-hops per core-second by version."""
     versions = list(dict.fromkeys(f["version"] for f in figures))
     speeds = {(f["scenario"], f["version"]): f["packet_hops_per_core_second"] / 1e6 for f in figures}
     newest = {f["scenario"]: f for f in figures}
@@ -47,7 +47,7 @@ def table(figures: list[dict[str, Any]]) -> str:
 
 
 def refreshed(page: str, measured: str) -> str:
-    """Return the page with the table of a history, given as lines of JSON."""
+    """Return the page with the table for a history, given as lines of JSON."""
     text = table([json.loads(line) for line in measured.splitlines()])
     page, count = re.subn(_PLACE, rf"\g<1>{text}\g<2>", page, flags=re.DOTALL)
     if count != 1:
@@ -56,7 +56,7 @@ def refreshed(page: str, measured: str) -> str:
 
 
 def merged(kept: str, measured: str, version: str) -> str:
-    """Return a history with what was measured of a version in place of what it has of it."""
+    """Return a history in which new results of a version replace its old ones."""
     old = [line for line in kept.splitlines() if json.loads(line)["version"] != version]
     new = [
         json.dumps({"version": version, **json.loads(line)}, separators=(",", ":"))
@@ -66,7 +66,7 @@ def merged(kept: str, measured: str, version: str) -> str:
 
 
 def main() -> None:
-    """Put what was measured, a file of the command line, into the history, and write the table."""
+    """Add the results in the file given on the command line, if any, to the history; write the table."""
     if sys.argv[1:]:
         version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
         HISTORY.write_text(merged(HISTORY.read_text(), Path(sys.argv[1]).read_text(), version))

@@ -1,4 +1,4 @@
-"""Draws `comparison.svg`: how much each parameter of the grids of `becalm compare` decides."""
+"""Draws `comparison.svg`: how strongly each parameter in the grids of `becalm compare` affects the loss."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TARGET = Path(__file__).parents[1] / "docs" / "comparison.svg"
 
 
 def main() -> None:
-    """Draw a panel per scheme: the mean loss over all scenes by each value of each parameter."""
+    """Draw a panel per scheme: the least mean loss over all scenes for each value of each parameter."""
     schemes = [each for each in comparison.chosen_schemes() if each.tune and tuning.stored(each)]
     made, flat = panels(-(-len(schemes) // 4), 4, width=1.9, height=1.4)
     for axis, scheme in zip(flat, schemes, strict=False):

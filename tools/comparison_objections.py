@@ -1,4 +1,4 @@
-"""Runs what a reviewer would have otherwise, one change at a time; writes its table into `comparison.md`."""
+"""Runs variations that a reviewer might request, one at a time, and writes a table into `comparison.md`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _cell(scheme: Scheme, scene: Scene) -> str:
 
 
 def _tuned(scheme: Scheme, scene: Scene) -> Scheme:
-    """Return a scheme with the values of its tuned row."""
+    """Return a scheme with its tuned values for the scene."""
     found = tuning.stored(scheme)
     return replace(scheme, values=tuning.best(scheme, found, scene.name).point) if found else scheme
 
@@ -63,7 +63,7 @@ def _laid(scheme: Scheme, **tables: Any) -> Scheme:  # noqa: ANN401
 
 
 def _window(scheme: Scheme, scene: Scene) -> Scheme:
-    """Return DCQCN with a window of about a bandwidth-delay product, as HPCC's authors gave it."""
+    """Return DCQCN with a window of about one bandwidth-delay product, as in the HPCC paper."""
     if "dcqcn" not in scheme.tables["response"]:
         return scheme
     response = {**scheme.tables["response"]["dcqcn"], "window": WINDOWS[scene.name]}
@@ -71,11 +71,11 @@ def _window(scheme: Scheme, scene: Scene) -> Scheme:
 
 
 WINDOWS = {"incast": 9, "all-reduce beside incast": 4, "web search": 16}
-"""Packets that a link sends in about the longest base round trip, and one more."""
+"""Packets that a link sends in about the longest base round trip, plus one."""
 
 
 def _kept(scene: Scene) -> Scene:
-    """Return a scene whose flows keep their rates from message to message."""
+    """Return a scene in which flows keep their rates between messages."""
     flows = [{key: value for key, value in each.items() if key != "restart"} for each in scene.data["flows"]]
     return replace(scene, data={**scene.data, "flows": flows})
 
@@ -89,7 +89,7 @@ CHANGES: dict[str, Callable[[Scheme, Scene], tuple[Scheme, Scene]]] = {
     "rates outlive messages": lambda scheme, scene: (scheme, _kept(scene)),
     "header of 82 B": lambda scheme, scene: (_laid(scheme, packet={"header": "82 B"}), scene),
 }
-"""What is changed, of a scheme or of a scene."""
+"""Changes to a scheme or a scene, by name."""
 
 
 if __name__ == "__main__":

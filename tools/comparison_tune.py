@@ -1,4 +1,4 @@
-"""Runs the grids of all schemes on all scenes of `becalm compare`, and writes `tuned.json`."""
+"""Runs the grids of all schemes on all scenes of `becalm compare` and writes `tuned.json`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from becalm.comparison import tuning
 
 
 def main() -> None:
-    """Write the losses of every point; say which scheme is done."""
+    """Write the losses of every point; report each finished scheme."""
     found = {}
     for scheme in comparison.chosen_schemes():
         if scheme.tune:

@@ -1,8 +1,8 @@
-"""Runs the examples in Markdown pages and puts in what they print.
+"""Runs the examples in Markdown pages and inserts their output.
 
-In a block marked `console` every line that begins with `$ ` is run by the shell, and what it prints follows.
-Blocks marked `python` share their names, as if typed one after the other; what one prints stands in a block
-marked `text` right below.
+In a block marked `console`, each line that begins with `$ ` is run by the shell and followed by its output.
+Blocks marked `python` on a page share their names, as if typed in order. Output of a Python block is placed
+in a block marked `text` directly below it.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ PAGES = (
     *(f"docs/api/{path.name}" for path in sorted((ROOT / "docs" / "api").glob("*.md"))),
 )
 FABRIC = ("ibnetdiscover.txt", "opensm-lfts.dump")
-"""What the tools print of a fabric, among the data of the tests."""
+"""Fabric files printed by InfiniBand tools, from the tests' data."""
 
 _BLOCK = re.compile(r"^```(console|python)\n(.*?)^```\n(\n?```text\n.*?^```\n)?", re.DOTALL | re.MULTILINE)
 _VOLATILE = (
     (re.compile(r"^\S+ \S+ of work: ", re.MULTILINE), "... of work: "),
     (re.compile(r"\S+ [kMG] packet-hops per core-second"), "... packet-hops per core-second"),
-    (re.compile(r"each, \S+ s in all"), "each, ... s in all"),
-    # What a slow machine adds: the progress of a sweep, every half minute.
+    (re.compile(r"each, computed in \S+ s"), "each, computed in ... s"),
+    # Progress of a sweep, printed every half minute, which appears on slow machines only.
     (re.compile(r"^\d+ found, \d+ of \d+ computed, .*\n", re.MULTILINE), ""),
     (re.compile(r"( failed| other shards) in \S+ \S+; store"), r"\1 in ...; store"),
 )
 
 
 def refreshed(text: str, pictures: Path | None = None) -> str:
-    """Return a page with the output of its examples as it is now, without what differs from run to run.
+    """Return a page with the current output of its examples, except what differs between runs.
 
     Args:
         text: the page.
-        pictures: folder that gets the SVG files that the examples write; none are kept without it.
+        pictures: folder for SVG files that the examples write; without it, none are kept.
 
     """
     names: dict[str, Any] = {}

@@ -1,6 +1,7 @@
-"""Runs the pages of the gallery, with their pictures and how long each takes; makes notebooks of them.
+"""Runs the gallery's pages and converts them to notebooks.
 
-`python tools/gallery.py` writes `docs/gallery`. A notebook has the same cells; it is made with the site.
+`python tools/gallery.py` updates the output, pictures and run times in `docs/gallery`. The notebooks contain
+the same cells. They are created when the site is built.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import examples
 
 GALLERY = examples.ROOT / "docs" / "gallery"
 INDEX = GALLERY / "README.md"
-SCENARIOS = """# The scenarios that come with becalm, as files beside this notebook.
+SCENARIOS = """# Copy becalm's example scenarios next to this notebook.
 import shutil
 
 from becalm import examples
@@ -26,7 +27,7 @@ _CODE = re.compile(r"^```(console|python)\n(.*?)^```\n(?:\n?```text\n.*?^```\n)?
 
 
 def main() -> None:
-    """Run all pages, and write how long each took into the table of the index."""
+    """Run all pages and write their run times into the table of the index."""
     index = INDEX.read_text()
     for page in sorted(GALLERY.glob("*.md")):
         if page != INDEX:
@@ -38,7 +39,7 @@ def main() -> None:
 
 
 def notebook(text: str) -> str:
-    """Return a page as a notebook without output; commands of the shell begin with `!`."""
+    """Return a page as a notebook without output; shell commands begin with `!`."""
     cells = [_cell("code", SCENARIOS)]
     place = 0
     for found in _CODE.finditer(text):

@@ -1,6 +1,6 @@
-"""Writes the generated pages: schemes, scenario keys, result columns, and the output of examples.
+"""Writes the pages on schemes, scenario keys and result columns, and the output of examples.
 
-`python tools/generate.py` writes them; the tests compare them with what is there.
+Run `python tools/generate.py`. The tests check that the pages are up to date.
 """
 
 from __future__ import annotations
@@ -25,28 +25,34 @@ SCHEMES = {
     "response": "how sources respond",
 }
 CHOICES = {
-    "topologies": ("topology", "Nodes and cables: exactly one of these tables."),
-    "patterns": ("flows.pattern", "Who sends to whom among the hosts in `from`: one of these tables."),
-    "collectives": ("jobs.collective", "A collective operation of all ranks: one of these tables."),
-    "arbiters": ("switch.arbiter", "Who gets a free output: one of these tables."),
-    "paths": ("switch.paths", "Which of several equal ports a packet takes: one of these tables."),
+    "topologies": ("topology", "Nodes and cables. A scenario has exactly one of these tables."),
+    "patterns": ("flows.pattern", "Destinations among the hosts in `from`. Set one of these tables."),
+    "collectives": ("jobs.collective", "A collective operation of all ranks. Set one of these tables."),
+    "arbiters": (
+        "switch.arbiter",
+        "Choice of the input that sends to a free output. Set one of these tables.",
+    ),
+    "paths": ("switch.paths", "Choice among a packet's equal output ports. Set one of these tables."),
     "flow_controls": (
         "switch.flow_control",
-        "What keeps a sender from overflowing the next buffer: one of these tables.",
+        "Protection of the next buffer from overflow. Set one of these tables.",
     ),
     "thresholds": (
         "switch.flow_control.pfc.thresholds",
-        "When a buffer pauses its sender, and when it lets the sender resume: one of these tables.",
+        "Levels at which a buffer pauses and resumes its sender. Set one of these tables.",
     ),
-    "traffic": ("flows.traffic", "When and how much the flows of a group send: one of these tables."),
+    "traffic": (
+        "flows.traffic",
+        "Timing and size of the messages in a group's flows. Set one of these tables.",
+    ),
 }
 
 LISTS = ("flows", "jobs", "jobs.ops")
-"""Sections of which a scenario may have several."""
+"""Sections that a scenario may contain several times."""
 
 
 def pages() -> dict[str, str]:
-    """Return the text of every generated file by its path below `docs`."""
+    """Return the text of each generated file, by its path below `docs`."""
     made = {"scenario.md": scenario(), "scenario.schema.json": schema(), "schemes/README.md": index()}
     made["results.md"] = results()
     made["explain.md"] = rules_page()
@@ -59,7 +65,11 @@ def pages() -> dict[str, str]:
 
 def index() -> str:
     """Return the list of all schemes."""
-    lines = ["# Schemes", "", "One page per scheme, written by `make docs` from the schemes' own files."]
+    lines = [
+        "# Schemes",
+        "",
+        "Each scheme has a page. `make docs` writes these pages from the schemes' source files.",
+    ]
     for kind, meaning in SCHEMES.items():
         lines += ["", f"## `[{kind}.*]`: {meaning}", "", "| scheme | what it does |", "|---|---|"]
         lines += [
@@ -77,12 +87,12 @@ def scheme(kind: str, entry: Entry) -> str:
 
 
 def scenario() -> str:
-    """Return the reference of all keys of a scenario."""
+    """Return the reference of all scenario keys."""
     lines = [
         "# The keys of a scenario",
         "",
-        "Written by `make docs` from the declarations that scenarios are checked against. Editors that",
-        "understand JSON Schema can use [scenario.schema.json](scenario.schema.json).",
+        "`make docs` generates this page from the declarations that also validate scenarios. Editors that",
+        "support JSON Schema can use [scenario.schema.json](scenario.schema.json).",
     ]
     for entry in catalogue()["sections"]:
         name = f"[[{entry.name}]]" if entry.name in LISTS else f"[{entry.name}]"
@@ -97,25 +107,25 @@ def scenario() -> str:
 
 
 def results() -> str:
-    """Return the dictionary of all tables of results and their columns."""
+    """Return the reference of all result tables and their columns."""
     lines = [
         "# The columns of results",
         "",
-        "Written by `make docs` from the declarations that the core makes its tables by. All tables but",
-        "those with times of their own cover the measured window, from `run.warmup` to `run.duration`.",
-        "Rates are bytes on the wire per second, with headers. [model.md](model.md#what-is-measured)",
-        "describes how things are counted.",
+        "`make docs` writes this page from the declarations of the core's tables. Tables without a time",
+        "column cover the measured window, from `run.warmup` to `run.duration`. Rates are bytes on the",
+        "wire per second, including headers. [model.md](model.md#what-is-measured) describes how",
+        "quantities are measured.",
         "",
-        f"Every table has the column `replication`: {REPLICATION[0].lower()}{REPLICATION[1:]}",
+        f"Every table also has the column `replication`: the {REPLICATION[0].lower()}{REPLICATION[1:]}",
         "",
-        'In JSON, infinity is the text `"inf"` and what is not a number is `null`. The command line and',
-        "reports show a dash for a share above 1, which has no meaning.",
+        'In JSON, infinity is the string `"inf"`, and NaN is `null`. Shares above 1 have no meaning, so the',
+        "command line and reports show a dash instead.",
     ]
     for table in SCHEMA.values():
         lines += ["", f"## `{table.name}`", "", table.rows]
         if table.asked_by:
             key, comma, more = table.asked_by.partition(", ")
-            lines += ["", f"Runs have it with `{key}`{comma}{more}."]
+            lines += ["", f"Requires `{key}`{comma}{more}."]
         lines += ["", "| column | kind | unit | meaning |", "|---|---|---|---|"]
         columns = table.columns.values()
         lines += [f"| `{each.name}` | {each.kind} | {each.unit} | {each.meaning} |" for each in columns]
@@ -123,16 +133,16 @@ def results() -> str:
 
 
 def stubs() -> str:
-    """Return the types of the tables of results, as attributes."""
+    """Return type stubs for result tables as attributes."""
     lines = [
-        '"""The tables of results as attributes, written by `make docs`."""',
+        '"""Result tables as attributes, written by `make docs`."""',
         "",
         "import polars as pl",
         "",
         "class Tables:",
         "    def table(self, name: str) -> pl.DataFrame: ...",
     ]
-    # Frames are arrays there.
+    # `Results` itself defines some of them, such as frames, which are arrays.
     for table in (each for each in SCHEMA.values() if each.name not in vars(becalm.Results)):
         lines += ["    @property", f"    def {table.name}(self) -> pl.DataFrame: ..."]
     return "\n".join(lines) + "\n"
@@ -144,7 +154,7 @@ def schema() -> str:
 
 
 def keys(parameters: list[Parameter]) -> list[str]:
-    """Return the keys of a table, as a table."""
+    """Return a scenario table's keys as a Markdown table."""
     lines = ["| key | value | default | what it does |", "|---|---|---|---|"]
     for each in parameters:
         known = default(each) if each["required"] or each["default"] is None else f"`{default(each)}`"
@@ -154,12 +164,12 @@ def keys(parameters: list[Parameter]) -> list[str]:
 
 
 def demoted(text: str) -> str:
-    """Return Markdown with its headings one level down."""
+    """Return Markdown with headings one level lower."""
     return "\n".join(f"#{line}" if line.startswith("#") else line for line in text.splitlines())
 
 
 def main() -> None:
-    """Write all pages, and remove pages of schemes that are gone."""
+    """Write all pages, and delete pages of schemes that no longer exist."""
     made = pages()
     for old in (DOCS / "schemes").glob("*.md"):
         if f"schemes/{old.name}" not in made:

@@ -1,14 +1,14 @@
-"""Imports between the files of each Rust crate, and the cycles among them. Python has import-linter for this.
+"""Lists imports between the files of each Rust crate, and cycles. Python code is checked with import-linter.
 
-    python tools/imports.py            # lists every file with the files that it imports
+    python tools/imports.py            # lists each file with its imports
     python tools/imports.py --check    # prints cycles only
     python tools/imports.py fabric     # one crate
 
-The exit code is 1 if there is a cycle. An import of a re-exported name counts as one of the file that
-defines it. Files that only declare and re-export (`lib.rs`, `mod.rs`) are no part of a cycle. Imports that
-only tests (`#[cfg(test)]`) need make no cycle, either; they are listed apart.
+The exit code is 1 if there is a cycle. An import of a re-exported name counts as an import of the file that
+defines the name. Files that only declare and re-export (`lib.rs`, `mod.rs`) and imports in tests
+(`#[cfg(test)]`) are not part of a cycle. Imports in tests are listed separately.
 
-Names that macros produce and methods that are called without an import are not seen.
+Names from macros and methods called without an import are not detected.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Module = tuple[str, ...]
 
 @dataclass
 class Graph:
-    """The imports of each file of a crate; `aside` holds those for tests."""
+    """Imports of each file of a crate; `aside` contains imports in tests only."""
 
     name: str
     folder: Path
@@ -33,7 +33,7 @@ class Graph:
     aside: dict[str, set[str]] = field(default_factory=dict)
 
     def cycles(self) -> list[list[str]]:
-        """A shortest cycle for each set of files that import each other; its first file ends it, too."""
+        """Return a shortest cycle for each set of files that import each other; it ends where it begins."""
         found: list[list[str]] = []
         seen: set[str] = set()
         for start in sorted(self.imports):
@@ -67,7 +67,7 @@ class Graph:
 
 @dataclass
 class RustFile:
-    """A source file: its module, its text without comments and strings, and the imports in it."""
+    """A source file: its module, its text without comments and strings, and its imports."""
 
     path: Path
     module: Module
@@ -79,7 +79,7 @@ class RustFile:
 
 
 def plain(text: str) -> str:
-    """Rust text without comments, strings and characters."""
+    """Return Rust text without comments, strings and characters."""
     literal = re.compile(
         r"""//[^\n]*|/\*.*?\*/|b?r(#*)".*?"\1|b?"(?:\\.|[^"\\])*"|'(?:\\.[^']*|[^'\\])'""", re.DOTALL
     )
@@ -87,7 +87,7 @@ def plain(text: str) -> str:
 
 
 def without_tests(code: str) -> tuple[str, str]:
-    """Code outside and inside of the modules under `#[cfg(test)]`."""
+    """Return the code outside and inside modules under `#[cfg(test)]`."""
     tests = ""
     while begin := re.search(r"#\[cfg\(test\)\]\s*(?:pub(?:\([a-z]+\))?\s+)?mod\s+\w+\s*\{", code):
         depth, at = 1, begin.end()
@@ -100,7 +100,7 @@ def without_tests(code: str) -> tuple[str, str]:
 
 
 def expand(tree: str) -> Iterator[tuple[list[str], str]]:
-    """The paths of a use-tree, each with the name that it gets here."""
+    """Yield the paths of a use tree, each with its local name."""
     tree = " ".join(tree.split())
     brace = tree.find("{")
     if brace < 0:
@@ -126,7 +126,7 @@ INLINE = re.compile(r"(?<![\w$:])([a-z_]\w*)((?:::\w+)+)")
 
 
 class Crate:
-    """The files of a crate, by module."""
+    """Files of a crate, by module."""
 
     def __init__(self, source: Path) -> None:
         self.source = source
@@ -154,7 +154,7 @@ class Crate:
         return not re.sub(r"(?:pub(?:\([^)]*\))?\s+)?mod\s+\w+\s*;", "", rest).strip()
 
     def absolute(self, here: Module, segments: list[str]) -> Module | None:
-        """The path from the root of the crate, or nothing for one of another crate."""
+        """Return the path from the root of the crate, or None for a path in another crate."""
         first, rest = segments[0], segments[1:]
         if first == "crate":
             return tuple(rest)
@@ -169,7 +169,7 @@ class Crate:
         return None
 
     def defining(self, path: Module, depth: int = 0) -> set[Module]:
-        """The modules whose files define what a path names."""
+        """Return the modules that define the items at a path."""
         module: Module = ()
         for at, segment in enumerate(path):
             if (*module, segment) in self.files:
@@ -196,7 +196,7 @@ class Crate:
         return {found for path in paths for found in self.defining(path, depth + 1)}
 
     def imported(self, file: RustFile, code: str, inner: bool) -> set[Module]:
-        """The modules that a piece of a file imports; `inner` is a piece within a module of its own."""
+        """Return the modules imported by code of a file; `inner` marks code of an inner test module."""
         here = (*file.module, "tests") if inner else file.module
         reexports = file.path.name in ("lib.rs", "mod.rs")
         paths: list[Module] = []
@@ -215,7 +215,7 @@ class Crate:
         return {found for path in paths for found in self.defining(path)} - {file.module}
 
     def graph(self, name: str) -> Graph:
-        """The imports between the files."""
+        """Return the imports between the files."""
         graph = Graph(name, self.source)
         files = {module: str(file.path) for module, file in self.files.items()}
         for module, file in self.files.items():
@@ -230,14 +230,14 @@ class Crate:
 
 
 def graphs(root: Path) -> list[Graph]:
-    """The crates under `crates`."""
+    """Return the graphs of the crates under `crates`."""
     return [Crate(source).graph(source.parent.name) for source in sorted(root.glob("crates/*/src"))]
 
 
 def main() -> int:
-    """Prints imports and cycles; gives 1 if there is a cycle."""
+    """Print imports and cycles; return 1 if there is a cycle."""
     parser = argparse.ArgumentParser(description="imports between files, and cycles among them")
-    parser.add_argument("names", nargs="*", help="crates; all if none is named")
+    parser.add_argument("names", nargs="*", help="crates (default: all)")
     parser.add_argument("--check", action="store_true", help="print cycles only")
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[1])
     options = parser.parse_args()
@@ -258,7 +258,7 @@ def main() -> int:
 
 
 def listing(graph: Graph) -> Iterator[str]:
-    """The imports of each file, by paths within the crate."""
+    """Yield the imports of each file, as paths within the crate."""
 
     def names(files: set[str]) -> str:
         return ", ".join(sorted(str(Path(file).relative_to(graph.folder)) for file in files)) or "nothing"

@@ -1,10 +1,10 @@
-"""Plants wrong mechanisms into the scenes of the papers, and names the claims that notice them.
+"""Plants faults into the scenes of the papers, and lists the claims that detect them.
 
     python tools/planted.py
 
-Each plant changes one thing in cheap experiments, which run with one seed. It is noticed if a claim fails
-that holds at this seed without it, and that counts as strict in `docs/reproductions`: its null fails, too.
-The exit code is 1 if a plant is not noticed.
+Each fault changes one mechanism of a cheap experiment, which runs with one seed. A strict claim in
+`docs/reproductions` is one that holds and whose null fails. A fault is detected if it makes a strict claim
+fail that holds at this seed without the fault. The exit code is 1 if a fault is not detected.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DOCS = Path(__file__).parents[1] / "docs" / "reproductions"
 
 
 class Plant(NamedTuple):
-    """A wrong mechanism, and where it is planted."""
+    """A fault and the figure in which it is planted."""
 
     name: str
     figure: str
@@ -33,7 +33,7 @@ class Plant(NamedTuple):
 
 
 def within(*path: str, to: Callable[[Any], Any]) -> Change:
-    """Return the change of the value at a path of keys; scenarios without it stay."""
+    """Return a change of the value at a path of keys; scenarios without this path stay unchanged."""
 
     def change(table: Table) -> Table:
         key, *rest = path
@@ -46,7 +46,7 @@ def within(*path: str, to: Callable[[Any], Any]) -> Change:
 
 
 def renamed(part: str, old: str, new: str) -> Change:
-    """Return the change to another scheme with the keys that it takes from the old one."""
+    """Return a change to another scheme, which keeps some keys of the old one."""
 
     def change(scenario: Table) -> Table:
         if old not in scenario[part]:
@@ -116,7 +116,7 @@ PLANTS = (
 
 
 def noticed(plant: Plant) -> Iterator[str]:
-    """Yield the strict claims that a plant turns."""
+    """Yield the strict claims that fail with a fault."""
     (experiment,) = select([plant.figure])
     strict = {claim.id: claim.values[0] for claim in _committed(experiment) if claim.standing == HOLDS}
     planted = changed(experiment, plant.change)
@@ -131,20 +131,20 @@ def noticed(plant: Plant) -> Iterator[str]:
 
 
 def _committed(experiment: Experiment) -> list[Claim]:
-    """Return the scored claims of an experiment as they were judged."""
+    """Return the scored claims of an experiment with their committed verdicts."""
     figures = json.loads((DOCS / experiment.paper / "verdicts.json").read_text(encoding="utf-8"))
     claims = [claim for figure in figures if figure["id"] == experiment.id for claim in figure["claims"]]
     return [claim for claim in map(Claim.from_json, claims) if claim.kind == "paper"]
 
 
 def main() -> int:
-    """Print what notices each plant; 1 if nothing notices one."""
+    """Print the claims that detect each fault; return 1 if a fault is not detected."""
     missed = 0
     for plant in PLANTS:
         claims = list(noticed(plant))
         missed += not claims
-        print(f"{plant.name}: {plant.figure} {', '.join(claims) or 'not noticed'}")
-    print(f"{len(PLANTS) - missed} of {len(PLANTS)} planted mechanisms are noticed")
+        print(f"{plant.name}: {plant.figure} {', '.join(claims) or 'not detected'}")
+    print(f"{len(PLANTS) - missed} of {len(PLANTS)} planted faults are detected")
     return 1 if missed else 0
 
 

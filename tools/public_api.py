@@ -1,13 +1,12 @@
-"""The public API as a list, and what a change of it would break.
+"""Lists the public API and finds incompatible changes.
 
-`tools/public_api.txt` has the API of the last release: the names that `docs/api` documents with their
-signatures, the commands and options of the command line, the keys of a scenario, the columns of results.
-`python tools/public_api.py` compares the sources with it. What breaks a program that runs with that release
-has to be named in `CHANGELOG.md`, in a section above that of the release: `Results.groups`,
-`becalm run --set`, `switch.buffer`. With a path it compares with the list in that file. `--write` writes the
-list again, which belongs to a release.
+`tools/public_api.txt` lists the API of the last release: the documented names in `docs/api` with their
+signatures, commands and options, scenario keys, and result columns. `python tools/public_api.py` compares the
+sources with this list, or with the list at a given path. `CHANGELOG.md` must name every incompatible change
+in a section above the release's, in the form `Results.groups`, `becalm run --set` or `switch.buffer`.
+`--write` updates the list and is part of making a release.
 
-Comparing signatures is left to griffe: a list is read back as stubs.
+griffe compares the signatures, which the list contains as stubs.
 """
 
 from __future__ import annotations
@@ -30,20 +29,20 @@ ROOT = Path(__file__).parents[1]
 LISTING = ROOT / "tools" / "public_api.txt"
 CHANGES = ROOT / "CHANGELOG.md"
 SETS = ("commands", "keys", "columns")
-"""Parts of the list that are names alone; the others are modules, as stubs."""
+"""Parts of the list that contain only names; the others contain stubs of modules."""
 
 Parts = dict[str, str]
-"""The text of each part of a list, by its heading."""
+"""Text of each part of a list, by heading."""
 
 
 def documented() -> list[str]:
-    """Return the paths that the pages of `docs/api` name."""
+    """Return the Python paths documented in `docs/api`."""
     pages = sorted((ROOT / "docs" / "api").glob("*.md"))
     return [name for page in pages for name in re.findall(r"^::: (\S+)$", page.read_text(), re.MULTILINE)]
 
 
 def listing() -> str:
-    """Return the list for the sources as they are."""
+    """Return the list for the current sources."""
     names = {"commands": _commands(), "keys": _keys(), "columns": _columns()}
     parts = {**_modules(), **{heading: _lines(each) for heading, each in names.items()}}
     head = f"# The public API of becalm {becalm.__version__}, written by `make api-write`.\n"
@@ -51,7 +50,7 @@ def listing() -> str:
 
 
 def broken(old: str, new: str) -> Iterator[tuple[str, str]]:
-    """Yield what works with the first list and not with the second: a name, and what is wrong with it."""
+    """Yield incompatible changes from the first list to the second: a name and a description."""
     before, after = _parts(old), _parts(new)
     for heading, text in before.items():
         if heading in SETS:
@@ -64,7 +63,7 @@ def broken(old: str, new: str) -> Iterator[tuple[str, str]]:
 
 
 def unnamed(found: list[tuple[str, str]], since: str) -> list[tuple[str, str]]:
-    """Return what the changes above the section of a version do not name in backticks."""
+    """Return the incompatible changes whose names are not in backticks above a version's section."""
     said = CHANGES.read_text().split(f"\n## [{since}]")[0]
     named = set(re.findall(r"`([^`\n]+)`", said))
     return [
@@ -73,10 +72,10 @@ def unnamed(found: list[tuple[str, str]], since: str) -> list[tuple[str, str]]:
 
 
 def version(text: str) -> str:
-    """Return the version that a list was written for."""
+    """Return the version in the first line of a list."""
     found = re.search(r"^# The public API of becalm (\S+),", text)
     if not found:
-        raise ValueError(f"{LISTING.name}: the first line names no version")
+        raise ValueError(f"{LISTING.name}: the first line does not contain a version")
     return found[1]
 
 
@@ -120,13 +119,13 @@ def _modules() -> Parts:
 
 
 def _exported(path: str, found: griffe.Module) -> list[str]:
-    """Return the names of a module for others: its `__all__`, or what is made in it."""
+    """Return the public names of a module: its `__all__`, or the public names that it defines."""
     made = [name for name, each in found.members.items() if not each.is_alias and not name.startswith("_")]
     return list(getattr(import_module(path), "__all__", made))
 
 
 def _object(package: griffe.Object | griffe.Alias, path: str) -> griffe.Object:
-    """Return what a path names."""
+    """Return the object at a path."""
     return _target(package[path.partition(".")[2]])
 
 
@@ -179,7 +178,7 @@ def _commands() -> Iterator[str]:
 
 
 def _keys() -> Iterator[str]:
-    """Yield the keys of a scenario; those of an item of a list as `flows.from`."""
+    """Yield the keys of a scenario; keys of list items have the form `flows.from`."""
 
     def walk(schema: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
         for name, inner in schema.get("properties", {}).items():
@@ -198,7 +197,7 @@ def _columns() -> Iterator[str]:
 
 
 def main() -> None:
-    """Compare, or write the list with `--write`."""
+    """Compare the sources with a list, or write the list with `--write`."""
     if sys.argv[1:] == ["--write"]:
         LISTING.write_text(listing())
         return
@@ -207,8 +206,8 @@ def main() -> None:
     found = list(broken(old, listing()))
     left = unnamed(found, since)
     for name, why in left:
-        print(f"{name}: {why}; CHANGELOG.md does not name it")
-    print(f"{len(found)} names break programs made for {since}, {len(left)} of them not in CHANGELOG.md")
+        print(f"{name}: {why}; not named in CHANGELOG.md")
+    print(f"{len(found)} incompatible changes since {since}, {len(left)} of them not in CHANGELOG.md")
     sys.exit(1 if left else 0)
 
 

@@ -1,9 +1,9 @@
-"""Judges santos2002 and santos2003 under all readings of their switches, and writes the tables of the page.
+"""Judges santos2002 and santos2003 with all readings of their switches, and writes the page's tables.
 
     python tools/readings.py docs/reproductions/readings.md [PAPER/FIGURE ...] [--whole] [--seeds N]
 
-The tables stand between two comments of the page. Without --whole the reduced experiments are run; without
-figures all of both papers.
+The tables are placed between two comments on the page. By default, the reduced experiments of all figures in
+both papers are run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SIGNS = {HOLDS: "+", UNDECIDED: "?", FAILS: "**-**"}
 
 
 def tables(judged: Mapping[str, Sequence[Report]], readings: Sequence[Reading], how: str) -> str:
-    """Return both tables: sentences that hold by reading, and verdicts of claims that some reading fails."""
+    """Return both tables: sentences that hold for each reading, and claims that fail with some reading."""
     counts = {(row["variant"], row["paper"]): row for row in not_failing(judged).iter_rows(named=True)}
     head = ["| | reads | bypass | full | method | " + " | ".join(PAPERS) + " | both |", "|---" * 8 + "|"]
     rows = []
@@ -48,7 +48,7 @@ def _verdicts(split: pl.DataFrame, readings: Sequence[Reading]) -> str:
         f"| {row['paper']} `{row['claim']}` | {' | '.join(SIGNS[row[each.name]] for each in readings)} |"
         for row in split.iter_rows(named=True)
     ]
-    legend = "Claims that some reading fails: `+` holds, `?` undecided, `-` fails; columns as above."
+    legend = "Claims that fail with some reading: `+` holds, `?` undecided, `-` fails. Columns as above."
     return "\n\n".join([legend, "\n".join([*head, *rows])])
 
 
@@ -57,25 +57,25 @@ def _show(now: SweepProgress) -> None:
 
 
 def main(page: Path, ids: Sequence[str], whole: bool, seeds: int) -> None:
-    """Run all readings, and write the tables into the page."""
+    """Run the experiments with all readings, and write the tables into the page."""
     readings = different()
     experiments = select(ids or PAPERS)
     variants = {reading.name: reading.read(experiments) for reading in readings}
     judged = judge_variants(variants, range(1, seeds + 1), short=not whole, progress=_show)
-    kind = "whole" if whole else "reduced (`--short`)"
+    kind = "full" if whole else "reduced (`--short`)"
     times = "1 seed" if seeds == 1 else f"{seeds} seeds"
-    how = f"The {kind} experiments, {times}; sentences that hold or are undecided."
+    how = f"Sentences that hold or are undecided, in the {kind} experiments with {times}."
     before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
     page.write_text(f"{before}{BEGIN}\n\n{tables(judged, readings, how)}\n\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Judge santos2002 and santos2003 under all readings.")
+    parser = argparse.ArgumentParser(description="Judge santos2002 and santos2003 with all readings.")
     parser.add_argument("page", type=Path, help="the page with the tables")
-    parser.add_argument("ids", nargs="*", metavar="PAPER/FIGURE", help="such as santos2003/fig6")
-    parser.add_argument("--whole", action="store_true", help="run the whole experiments")
-    parser.add_argument("--seeds", type=int, default=1, help="seeds to judge by")
+    parser.add_argument("ids", nargs="*", metavar="PAPER/FIGURE", help="figures (default: all)")
+    parser.add_argument("--whole", action="store_true", help="run the full experiments")
+    parser.add_argument("--seeds", type=int, default=1, help="number of seeds")
     asked = parser.parse_args()
     if not asked.page.is_file() or BEGIN not in asked.page.read_text(encoding="utf-8"):
         parser.error(f"{asked.page}: no such page, or it lacks the comment {BEGIN}")

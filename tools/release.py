@@ -1,7 +1,7 @@
-"""What a release needs: the same version everywhere, changes under its heading, a list of its public API.
+"""Checks a release: the same version everywhere, a section of the changelog, a list of the public API.
 
-python tools/release.py check [TAG]     prints what is missing for the version of Cargo.toml, or for a tag
-python tools/release.py notes           prints the changes of this version, for the page of the release
+python tools/release.py check [TAG]     prints what is missing for the version in Cargo.toml, or for a tag
+python tools/release.py notes           prints the changes in this version for the release page
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import public_api
 
 ROOT = Path(__file__).parents[1]
 KINDS = ("Added", "Changed", "Deprecated", "Removed", "Fixed", "Security")
-"""Kinds of changes, in the order of Keep a Changelog."""
+"""Kinds of changes, in Keep a Changelog's order."""
 
 
 def version(root: Path = ROOT) -> str:
-    """Return the version that Cargo.toml states."""
+    """Return the version in Cargo.toml."""
     found: str = tomllib.loads((root / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     return found
 
 
 def missing(root: Path = ROOT, tag: str | None = None) -> Iterator[str]:
-    """Yield what keeps this version from being released, one line each."""
+    """Yield a line for each problem that blocks a release of this version."""
     now = version(root)
     if tag is not None and tag != f"v{now}":
         yield f"tag {tag}: Cargo.toml says {now}; valid: v{now}"
@@ -55,20 +55,20 @@ def missing(root: Path = ROOT, tag: str | None = None) -> Iterator[str]:
 
 
 def sections(text: str) -> dict[str, str]:
-    """Return the sections of a changelog by their headings."""
+    """Return the sections of a changelog by heading."""
     _, *pieces = re.split(r"^## (.+)\n", text, flags=re.MULTILINE)
     return dict(zip(pieces[::2], pieces[1::2], strict=True))
 
 
 def notes(root: Path = ROOT) -> str:
-    """Return the changes of this version."""
+    """Return the changes in this version."""
     changes = sections((root / "CHANGELOG.md").read_text())
     (heading,) = (each for each in changes if each.startswith(f"[{version(root)}]"))
     return changes[heading].strip() + "\n"
 
 
 def main() -> None:
-    """Read the command line, and check or print."""
+    """Check the release or print its notes."""
     match sys.argv[1:]:
         case ["notes"]:
             sys.stdout.write(notes())

@@ -1,10 +1,10 @@
-"""Measure the cost of user-defined schemes relative to built-in ones: runs in turn, the least processor time.
+"""Measures the cost of user-defined schemes relative to built-in ones, by the least processor time.
 
     python tools/scheme_speed.py [--rounds 9] [--scene hot128] [--duration "10 ms"]
 
-Its rows are LIPD with input-triggered marking on the shape of the benchmark's hot spot, built in, in C,
-compiled by Numba and as Python classes. "A call" is the difference to the built-in schemes over the calls of
-both seams.
+The rows are LIPD with input-triggered marking in four forms: built in, in C, compiled by Numba, and as Python
+classes. Each round runs all forms on a benchmark scene. "ns per call" is the additional time compared with
+the built-in schemes, divided by the number of calls to both schemes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def own() -> Any:  # noqa: ANN401
 
 
 def compiled(folder: Path) -> Path:
-    """Return the library of the schemes in C."""
+    """Compile the schemes in C and return the library's path."""
     library = folder / "libown.so"
     include, source = ROOT / "crates/external/include", ROOT / "tests/schemes/own.c"
     flags = ["-std=c11", "-O2", "-ffp-contract=off", "-shared", "-fPIC", f"-I{include}"]
@@ -43,14 +43,14 @@ def compiled(folder: Path) -> Path:
 
 
 def once(scenario: becalm.Scenario) -> tuple[float, str]:
-    """Return the processor time of a run, and its fingerprint."""
+    """Return the processor time and the fingerprint of a run."""
     before = time.process_time()
     results = becalm.run(scenario, threads=1)
     return time.process_time() - before, results.fingerprint
 
 
 def calls(scenario: becalm.Scenario) -> int:
-    """Return how often a run calls the schemes of both seams, counted by Python classes that only count."""
+    """Return the number of calls to both schemes in a run, counted with wrapped Python classes."""
     module, count = own(), [0]
 
     def counted(cls: type, *names: str) -> type:
@@ -95,11 +95,11 @@ def main() -> None:
                 best[name] = min(best[name], seconds)
                 found.add(fingerprint)
         number = calls(scene)
-    print(f"{chosen.scene}, {chosen.duration}, {number} calls, least of {chosen.rounds}")
+    print(f"{chosen.scene}, {chosen.duration}, {number} calls, least time of {chosen.rounds} rounds")
     for name, seconds in best.items():
         more = seconds - best["built in"]
         share = more / best["built in"]
-        print(f"{name:9} {seconds:8.3f} s  {share:+8.1%}  {more / number * 1e9:8.1f} ns a call")
+        print(f"{name:9} {seconds:8.3f} s  {share:+8.1%}  {more / number * 1e9:8.1f} ns per call")
     if len(found) > 1:
         sys.exit(f"fingerprints differ: {found}")
 

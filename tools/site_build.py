@@ -1,12 +1,12 @@
 """Builds the site: pages, API, gallery, Rust documentation, sample reports, playground.
 
-    python tools/site_build.py                  the whole site, in `target/site`
-    python tools/site_build.py --small FOLDER   one for tests, in `FOLDER/site`: one report, no rustdoc
+    python tools/site_build.py                  the full site, in `target/site`
+    python tools/site_build.py --small FOLDER   a site for tests, in `FOLDER/site`: one report, no rustdoc
 
-The pages of `docs` are plain Markdown that also reads on a code host. This program copies them beside the
-site, follows links that leave `docs` into the repository, adds what is made for the site alone, and calls
-Zensical. A link to `play/index.html#SCENE` opens the playground with a scene of `web/scenes`.
-`tools/site_check.py` looks over the result.
+The pages in `docs` are plain Markdown, which is also readable on a code host. This program copies them and
+the repository files that they link to, adds content for the site, and calls Zensical. A link to
+`play/index.html#SCENE` opens the playground with a scene from `web/scenes`. `tools/site_check.py` checks the
+result.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ DOCS = ROOT / "docs"
 CONFIGURATION = ROOT / "mkdocs.yml"
 SCENES = ROOT / "web" / "scenes"
 PAGES = ("CONTRIBUTING.md", "CHANGELOG.md")
-"""Pages beside `docs` that belong to the site."""
+"""Pages outside `docs` that are part of the site."""
 REPORTS = ("congestion_spreading", "storage_incast", "all_reduce_beside_incast")
-"""Ready scenarios whose reports are shown."""
+"""Example scenarios of the sample reports."""
 LAST = ("reproductions/", "CHANGELOG")
-"""Pages of which a search knows the titles alone."""
+"""Pages that a search finds by title only."""
 START = "becalm_fabric/index.html"
-"""The crate that the Rust documentation opens with."""
+"""Start page of the Rust documentation."""
 
 _LINK = re.compile(r"(!?\[[^\]]*\]\()([^)#\s]+)((?:#[^)]*)?\))")
 _SCENE = re.compile(r"(play/index\.html)#(\w+)\)")
@@ -45,18 +45,18 @@ _SCENE = re.compile(r"(play/index\.html)#(\w+)\)")
 
 @dataclass(frozen=True)
 class Site:
-    """Where a site is built, and what of it."""
+    """Paths and extent of a site."""
 
     configuration: Path
-    """The file that Zensical reads: `mkdocs.yml`, or one made of it."""
+    """Zensical's configuration: `mkdocs.yml` or a file derived from it."""
     stage: Path
-    """The pages as Zensical gets them."""
+    """Folder of the pages for Zensical."""
     built: Path
-    """The site."""
+    """Folder of the site."""
     small: bool = False
 
     def build(self) -> None:
-        """Build it; the program ends with the exit code of the first command that fails."""
+        """Build the site; if a command fails, exit with its code."""
         if self.small:
             self._configure()
         self._pages()
@@ -69,7 +69,7 @@ class Site:
         self._search()
 
     def _search(self) -> None:
-        """Find pages of papers and the changelog by their titles alone: their words hide others."""
+        """Limit search of papers and the changelog to titles, because their text would hide other pages."""
         file = self.built / "search.json"
         found = json.loads(file.read_text())
         items = [each for each in found["items"] if not each["location"].startswith(LAST)]
@@ -85,13 +85,13 @@ class Site:
             ("paths: [python]", f"paths: [{ROOT / 'python'}]"),
         ):
             if old not in text:
-                sys.exit(f"{CONFIGURATION.name}: has no line `{old}`")
+                sys.exit(f"{CONFIGURATION.name}: the line `{old}` is missing")
             text = text.replace(old, new)
         _folder(self.configuration.parent)
         self.configuration.write_text(text)
 
     def _pages(self) -> None:
-        """Copy `docs`, the pages beside it, and every file of the repository that they link to."""
+        """Copy `docs`, the pages outside it, and the repository files that they link to."""
         shutil.rmtree(self.stage, ignore_errors=True)
         shutil.copytree(DOCS, self.stage, ignore=shutil.ignore_patterns("*.py", "*.jsonl"))
         for sheet in GALLERY.glob("*.md"):
@@ -114,11 +114,11 @@ class Site:
         return before + os.path.relpath(self._place(reached), self._place(source).parent) + after
 
     def _place(self, path: Path) -> Path:
-        """Return where a file of the repository stands among the pages: `docs` is the root of the site."""
+        """Return the place of a repository file among the pages; `docs` is the root of the site."""
         return self.stage / path.relative_to(DOCS if path.is_relative_to(DOCS) else ROOT)
 
     def _reports(self) -> None:
-        """Run the scenarios of the sample reports at once; a small site shows one of them three times."""
+        """Run the scenarios of the sample reports in parallel; a small site contains copies of one report."""
         folder = _folder(self.stage / "reports")
         commands = []
         for name in REPORTS[:1] if self.small else REPORTS:
@@ -131,10 +131,10 @@ class Site:
             shutil.copy(folder / f"{REPORTS[0]}.html", folder / f"{name}.html")
 
     def _rust(self) -> None:
-        """Copy the documentation of the crates; a small site has an empty page in its place.
+        """Copy the documentation of the crates; a small site contains an empty page instead.
 
-        rustdoc loads a list of implementors for each trait, and writes none for a trait that no other crate
-        implements: those lists become empty.
+        rustdoc's pages load a list of implementors for each trait, but rustdoc writes no list for a trait
+        that no other crate implements. This method creates the missing lists as empty files.
         """
         folder = self.stage / "rust"
         if self.small:
@@ -150,18 +150,18 @@ class Site:
 
 
 def whole() -> Site:
-    """Return the site as it is published."""
+    """Return the published site."""
     return Site(CONFIGURATION, ROOT / "target" / "site-docs", ROOT / "target" / "site")
 
 
 def small(folder: Path) -> Site:
-    """Return a site for tests, in a folder below the repository."""
+    """Return a site for tests in a folder of the repository."""
     folder = folder.resolve()
     return Site(folder / "mkdocs.yml", folder / "docs", folder / "site", small=True)
 
 
 def fragment(scenario: str) -> str:
-    """Return the end of a link that opens the playground with a scenario, as `web/src/share.ts` reads it."""
+    """Return the fragment of a playground link for a scenario, in the format of `web/src/share.ts`."""
     packer = zlib.compressobj(9, wbits=-15)
     packed = packer.compress(scenario.encode()) + packer.flush()
     return "#s=" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
@@ -170,7 +170,7 @@ def fragment(scenario: str) -> str:
 def _scene(found: re.Match[str]) -> str:
     scene = SCENES / f"{found[2]}.toml"
     if not scene.is_file():
-        sys.exit(f"{found[0]}: there is no scene {scene.relative_to(ROOT)}")
+        sys.exit(f"{found[0]}: scene {scene.relative_to(ROOT)} does not exist")
     return f"{found[1]}{fragment(scene.read_text())})"
 
 
@@ -180,7 +180,7 @@ def _folder(path: Path) -> Path:
 
 
 def _call(*commands: tuple[str | Path, ...]) -> None:
-    """Run commands at once; the program ends with the first exit code that is not 0."""
+    """Run commands in parallel; exit with the first non-zero exit code."""
     started = [subprocess.Popen(command, cwd=ROOT) for command in commands]
     for code in [each.wait() for each in started]:
         if code:
@@ -188,9 +188,9 @@ def _call(*commands: tuple[str | Path, ...]) -> None:
 
 
 def main() -> None:
-    """Read the command line, and build."""
+    """Build the site that the command line selects."""
     parser = argparse.ArgumentParser(description="Build the site.")
-    parser.add_argument("--small", type=Path, metavar="FOLDER", help="a site for tests, in FOLDER/site")
+    parser.add_argument("--small", type=Path, metavar="FOLDER", help="build a site for tests in FOLDER/site")
     asked = parser.parse_args()
     (small(asked.small) if asked.small else whole()).build()
 

@@ -1,6 +1,6 @@
-"""Looks over the built site: every link and anchor leads somewhere, and no page loads from elsewhere.
+"""Checks the built site: every link and anchor has a target, and no page loads files from other sites.
 
-`python tools/site_check.py target/site` prints what is wrong, one line each, and exits with 1 if anything is.
+`python tools/site_check.py target/site` prints a line for each problem, and exits with 1 if there are any.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ ASSETS = {
     "embed": ("src",),
     "object": ("data",),
 }
-"""Elements that load what they name, and the attributes that name it."""
+"""Elements that load files, and the attributes that name these files."""
 LOADED = {"stylesheet", "icon", "preload", "modulepreload", "prefetch", "manifest", "preconnect"}
 """Relations of a `<link>` that make a browser open a connection."""
 
 
 class Page(HTMLParser):
-    """What a page links to, what it loads, and its anchors."""
+    """The links, assets and anchors of a page."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class Page(HTMLParser):
         self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Take down what an element names."""
+        """Record the links, assets and anchors of an element."""
         named = {name: value or "" for name, value in attrs}
         self.anchors.update(named[key] for key in ("id", "name") if named.get(key))
         self.assets += [named[key] for key in ASSETS.get(tag, ()) if named.get(key)]
@@ -52,7 +52,7 @@ class Page(HTMLParser):
 
 
 def mistakes(site: Path) -> Iterator[str]:
-    """Yield what is wrong with the pages of a site, one line each."""
+    """Yield a line for each problem in the pages of a site."""
     pages = {path: Page(path) for path in sorted(site.rglob("*.html"))}
     for path, page in pages.items():
         here = path.relative_to(site)
@@ -80,7 +80,7 @@ def _elsewhere(link: str) -> bool:
 def _anchored(anchor: str, page: Page) -> bool:
     """Return whether a page has an anchor.
 
-    Scripts make those of lines of source, `12` or `12-20`, and read the scenario in that of the playground.
+    Scripts create the anchors of source lines, `12` or `12-20`, and read the scenario from the playground's.
     """
     made = anchor.replace("-", "").isdigit() or (
         anchor.startswith("s=") and {"core", "worker"} <= page.anchors

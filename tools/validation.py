@@ -1,8 +1,8 @@
-"""Writes `docs/validation.md`, the evidence for becalm, and `docs/validation.json`, all verdicts.
+"""Writes `docs/validation.md`, the evidence for becalm, and `docs/validation.json` with all verdicts.
 
-Every number comes from the verdicts: those on papers and laws (`docs/reproductions/*/verdicts.json`, by
-`make reproduce`) and those beside other programs (`docs/crosschecks/verdicts.json`, by `make crosscheck`).
-`make docs` writes both files.
+Every number comes from verdicts. `docs/reproductions/*/verdicts.json` (`make reproduce`) contains those on
+papers and laws, and `docs/crosschecks/verdicts.json` (`make crosscheck`) those on other programs. `make docs`
+writes both files.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED, WEAK
 
 DOCS = Path(__file__).parents[1] / "docs"
 HARDWARE = "gran2010"
-"""The paper that printed measurements of InfiniBand hardware."""
+"""The paper with measurements of InfiniBand hardware."""
 Row = Mapping[str, Any]
 
 TEXT = Path(__file__).with_suffix(".template.md")
-"""The page, with a name in braces for each number."""
+"""Template of the page, with a placeholder for each number."""
 
 
 def read(docs: Path = DOCS) -> dict[str, Any]:
-    """Return all verdicts: `papers`, `theory` and what is not scored by claim, `programs` by quantity."""
+    """Return all verdicts: `papers` by sentence, `theory` by claim, `programs` by quantity."""
     found: dict[str, Any] = {"papers": [], "theory": [], "not_scored": [], "programs": []}
     for file in sorted((docs / "reproductions").glob("*/verdicts.json")):
         figures = json.loads(file.read_text(encoding="utf-8"))
@@ -147,7 +147,7 @@ def page(found: Mapping[str, list[Row]]) -> str:
 
 
 def made() -> dict[str, str]:
-    """Return the text of both files by name."""
+    """Return the text of both files by file name."""
     found = read()
     return {"validation.md": page(found), "validation.json": json.dumps(found, indent=1) + "\n"}
 

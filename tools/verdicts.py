@@ -1,11 +1,11 @@
 """Compares verdicts on the claims of all papers with those in `docs/reproductions`.
 
-    python tools/verdicts.py FOLDER         a folder that `python -m becalm.lab.pages FOLDER` has filled
-    python tools/verdicts.py FOLDER --part  one with some of the experiments
+    python tools/verdicts.py FOLDER         a folder written by `python -m becalm.lab.pages FOLDER`
+    python tools/verdicts.py FOLDER --part  a folder with only some of the experiments
 
-prints each claim whose verdict is another or whose null has another, and each that is in one of the two
-alone; the exit code is then 1. Values that differ with equal verdicts are
-counted: runs give the same bits everywhere, so the model is another.
+This prints each claim whose verdict, or null's verdict, has changed, and each claim that occurs in only one
+of the two folders. The exit code is then 1. It also counts claims whose values have changed. Runs are
+deterministic on all machines, so a changed value means that the model has changed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Claims = dict[str, dict[str, Any]]
 
 
 def claims(folder: Path) -> Claims:
-    """Return all claims of a folder by paper, figure and name."""
+    """Return all claims in a folder by paper, figure and name."""
     return {
         f"{figure['id']}/{claim['id']}": claim
         for file in sorted(folder.glob("*/verdicts.json"))
@@ -31,7 +31,7 @@ def claims(folder: Path) -> Claims:
 
 
 def differences(old: Claims, new: Claims) -> Iterator[str]:
-    """Yield the claims whose verdicts differ, one line each."""
+    """Yield a line for each claim whose verdicts differ."""
     for name in sorted(old.keys() | new.keys()):
         if name not in new:
             yield f"{name}: was {old[name]['verdict']}, and was not judged"
@@ -43,13 +43,13 @@ def differences(old: Claims, new: Claims) -> Iterator[str]:
 
 
 def _verdicts(claim: dict[str, Any]) -> str:
-    """Return a claim's verdict, and that of its null."""
+    """Return the verdicts of a claim and its null."""
     null = claim.get("null", {}).get("verdict")
     return f"{claim['verdict']} (null {null})" if null else str(claim["verdict"])
 
 
 def main() -> None:
-    """Compare the folder of the command line with the committed verdicts."""
+    """Compare the verdicts in a folder with the committed ones."""
     old, new = claims(DOCS), claims(Path(sys.argv[1]))
     if "--part" in sys.argv:
         figures = {name.rpartition("/")[0] for name in new}

@@ -1,5 +1,5 @@
-// Replays recorded calls of responses of InfiniBand congestion control, and compares every gap, every delay and every
-// deadline. The module counts time in ps here.
+// Replays recorded calls of InfiniBand congestion control responses, and compares every gap, delay and deadline. Here
+// the module counts time in ps.
 #include "Vibta_responder.h"
 #include "replay.h"
 #include "responses.h"
@@ -53,7 +53,7 @@ private:
     uint64_t stream = 0, now = 0, period = 0, min;
 
     void show(const Call& call, uint64_t at) {
-        // An expiry at the time of a packet comes after it, unless the response has heard of it.
+        // A timer expiry at the time of a packet follows the packet, unless an earlier call has already reached it.
         const uint64_t time = call.function == SENT ? std::max(now, call.time - (call.time > 0)) : call.time;
         while (time - now > period && period > 0) pass(period, false);
         const bool becn = call.function == BECN || (call.function == ACK && call.marked);

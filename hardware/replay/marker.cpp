@@ -1,7 +1,7 @@
 // Replays recorded calls of markers, and compares every mark.
 //
-// The recording has the calls in their order; a cycle takes as many of them as the module's order within a cycle
-// allows: tails, headers that leave, packets that come, a buffer that fills.
+// The recording contains the calls in order. Each cycle includes as many calls as the module's order within a cycle
+// allows: departing tails, departing headers, arriving packets, a buffer that becomes full.
 #include "Vmarker.h"
 #include "replay.h"
 
@@ -44,7 +44,7 @@ private:
     Vmarker module;
     Tally& tally;
     uint64_t stream = 0;
-    // The kind of the last call of this cycle, and the ports that have one of this kind.
+    // Kind of the last call in this cycle, and ports that already have a call of this kind.
     int phase = 0;
     uint64_t inputs = 0, outputs = 0;
     bool closed = false;
@@ -78,19 +78,19 @@ private:
         }
     }
 
-    // Whether the module would do the calls of this cycle and this one in their order.
+    // Returns whether the module can process this call in the current cycle without changing the order of calls.
     bool fits(const Call& call) const {
         const int next = phase_of(call);
         if (closed || next < phase) return false;
         if (next > phase) return true;
         if (inputs >> call.input & 1) return false;
-        // Packets that come for one output count together; its threshold sees the last of them.
+        // Packets that arrive for one output are counted together, and compared with the threshold after the last one.
         const bool together = call.function == ARRIVED && !SERIAL && (POLICY != 2 || call.waits);
         return together || !(outputs >> call.output & 1);
     }
 
     void show(const Call& call, uint64_t at) {
-        if (call.input >= PORTS || call.output >= PORTS) File::fail("a port beyond those of the module");
+        if (call.input >= PORTS || call.output >= PORTS) File::fail("a port number exceeds the module's ports");
         if (phase_of(call) != phase) inputs = outputs = 0;
         phase = phase_of(call);
         inputs |= uint64_t(1) << call.input;
@@ -122,7 +122,7 @@ private:
 
     void leave(const Call& call, uint64_t at) {
         const auto found = slots.find(call.order);
-        if (found == slots.end()) File::fail("a packet leaves that never came");
+        if (found == slots.end()) File::fail("a packet departs that never arrived");
         const unsigned port = POLICY == 0 ? call.input : call.output;
         put(module.leave, port, 1, 1);
         put(module.leave_slot, port, SLOT_BITS, found->second);
@@ -135,7 +135,7 @@ private:
         put(module.tail, call.output, 1, 1);
         put(module.tail_input, call.output, PORT_BITS, call.input);
         const Place place = sending[call.output];
-        if (place.input != call.input) File::fail("a tail of a packet that did not leave");
+        if (place.input != call.input) File::fail("the tail of a packet whose header has not departed");
         free[place.input].push_back(place.slot);
         hold(call, -1);
     }

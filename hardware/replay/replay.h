@@ -1,4 +1,4 @@
-// What the benches share: reading recorded calls, a clock, the count of differences.
+// Shared code of the benches: reading recorded calls, a clock, and counting differences.
 #pragma once
 
 #include <verilated.h>
@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-// A file of streams of records, in the byte order of this machine.
+// A file with streams of records in this machine's byte order.
 class File {
 public:
     explicit File(const char* name) : file(std::fopen(name, "rb")) {
@@ -18,7 +18,7 @@ public:
     }
     ~File() { std::fclose(file); }
 
-    // The next value; false at the end of the file.
+    // Reads the next value; returns false at the end of the file.
     template <class T> bool next(T& value) { return std::fread(&value, sizeof value, 1, file) == 1; }
 
     template <class T> T get() {
@@ -42,7 +42,7 @@ private:
     std::FILE* file;
 };
 
-// Differences between answers of the core and of the module; the first few are printed.
+// Counts differences between answers of the core and the module, and prints the first few.
 struct Tally {
     uint64_t streams = 0, calls = 0, cycles = 0, answers = 0, marks = 0, differences = 0;
 
@@ -54,7 +54,7 @@ struct Tally {
                          what, core, module);
     }
 
-    // One JSON object; the exit code is 1 if there are differences.
+    // Prints a JSON object; returns the exit code, 1 if there are differences.
     int end() const {
         std::printf("{\"streams\": %" PRIu64 ", \"calls\": %" PRIu64 ", \"cycles\": %" PRIu64 ", \"answers\": %" PRIu64
                     ", \"marks\": %" PRIu64 ", \"differences\": %" PRIu64 "}\n",
@@ -63,13 +63,13 @@ struct Tally {
     }
 };
 
-// Follows the inputs up to the registers.
+// Propagates the inputs to the registers.
 template <class Module> void settle(Module& module) {
     module.clk = 0;
     module.eval();
 }
 
-// A cycle of the clock.
+// Runs one clock cycle.
 template <class Module> void rise(Module& module, Tally& tally) {
     settle(module);
     module.clk = 1;
@@ -77,7 +77,7 @@ template <class Module> void rise(Module& module, Tally& tally) {
     ++tally.cycles;
 }
 
-// Field number `index` of a port that holds many, all `width` bits wide.
+// Sets field `index` of a port that consists of fields of `width` bits.
 template <class Word> void put(Word& port, unsigned index, unsigned width, uint64_t value) {
     const Word mask = Word(((uint64_t(1) << width) - 1) << (index * width));
     port = Word((port & ~mask) | (Word(value << (index * width)) & mask));

@@ -1,5 +1,5 @@
-// Replays recorded calls of responses with a table, and compares every gap; and looks whether each packet of the
-// recording goes out no sooner than the module allows, which becomes ready after exactly its gap.
+// Replays recorded calls of table responses, and compares every gap. Checks that the module becomes ready after exactly
+// the gap, and that no recorded packet leaves before the module is ready.
 #include "Vresponder.h"
 #include "replay.h"
 #include "responses.h"
@@ -49,11 +49,11 @@ private:
     Vresponder module;
     Tally& tally;
     uint64_t stream = 0, ps_per_byte = 1;
-    // The last packet; without one, its size is 0.
+    // Start and size of the last packet; the size is 0 if there is none.
     uint64_t began = 0, size = 0;
     double gap = 0;
 
-    // The delay of a gap: an integer but for the core's rounding of 1 / rate.
+    // Returns the index of a gap, an integer except for the core's rounding of 1 / rate.
     static unsigned index_of(double gap) { return unsigned(gap + 0.5); }
 
     void show(const Call& call, uint64_t at) {
@@ -77,7 +77,7 @@ private:
         tally.compare("gap", stream, at, whole ? index_of(gap) : gap, module.gap);
     }
 
-    // Lets the time since the last packet pass, a packet time in each cycle.
+    // Advances the time since the last packet, by one packet time per cycle.
     void wait(const Call& call, uint64_t at) {
         if (size > 0) {
             const uint64_t due = size * (1 + index_of(gap));

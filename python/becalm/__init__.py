@@ -8,17 +8,17 @@ Typical use:
 
 Modules, from the bottom up: `scenario` (read, change, write), `workload` (flows from files of other
 programs), `results` (tables and folders), `runs` (one scenario), `store` and `sweeps` (many scenarios),
-`analysis` (shared by everything that reads a run), `plot` (tables to figures), `theory` (closed forms without
-a simulation), `lab` (experiments and their claims), `designs` (a workbench for response functions), `opensm`
-(InfiniBand fabrics), `traces` (single packets), `tunings` (parameter search), `whatif` (the effects of an
-incast), `comparison` (schemes side by side), `explanations` (a run in words), `reports` (a page that shows
-it), `papers`, `cli`. `rl`, environments for learning agents, is imported by its own name.
+`analysis` (shared analysis of runs), `plot` (figures), `theory` (closed forms without a simulation), `lab`
+(experiments and their claims), `designs` (a workbench for response functions), `opensm` (InfiniBand fabrics),
+`traces` (single packets), `tunings` (parameter search), `whatif` (the effects of an incast), `comparison`
+(schemes side by side), `explanations` (a run in words), `reports` (HTML pages), `papers`, `cli`. `rl`
+(environments for learning agents) must be imported explicitly.
 
-The module of a function such as `becalm.tune` has another name, `becalm.tunings`, so that every module can be
-imported by its path.
+The module of a function such as `becalm.tune` has a different name, `becalm.tunings`, so that every module
+can be imported by its path.
 """
 
-# isort: off - must come first: the rest takes a while to load
+# isort: off - must come first, because the rest loads slowly
 from becalm import interrupts as _interrupts  # noqa: F401
 
 # isort: on

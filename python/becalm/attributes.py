@@ -1,4 +1,4 @@
-"""The tables of results as attributes; their types are in `attributes.pyi`, which `make docs` writes."""
+"""The tables of results as attributes. Their types are in `attributes.pyi`, which `make docs` writes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 class Tables:
     """The tables of `SCHEMA` as attributes.
 
-    In results of sweeps the keys of the grid come first, and every point has its own rows.
+    In results of sweeps, the grid's keys are the first columns, and every point has its own rows.
     """
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return a table; if it has to be requested first, the error message says how.
+        """Return a table.
 
         Raises:
-            ResultsError: the scenario does not request it.
-            KeyError: no such table.
+            ResultsError: the table is missing; the message explains how to request it.
+            KeyError: no table has this name.
 
         """
         raise NotImplementedError

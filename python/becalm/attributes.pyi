@@ -1,4 +1,4 @@
-"""The tables of results as attributes, written by `make docs`."""
+"""Result tables as attributes, written by `make docs`."""
 
 import polars as pl
 

@@ -25,25 +25,25 @@ class Parameter(TypedDict):
 
 
 class Entry(NamedTuple):
-    """Something that can be chosen."""
+    """One choice."""
 
     name: str
     """Its name in scenarios and commands."""
     doc: str
     """Its full description, in Markdown."""
     parameters: list[Parameter]
-    """Its keys, in the order of their declaration."""
+    """Its keys, in order of declaration."""
 
     @property
     def summary(self) -> str:
-        """The first sentence of its text, without full stop."""
+        """The first sentence of its text, without the full stop."""
         text = " ".join(self.doc.split("\n\n")[0].split())
         return re.split(r"\. (?=[A-Z])", text)[0].rstrip(".")
 
 
 @cache
 def catalogue() -> dict[str, list[Entry]]:
-    """Return everything that a scenario can choose, by kind."""
+    """Return all choices of a scenario, by kind."""
     kinds: dict[str, list[dict[str, Any]]] = json.loads(core_catalogue())
     return {
         kind: [Entry(item["name"], item["doc"], item["parameters"]) for item in items]
@@ -52,7 +52,7 @@ def catalogue() -> dict[str, list[Entry]]:
 
 
 def expects(parameter: Parameter) -> str:
-    """Return in words what a key accepts: kind, range and unit."""
+    """Return a description of a key's valid values: kind, range and unit."""
     kind = parameter["kind"]
     if parameter["range"] and kind.startswith("an integer"):
         kind = "an integer"
@@ -63,7 +63,7 @@ def expects(parameter: Parameter) -> str:
 
 
 def default(parameter: Parameter) -> str:
-    """Return the default of a key as it would be written, `required`, or `none`."""
+    """Return the default of a key as written in a file, `required`, or `none`."""
     if parameter["required"]:
         return "required"
     return "none" if parameter["default"] is None else json.dumps(parameter["default"])

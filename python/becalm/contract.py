@@ -1,4 +1,4 @@
-"""Rules that every scheme obeys, checked on a user-defined scheme: by itself, and on a small fabric."""
+"""Checks of a user-defined scheme against the rules for all schemes: in isolation, and on a small fabric."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from becalm.scenario import Scenario
 from becalm.schemes.loading import Provided
 
 _SEQUENCES, _STEPS = 50, 300
-"""Random sequences of notices, and the length of each."""
+"""Number of random sequences of notices, and their length."""
 _US = 10**6
 _FREE = 2**32 - 1
 
@@ -56,18 +56,18 @@ Step = tuple[str, int, int, int, int]
 
 
 class Checked(NamedTuple):
-    """A rule, and whether a scheme obeys it."""
+    """A rule, and the result of its check."""
 
     rule: str
     holds: bool
     detail: str
-    """What was tested, or what was found."""
+    """Description of the test or of the finding."""
 
 
 def check_scheme(scheme: Provided, progress: Steps | None = None) -> list[Checked]:
-    """Check a user-defined scheme with its default parameters: all rules, in order.
+    """Check a user-defined scheme, with its default parameters, against all rules in order.
 
-    `progress` is called before each rule, and at the end.
+    `progress` is called before each rule and at the end.
     """
     rules = [*_RESPONSE, *_ANY] if scheme.core.seam == "response" else _ANY
     found = []
@@ -80,7 +80,7 @@ def check_scheme(scheme: Provided, progress: Steps | None = None) -> list[Checke
 
 
 def _sequence(source: random.Random) -> list[Step]:
-    """Return random notices, mostly ACKs, and packets between them."""
+    """Return random notices, mostly ACKs, with packets between them."""
     now, steps = 0, []
     for _ in range(_STEPS):
         now += source.randrange(1, 40_000_000)
@@ -115,9 +115,9 @@ def _bounds(scheme: Provided) -> str:
 def _repeats(scheme: Provided) -> str:
     for steps in _sequences():
         assert _driven(scheme, steps) == _driven(scheme, steps), (
-            "the same notices give a different pace the second time"
+            "the same notices lead to a different pace the second time"
         )
-    return f"the same paces from the same notices, {_SEQUENCES} times"
+    return f"the same notices lead to the same paces in all {_SEQUENCES} sequences"
 
 
 def _apart(scheme: Provided) -> str:
@@ -125,12 +125,12 @@ def _apart(scheme: Provided) -> str:
     for one, other in itertools.pairwise(sequences):
         together = _driven(scheme, one, other)
         apart = [*_driven(scheme, one), *_driven(scheme, other)]
-        assert together == apart, "a flow behaves differently when another flow runs: they share state"
-    return f"{_SEQUENCES - 1} pairs of flows behave together as they do alone"
+        assert together == apart, "a flow behaves differently next to another flow: they share state"
+    return f"{_SEQUENCES - 1} pairs of flows behave the same together and alone"
 
 
 def _allowed(pace: tuple[float, int, int | None]) -> float:
-    """Return how fast a pace lets a flow send, only for comparisons."""
+    """Return a measure of the rate that a pace allows, only for comparisons."""
     gap, window, _ = pace
     return min(window, _FREE) / (1 + gap)
 
@@ -143,10 +143,13 @@ def _slows(scheme: Provided) -> str:
     (calm,), (pressed,) = _driven(scheme, steps(False)), _driven(scheme, steps(True))
     slow, fast = _allowed(pressed[-1]), _allowed(calm[-1])
     assert slow < fast or scheme.core.trails, (
-        "1000 ACKs with marks and long round trips leave it as fast as 1000 without: "
+        "after 1000 ACKs with marks and long round trips, it sends no more slowly than after 1000 without: "
         f"{slow:.3g} and {fast:.3g}"
     )
-    return f"after 1000 congested ACKs it may send {slow / fast:.3g} times what it may after 1000 others"
+    return (
+        f"after 1000 ACKs that report congestion, it may send {slow / fast:.3g} times as fast as after "
+        "1000 others"
+    )
 
 
 def _companions(seam: str) -> str:
@@ -163,7 +166,7 @@ def _on(text: str, scheme: Provided, **values: object) -> Scenario:
     try:
         return Scenario(text.format(control=control, **values), name="check", schemes=[scheme])
     except ScenarioError as error:
-        # A response that does not react to marks has no use for them.
+        # A response that does not react to marks does not need them.
         if scheme.core.seam != "response":
             raise BecalmError(str(error)) from error
         control = control.replace("[marking.input_triggered]\n", "")
@@ -173,13 +176,9 @@ def _on(text: str, scheme: Provided, **values: object) -> Scenario:
 def _runs(scheme: Provided) -> str:
     results = _run(scheme)
     again = _run(scheme)
-    assert results.fingerprint == again.fingerprint, (
-        "a second run of the same scenario gives different results"
-    )
+    assert results.fingerprint == again.fingerprint, "a second run of the same scenario has different results"
     shares = ", ".join(f"{share:.2f}" for share in results.groups["share"].to_list())
-    return (
-        f"8 flows to one host: guards held, the same fingerprint twice; shares of remote and local: {shares}"
-    )
+    return f"8 flows to one host: guards held, same fingerprint twice; shares of remote and local: {shares}"
 
 
 def _run(scheme: Provided, seed: int = 1) -> Results:
@@ -190,13 +189,13 @@ def _calm(scheme: Provided) -> str:
     results = run(_on(_ALONE, scheme), threads=1)
     marked = int(results.flows["marked_packets"].sum()) if "marked_packets" in results.flows.columns else 0
     assert marked == 0, f"{marked} packets of a lone flow at 5% load are marked"
-    return "a lone flow at 5% load: no mark"
+    return "a lone flow at 5% load: no marks"
 
 
 _RESPONSE: list[tuple[str, Callable[[Provided], str]]] = [
     ("paces within bounds", _bounds),
     ("the same notices, the same paces", _repeats),
-    ("flows that share nothing", _apart),
+    ("flows share no state", _apart),
     ("slower under congestion", _slows),
 ]
 _ANY: list[tuple[str, Callable[[Provided], str]]] = [("runs on a fabric", _runs), ("calm when idle", _calm)]

@@ -1,13 +1,13 @@
 """TOML files that Python reads: sweeps, tunings, schemes, scenes, claims.
 
-A kind of table is a class, a `Part`, whose fields are its keys. `read` checks a file against one, and reports
-all mistakes at once, with lines:
+Each kind of table is a subclass of `Part` whose fields are the table's keys. `read` checks a file against a
+`Part` and reports all mistakes at once, with their lines:
 
     class Seeds(Part):
         count: int = Field(1, ge=1)
 
     content, mistakes = read("sweep.toml", Sweep)
-    mistakes.add(None, "seeds.count", "", "does not fit the scenario")   # finds the line of the key
+    mistakes.add(None, "seeds.count", "", "does not fit the scenario")   # finds the key's line
     mistakes.check()
 """
 
@@ -43,7 +43,7 @@ __all__ = [
 
 
 class Part(BaseModel):
-    """A table of a file; a field's description says what would be valid."""
+    """A table of a file. A field's description lists valid values."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
@@ -53,12 +53,12 @@ Table = dict[str, Any]
 
 
 def wrong(problem: str, valid: str = "") -> PydanticCustomError:
-    """Return the error that a validator raises: the problem, and what would be valid."""
+    """Return the error for a validator to raise, with the problem and valid values."""
     return PydanticCustomError("wrong", "{problem}", {"problem": problem, "valid": valid})
 
 
 def one_of(names: Sequence[str]) -> AfterValidator:
-    """Return a validator that accepts only these names."""
+    """Return a validator that accepts only the given names."""
 
     def check(value: str) -> str:
         if value not in names:
@@ -69,7 +69,7 @@ def one_of(names: Sequence[str]) -> AfterValidator:
 
 
 def as_mistake(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a function whose errors are mistakes in a file."""
+    """Return a function whose errors become mistakes in a file."""
 
     def checked(value: object) -> object:
         try:
@@ -88,8 +88,8 @@ def read(path: str | PathLike[str], kind: type[AnyPart]) -> tuple[AnyPart, Mista
     """Return the content of a file, and a list for further mistakes.
 
     Raises:
-        FileNotFoundError: no such file.
-        ScenarioError: not a text file, not TOML, or with mistakes: all of them.
+        FileNotFoundError: the file does not exist.
+        ScenarioError: the file is not text or not TOML, or has mistakes; the error lists all of them.
 
     """
     data, mistakes = parse(read_text(path), str(path))
@@ -97,10 +97,10 @@ def read(path: str | PathLike[str], kind: type[AnyPart]) -> tuple[AnyPart, Mista
 
 
 def parse(text: str, file: str) -> tuple[Table, Mistakes]:
-    """Return the values of a TOML text, and a list for its mistakes that knows the lines of its keys.
+    """Return the values of a TOML text, and a list for mistakes that contains the keys' lines.
 
     Raises:
-        ScenarioError: not TOML.
+        ScenarioError: the text is not TOML.
 
     """
     lines = toml_lines(text, file)
@@ -114,7 +114,7 @@ def checked(data: Table, kind: type[AnyPart], mistakes: Mistakes) -> AnyPart:
     """Return a file's content as an instance of its class.
 
     Raises:
-        ScenarioError: these mistakes, and all that were noted before.
+        ScenarioError: there are mistakes, including those noted before; the error lists all of them.
 
     """
     found = noted(data, kind, mistakes)
@@ -125,13 +125,13 @@ def checked(data: Table, kind: type[AnyPart], mistakes: Mistakes) -> AnyPart:
 
 
 def noted(data: Table, kind: type[AnyPart], mistakes: Mistakes, at: str = "") -> AnyPart | None:
-    """Return a table as an instance of its class; None if it has mistakes, which are noted.
+    """Return a table as an instance of its class. If it has mistakes, note them and return None.
 
     Args:
         data: the table.
         kind: its class.
-        mistakes: where mistakes go.
-        at: path of the table, such as `flows[0]`; empty for the whole file.
+        mistakes: list to add mistakes to.
+        at: path of the table, such as `flows[0]`; empty for the entire file.
 
     """
     try:
@@ -145,7 +145,7 @@ def noted(data: Table, kind: type[AnyPart], mistakes: Mistakes, at: str = "") ->
 
 
 def flat(table: Mapping[str, Any], is_value: Any) -> Table:  # noqa: ANN401
-    """Return a table by dotted keys, whether they were quoted or not; tables that are values stay whole."""
+    """Return a table by dotted keys, quoted or not. Tables that are values are not flattened."""
     found: Table = {}
     for key, value in table.items():
         if isinstance(value, dict) and value and not is_value(value):
@@ -156,7 +156,7 @@ def flat(table: Mapping[str, Any], is_value: Any) -> Table:  # noqa: ANN401
 
 
 def _shown(value: object) -> str:
-    """Return a value as a file has it; empty for a table, whose key says enough."""
+    """Return a value as in a file, or an empty string for a table, since its key is sufficient."""
     if isinstance(value, dict):
         return ""
     return repr(value) if isinstance(value, float) else json.dumps(value, default=str, ensure_ascii=False)
@@ -178,12 +178,12 @@ _PROBLEMS = {
     "string_too_short": "is empty",
     "string_pattern_mismatch": "wrong form",
 }
-"""Problems, by pydantic's kind of error."""
+"""Problems by pydantic's error type."""
 _BOUNDS = {"ge": "{} or more", "gt": "more than {}", "le": "{} or less", "lt": "less than {}"}
 
 
 def _said(error: ErrorDetails, kind: type[Part]) -> tuple[str, str]:
-    """Return what is wrong, and what would be valid."""
+    """Return the problem and valid values."""
     sort, context = error["type"], error.get("ctx", {})
     if sort == "wrong":
         return context["problem"], context["valid"]
@@ -207,7 +207,7 @@ def _fields(kind: type[Part], location: tuple[int | str, ...]) -> tuple[list[str
 
 
 def _part(annotation: Any) -> type[Part] | None:  # noqa: ANN401
-    """Return the class of the tables within a type, such as that in `list[Case] | None`."""
+    """Return the table class within a type, such as `Case` in `list[Case] | None`."""
     if isinstance(annotation, type) and issubclass(annotation, Part):
         return annotation
     return next(filter(None, map(_part, get_args(annotation))), None)

@@ -1,4 +1,4 @@
-"""The exceptions of becalm; the compiled core raises them, too."""
+"""The exceptions of becalm, which the compiled core also raises."""
 
 from __future__ import annotations
 
@@ -9,34 +9,34 @@ class Mistake(TypedDict):
     """One error in a scenario."""
 
     line: int | None
-    """Line in the file, from 1; None if no line is to blame."""
+    """Line in the file, from 1; None if the error has no line."""
     key: str
     """Dotted path of the key, such as `response.lipd.rmin`."""
     value: str
     """The value in the file."""
     problem: str
-    """What is wrong with it."""
+    """The problem with the value."""
     valid: str
     """Valid values."""
 
 
 class PointFailure(NamedTuple):
-    """A point of a sweep that could not continue."""
+    """A failed point of a sweep."""
 
     changes: dict[str, Any]
     """Changed values, by dotted key."""
     replication: int
-    """Number of the replication, from 0."""
+    """Number of the replication, starting at 0."""
     error: str
     """Why."""
 
 
 class BecalmError(Exception):
-    """Base of everything that becalm raises on purpose."""
+    """Base class of all exceptions that becalm raises deliberately."""
 
 
 class ScenarioError(BecalmError, ValueError):
-    """A scenario with mistakes; the message has one line for each."""
+    """A scenario has mistakes. The message lists them, one per line."""
 
     def __init__(self, message: str, file: str = "", mistakes: list[Mistake] | None = None) -> None:
         super().__init__(message.rstrip("\n"))
@@ -45,45 +45,45 @@ class ScenarioError(BecalmError, ValueError):
 
 
 class FabricError(BecalmError, RuntimeError):
-    """A run that cannot continue: a route that leads nowhere, a deadlock, a rule of the model broken."""
+    """A run cannot continue: a route leads nowhere, a deadlock occurred, or a rule of the model is broken."""
 
 
 class SchemeError(BecalmError, RuntimeError):
-    """A user-defined scheme that cannot be loaded, or that failed in a run."""
+    """A user-defined scheme cannot be loaded, or failed in a run."""
 
 
 class DeadlockError(FabricError):
-    """Buffers that wait for each other in a cycle."""
+    """Buffers wait for each other in a cycle."""
 
     def __init__(self, message: str, cycle: list[str] | None = None) -> None:
         super().__init__(message)
         self.cycle: list[str] = cycle or []
-        """The buffers of the cycle as `switch[port]`, the first one again at the end."""
+        """The buffers of the cycle as `switch[port]`, with the first one repeated at the end."""
 
 
 class MemoryLimitError(BecalmError, MemoryError):
-    """Runs that would need more memory than they may use; nothing was built or run."""
+    """Runs would need more memory than they may use. Nothing was built or run."""
 
     def __init__(self, message: str, needed: int = 0, limit: int = 0) -> None:
         super().__init__(message)
         self.needed = needed
-        """Approximate number of bytes that they would need."""
+        """Approximate number of bytes that the runs would need."""
         self.limit = limit
-        """Number of bytes that they may use."""
+        """Number of bytes that the runs may use."""
 
 
 class ResultsError(BecalmError, OSError):
-    """A folder that already exists, or is not a results folder."""
+    """A folder already exists, is not a results folder, or cannot be used."""
 
 
 class StoreError(BecalmError, OSError):
-    """A folder that is not a store, a damaged file in a store, or two different results of the same run."""
+    """A folder is not a store, a file in it is damaged, or a run has two different results."""
 
 
 class DesignError(BecalmError, ValueError):
-    """A response function that cannot be used; the message shows the rate at which it fails."""
+    """A response function cannot be used. The message shows the rate at which it fails."""
 
     def __init__(self, message: str, rate: float | None = None) -> None:
         super().__init__(message)
         self.rate = rate
-        """The rate at which it fails; None if no rate is to blame."""
+        """The rate at which the function fails; None if the failure does not depend on a rate."""

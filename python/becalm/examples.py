@@ -1,4 +1,4 @@
-"""Ready scenarios that come with the package."""
+"""Example scenarios that come with the package."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from becalm.scenario import Scenario
 
 _HERE = Path(__file__).parent / "scenarios"
-# In a checkout the folder is a link, which not every system supports.
+# In a checkout, the folder is a link, which not every system supports.
 _FOLDER = _HERE if _HERE.is_dir() else Path(__file__).parents[2] / "scenarios"
 
 
@@ -25,7 +25,7 @@ def path(name: str) -> Path:
     """Return the file of an example.
 
     Raises:
-        BecalmError: there is no example of this name; the message lists the names.
+        BecalmError: no example has this name; the message lists the valid names.
 
     """
     if name not in names():
@@ -37,7 +37,7 @@ def load(name: str) -> Scenario:
     """Read an example. Messages and reports show its name, not its path in the package.
 
     Raises:
-        BecalmError: there is no example of this name; the message lists the names.
+        BecalmError: no example has this name; the message lists the valid names.
 
     """
     from becalm.scenario import Scenario
@@ -53,5 +53,5 @@ def summary(name: str) -> str:
         place for place, line in enumerate(lines) if line.strip("# ") == "" or not line.startswith("#")
     )
     text = " ".join(line.strip("# ") for line in lines[:end])
-    # Not after "Fig. 5": a sentence begins with a capital.
+    # Do not split after "Fig. 5": a sentence starts with a capital letter.
     return re.split(r"\.(?: (?=[A-Z])|$)", text)[0]

@@ -1,9 +1,9 @@
 """Folders and files that becalm writes: complete or absent, and never replaced without the user's request.
 
-A process reserves a name before its work begins. It locks `.lock.NAME` as long as it lives, and writes to
-`.partial.NAME`, which it renames at the end. The next process that reserves the name removes what a killed
-process left of the two. On a file system without locks, `.held.NAME` exists for that time instead.
-During a replacement, the old folder is called `.old.NAME`.
+A process reserves a name before its work starts. It locks `.lock.NAME` during its lifetime, and writes to
+`.partial.NAME`, which it renames at the end. The next process that reserves the name removes any such files
+of a killed process. On a file system without locks, `.held.NAME` exists during that time instead. During a
+replacement, the old folder is named `.old.NAME`.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 Fill = Callable[[Path, Callable[[], None]], None]
-"""Writes files into an empty folder. It calls its second argument often, which raises to stop the work."""
+"""Writes files to an empty folder. It often calls its second argument, which raises to stop the work."""
 
 _ROOM = 1 << 16
-"""Free bytes that a reservation needs; the size of the results is unknown before the run."""
+"""Free bytes that a reservation requires, since the size of the results is unknown before the run."""
 _TRIES = 20
-"""Attempts to reserve a name in a folder that other processes make and remove at the same time."""
+"""Attempts to reserve a name in a folder that other processes create and remove at the same time."""
 
 
 class Taken(ResultsError):
-    """The name exists already, or another process is about to write it."""
+    """The name already exists, or another process is about to write it."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class Kind:
     """A kind of folder."""
 
     index: str
-    """Name of the file that identifies a folder of this kind: JSON, with becalm's version as `becalm`."""
+    """Name of the JSON file that identifies a folder of this kind, with becalm's version as `becalm`."""
     name: str
-    """Name in messages, with its article."""
+    """Name in messages, with an article."""
     files: Callable[[dict[str, Any]], set[str]]
     """Names of all other files, as a function of the index's content."""
 
@@ -53,8 +53,8 @@ class Kind:
         """Check that a folder may be written here.
 
         Raises:
-            Taken: something of this name exists and `overwrite` is not given.
-            ResultsError: becalm did not write the existing folder, or not all of it.
+            Taken: the name exists and `overwrite` is not set.
+            ResultsError: the existing folder contains files that becalm did not write.
 
         """
         if not os.path.lexists(folder):
@@ -63,10 +63,10 @@ class Kind:
             raise Taken(f"{folder}: already exists; choose another folder or allow overwriting")
         foreign = self._foreign(folder)
         if foreign:
-            raise ResultsError(f"{folder}: {foreign}, and is not overwritten")
+            raise ResultsError(f"{folder}: {foreign}; not overwritten")
 
     def _foreign(self, folder: Path) -> str:
-        """Return why becalm must not remove a folder; None if it may."""
+        """Return the reason why becalm must not remove a folder; empty if it may."""
         if folder.is_symlink():
             return "is a symbolic link"
         index = folder / self.index
@@ -78,10 +78,10 @@ class Kind:
         except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
             own = set()
         if not own:
-            return f"is not {self.name}: {self.index} is not becalm's"
+            return f"is not {self.name}: becalm did not write {self.index}"
         for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
             if entry.name not in own or not entry.is_file(follow_symlinks=False):
-                return f"holds {entry.name}, which becalm did not write"
+                return f"contains {entry.name}, which becalm did not write"
         return ""
 
     @contextlib.contextmanager
@@ -89,8 +89,8 @@ class Kind:
         """Reserve a folder's name, and check that it can be written.
 
         Raises:
-            Taken: something of this name exists and `overwrite` is not given, or another process reserved it.
-            ResultsError: it cannot be written, or it holds what becalm did not write.
+            Taken: the name exists and `overwrite` is not set, or another process reserved it.
+            ResultsError: the folder cannot be written, or contains files that becalm did not write.
 
         """
         folder = Path(folder)
@@ -104,7 +104,7 @@ class Kind:
 
     @contextlib.contextmanager
     def reserve_free(self, folder: Path) -> Iterator[Reservation]:
-        """Reserve the folder, or the first free one of `folder-2`, `folder-3` ..."""
+        """Reserve the folder, or the first free name of `folder-2`, `folder-3` ..."""
         with contextlib.ExitStack() as stack:
             for name in _numbered(folder, ""):
                 with contextlib.suppress(Taken):
@@ -116,8 +116,8 @@ class Kind:
         """Reserve a folder and write it at once.
 
         Raises:
-            Taken: something of this name exists and `overwrite` is not given, or another process reserved it.
-            ResultsError: it cannot be written, or it holds what becalm did not write.
+            Taken: the name exists and `overwrite` is not set, or another process reserved it.
+            ResultsError: the folder cannot be written, or contains files that becalm did not write.
 
         """
         with self.reserve(folder, overwrite=overwrite) as place:
@@ -134,12 +134,12 @@ class Reservation:
     _overwrite: bool
 
     def write(self, fill: Fill) -> Path:
-        """Write the folder: `fill` writes files into an empty one, which is renamed at the end.
+        """Write the folder: `fill` writes files to an empty folder, which is renamed at the end.
 
         A separate thread writes and the caller's thread waits, so that Ctrl-C takes effect at once.
 
         Raises:
-            ResultsError: the folder cannot be written, or another process has made one of this name.
+            ResultsError: the folder cannot be written, or another process has created a folder of this name.
 
         """
 
@@ -155,7 +155,7 @@ class Reservation:
             if os.path.lexists(self.folder):
                 if not self._overwrite:
                     raise Taken(
-                        f"{self.folder}: was created in the meantime; the results would have replaced it"
+                        f"{self.folder}: was created by another process; the results do not replace it"
                     )
                 self.folder.rename(_beside(self.folder, "old"))
             self._partial.rename(self.folder)
@@ -165,11 +165,11 @@ class Reservation:
 
 @contextlib.contextmanager
 def new_file(file: Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """Yield a path to write a new file to; it is renamed to `file` at the end of the block.
+    """Yield a path for a new file, which is renamed to `file` at the end of the block.
 
     Raises:
-        Taken: the name exists and `overwrite` is not given, or another process is about to write it.
-        ResultsError: it cannot be written.
+        Taken: the name exists and `overwrite` is not set, or another process is about to write it.
+        ResultsError: the file cannot be written.
 
     """
     with _reserved(file) as partial:
@@ -184,22 +184,22 @@ def new_file(file: Path, *, overwrite: bool = False) -> Iterator[Path]:
 
 
 def write_new(file: Path, text: str, *, overwrite: bool = False) -> None:
-    """Write a new file; raises what `new_file` raises."""
+    """Write a new file, with the same exceptions as `new_file`."""
     with new_file(file, overwrite=overwrite) as partial:
         partial.write_text(text, encoding="utf-8")
 
 
 def check_new(*files: Path | None, overwrite: bool = False) -> None:
-    """Check before the work begins that the files can be written, and that `overwrite` allows it.
+    """Check before the work starts that files can be written, and that `overwrite` allows it.
 
     Raises:
-        ResultsError: a file exists and `overwrite` is not given, it has no folder, or two are the same.
+        ResultsError: a file exists and `overwrite` is not set, its folder is missing, or two names are equal.
 
     """
     given = [file for file in files if file is not None]
     for place, file in enumerate(given):
         if file in given[:place]:
-            raise ResultsError(f"{file}: given for two files; each needs its own name")
+            raise ResultsError(f"{file}: given for two outputs; each needs its own file")
         if os.path.lexists(file) and not overwrite:
             raise Taken(f"{file}: already exists; choose another file or allow overwriting")
         if file.is_dir():
@@ -227,8 +227,8 @@ def reserve_file(file: Path) -> Iterator[None]:
     """Keep other processes of becalm from writing a file, and check that its folder can be written.
 
     Raises:
-        Taken: another process is about to write it.
-        ResultsError: it cannot be written.
+        Taken: another process is about to write the file.
+        ResultsError: the file cannot be written.
 
     """
     with _reserved(file) as partial:
@@ -238,7 +238,7 @@ def reserve_file(file: Path) -> Iterator[None]:
 
 
 def free_file(file: Path) -> Path:
-    """Return the file, or the first of `file-2`, `file-3` ... that does not exist."""
+    """Return the file, or the first free name of `file-2`, `file-3` ..."""
     return next(each for each in _numbered(file, file.suffix) if not os.path.lexists(each))
 
 
@@ -260,7 +260,7 @@ def _beside(path: Path, role: str) -> Path:
 
 @contextlib.contextmanager
 def _reserved(path: Path) -> Iterator[Path]:
-    """Lock a name and remove what a killed process left there; yield the path to write to."""
+    """Lock a name, remove the remains of a killed process, and yield the path to write to."""
     made = _parents_missing(path)
     try:
         lock = _lock(path)
@@ -280,7 +280,7 @@ def _reserved(path: Path) -> Iterator[Path]:
 
 
 def _parents_missing(path: Path) -> list[Path]:
-    """Return the parents that do not exist, the innermost first."""
+    """Return the missing parents, innermost first."""
     return list(itertools.takewhile(lambda parent: not parent.exists(), _place(path).parents))
 
 
@@ -297,12 +297,12 @@ def _lock(path: Path) -> BaseFileLock:
             if file.exists():
                 if not has_locks(file):
                     return _soft_lock(path)
-                raise Taken(f"{path}: another process of becalm is writing it; choose another name") from None
+                raise Taken(f"{path}: another becalm process is writing it; choose another name") from None
         except FileExistsError:
             wrong = next(parent for parent in file.parents if parent.exists())
             raise ResultsError(f"{path}: cannot be written: {wrong} is not a folder") from None
         except FileNotFoundError:
-            # Another process has just failed and removed the parents that it had made.
+            # Another process has just failed and removed the parents that it had created.
             pass
         except OSError as error:
             if error.errno in NO_LOCKS:
@@ -314,23 +314,23 @@ def _lock(path: Path) -> BaseFileLock:
 
 
 def _soft_lock(path: Path) -> BaseFileLock:
-    """Lock a name by the existence of a file, where there are no other locks."""
+    """Lock a name through the existence of a file, for file systems without locks."""
     from filelock import SoftFileLock, Timeout
 
-    # Not the file that has been opened to be locked: another process may have opened it, too.
+    # Use another name, because another process may also have opened the lock file.
     _beside(path, "lock").unlink(missing_ok=True)
     lock = SoftFileLock(_beside(path, "held"), blocking=False)
     try:
         lock.acquire()
     except Timeout:
-        why = "another process of becalm is writing it, or was killed"
-        raise Taken(f"{path}: {why}: remove {lock.lock_file}") from None
+        why = "another becalm process is writing it, or was killed and left a file"
+        raise Taken(f"{path}: {why}: in that case, remove {lock.lock_file}") from None
     return lock
 
 
 def _unlock(lock: BaseFileLock) -> None:
     if os.name == "posix":
-        # Remove it while the lock is held: another process may take the lock right after.
+        # Remove the file before releasing the lock, because another process may lock it right after.
         Path(lock.lock_file).unlink(missing_ok=True)
     lock.release()
     if os.name != "posix":
@@ -352,7 +352,7 @@ def _clear(path: Path) -> None:
 
 @contextlib.contextmanager
 def _written(path: Path) -> Iterator[None]:
-    """Turn system errors into messages about a path that the user knows, except those about other files."""
+    """Turn system errors into messages about the user's path, except errors of other files."""
     try:
         yield
     except OSError as error:
@@ -373,7 +373,7 @@ def _check_room(file: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """Flush a file or the entries of a folder to the disk, where the system supports that."""
+    """Flush a file or the entries of a folder to the disk, if the system supports it."""
     if os.name != "posix" and path.is_dir():
         return
     handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
@@ -384,16 +384,16 @@ def _sync(path: Path) -> None:
 
 
 def _link(partial: Path, file: Path) -> None:
-    """Rename a file, unless its name has been taken in the meantime."""
+    """Rename a file, unless the new name exists by now."""
     try:
         os.link(partial, file)
     except FileExistsError:
-        raise Taken(f"{file}: was created in the meantime; choose another file") from None
+        raise Taken(f"{file}: was created by another process; choose another file") from None
     except OSError:
-        # No hard links on this disk: take the name first, then fill the file.
+        # This disk has no hard links: create the name first, then fill the file.
         try:
             with file.open("xb"):
                 pass
         except FileExistsError:
-            raise Taken(f"{file}: was created in the meantime; choose another file") from None
+            raise Taken(f"{file}: was created by another process; choose another file") from None
         partial.replace(file)

@@ -1,4 +1,4 @@
-"""The fabric over time as NumPy arrays: one byte per frame and link."""
+"""The fabric over time as NumPy arrays, with one byte per frame and link."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 ROLES = ("calm", "root", "branch")
-"""Names of the values in `Frames.role`, which are indices of this tuple."""
+"""Names of the values in `Frames.role`, which are indices into this tuple."""
 
 
 @dataclass(frozen=True)
@@ -27,17 +27,17 @@ class Frames:
     occupancy: NDArray[np.uint8]
     """Share of the input buffer at the link's end that is occupied."""
     role: NDArray[np.uint8]
-    """Role of the output at the link's beginning, as an index of `ROLES`."""
+    """Role of the output at the link's start, as an index into `ROLES`."""
     busy: NDArray[np.uint8]
     """Share of the time in which the link sent, over all virtual lanes."""
     stalled: NDArray[np.uint8]
     """Share of the time in which a packet waited for credit, on any virtual lane."""
     marked: NDArray[np.uint8]
-    """Share of the packets sent that the switch marked, over all virtual lanes."""
+    """Share of sent packets that the switch marked, over all virtual lanes."""
 
     @classmethod
     def of(cls, table: pl.DataFrame) -> Frames:
-        """Make arrays from rows of the table `frames`."""
+        """Create arrays from rows of the table `frames`."""
         import numpy as np
 
         def stacked(column: str) -> NDArray[np.uint8]:

@@ -1,4 +1,4 @@
-"""Ctrl-C while the command line is loading: it exits as it does later, with a message and no traceback."""
+"""Ctrl-C while the command line is loading: exit with a message and no traceback, as later."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ import sys
 from types import FrameType
 
 INTERRUPTED = 130
-"""Exit code that a shell uses for this signal."""
+"""The shell's exit code for this signal."""
 MESSAGE = "interrupted; no half-written files remain"
 _asked = False
 """Whether Ctrl-C was pressed while a command ran."""
 
 
 def is_command(arguments: list[str]) -> bool:
-    """Whether a process is `becalm` or `python -m becalm`, not a program that uses the package."""
+    """Whether a process is `becalm` or `python -m becalm` rather than a program that uses the package."""
     started = next((at for at, each in enumerate(arguments) if not each.startswith("-") and at), 0)
     module = arguments[started - 1 : started + 1] == ["-m", "becalm"]
     return module or os.path.basename(arguments[started]).partition(".")[0] == "becalm"  # noqa: PTH119
 
 
 def while_loading() -> None:
-    """Handle Ctrl-C until `when_loaded`; an ignored signal stays ignored."""
+    """Handle Ctrl-C until `when_loaded`. An ignored signal stays ignored."""
     if is_command(sys.orig_argv) and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
 
 
 def when_loaded() -> None:
-    """Leave Ctrl-C to a command, which exits by an exception; before that typer would exit silently."""
+    """Let Ctrl-C raise an exception in the command, where typer would otherwise exit silently."""
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, _interrupt)
 
 
 def check() -> None:
-    """Raise a Ctrl-C again that was lost in an import: some libraries catch all its exceptions."""
+    """Raise Ctrl-C again if an import lost it. Some libraries catch all exceptions of an import."""
     if _asked:
         raise KeyboardInterrupt
 
@@ -46,7 +46,7 @@ def _interrupt(_: int, __: FrameType | None) -> None:
 
 
 def _end(_: int, __: FrameType | None) -> None:
-    # Nothing has begun, and an exception might be lost in the module being imported.
+    # No work has started, and the module being imported might swallow an exception.
     os.write(2, f"{MESSAGE}\n".encode())
     os._exit(INTERRUPTED)
 

@@ -25,9 +25,9 @@ class Interval(NamedTuple):
 
 
 def mean_interval(values: Sequence[float]) -> Interval:
-    """Return the mean of independent values with its interval; for a single value, the interval is the value.
+    """Return the mean of independent values with its interval. For a single value, the interval is the value.
 
-    With more than 31 values the quantile for 31 is used: the interval is then up to 4% too wide.
+    More than 31 values use the quantile for 31, so that the interval is up to 4% too wide.
 
     Args:
         values: one or more, finite.
@@ -35,7 +35,7 @@ def mean_interval(values: Sequence[float]) -> Interval:
     """
     count = len(values)
     if min(values) == max(values):
-        # A sum could round, but the mean of equal values is that value.
+        # Avoid rounding in the sum: the mean of equal values is exactly that value.
         return Interval(values[0], values[0], values[0])
     mean = math.fsum(values) / count
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))

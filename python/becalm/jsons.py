@@ -1,4 +1,4 @@
-"""JSON that every reader accepts: Python's own writer has words for infinity that the format does not."""
+"""Portable JSON, since Python's writer emits infinities and NaN, which the format does not allow."""
 
 from __future__ import annotations
 

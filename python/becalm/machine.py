@@ -1,4 +1,4 @@
-"""The memory of this machine, and sizes as people write them."""
+"""The memory of this machine, and sizes in human-readable form."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def limit_of(limit: int | str | None) -> int:
     """Return a limit in bytes.
 
     Raises:
-        BecalmError: neither a number of bytes above 0 nor a size with a unit.
+        BecalmError: the limit is neither a number of bytes above 0 nor a size with a unit.
 
     """
     if limit is None:
@@ -33,23 +33,25 @@ def limit_of(limit: int | str | None) -> int:
         found = None
     if found is None or not 1 <= found < _UNLIMITED:
         shown_limit = short(str(limit))
-        raise BecalmError(f"memory `{shown_limit}`: must be a number above 0 and one of {', '.join(UNITS)}")
+        raise BecalmError(
+            f"memory `{shown_limit}`: must be a number above 0 with one of the units {', '.join(UNITS)}"
+        )
     return int(found)
 
 
 def machine_limit() -> int:
-    """Return 80% of the memory that this process may use: the machine's, its group's or its own if lower."""
+    """Return 80% of the memory that this process may use: the lowest limit of machine, group and process."""
     return int(SHARE * min(_physical(), _addresses(), *_group_limits()))
 
 
 def check_addresses() -> None:
-    """Make sure that the libraries have enough address space: otherwise they fail or crash without a reason.
+    """Check that the libraries have enough address space. Without it, they fail or crash without a reason.
 
     Raises:
         BecalmError: the limit of addresses, `ulimit -v`, is too low.
 
     """
-    # As measured: threads of Polars and of the C library reserve much more than they use.
+    # Measured: threads of Polars and of the C library reserve much more than they use.
     needed = 1_200_000_000 + 100_000_000 * (os.cpu_count() or 1)
     if (found := _addresses()) < needed:
         raise BecalmError(
@@ -58,7 +60,7 @@ def check_addresses() -> None:
 
 
 def _addresses() -> int:
-    """Return how many bytes of address space this process may use."""
+    """Return the limit on this process's address space in bytes."""
     try:
         from resource import RLIM_INFINITY, RLIMIT_AS, getrlimit
     except ImportError:
@@ -68,7 +70,7 @@ def _addresses() -> int:
 
 
 def _physical() -> int:
-    """Return the memory of the machine; if it is unknown, there is no limit."""
+    """Return the memory of the machine, or no limit if it is unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
@@ -76,7 +78,7 @@ def _physical() -> int:
 
 
 def _group_limits() -> list[int]:
-    """Return the limits of the control groups that this process is in, of both versions."""
+    """Return the limits of this process's control groups, for both cgroup versions."""
     found = [_UNLIMITED]
     places = [_SYSTEM / "memory.max", _SYSTEM / "memory" / "memory.limit_in_bytes"]
     try:
@@ -102,7 +104,7 @@ def _group_limits() -> list[int]:
 
 
 def shown(size: float) -> str:
-    """Return a size as messages show it."""
+    """Return a size as text for messages."""
     for unit in ("B", "kB", "MB", "GB"):
         if size < 1000:
             return f"{size:.3g} {unit}"

@@ -1,4 +1,4 @@
-"""The memory that runs will need, and whether that is too much for this machine, before they begin."""
+"""Estimates, before runs start, of the memory that they need, and a check against the machine's limit."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from becalm.machine import limit_of, machine_limit, shown
 from becalm.scenario import Scenario
 
 PROCESS = 100_000_000
-"""Bytes that a process needs before it runs anything: Python and its modules."""
+"""Bytes that Python and its modules occupy before any run."""
 _KEPT = ("flows", "rows", "series", "snapshots", "frames", "spans")
-"""Parts that become tables, which stay when a replication is over."""
+"""Parts that become tables, which stay in memory after a replication."""
 
 
 class Estimate(NamedTuple):
-    """The memory that several runs will need together."""
+    """The total memory that concurrent runs will need."""
 
     total: int
     """Bytes."""
@@ -28,12 +28,12 @@ class Estimate(NamedTuple):
 
 
 def estimate(scenario: Scenario, *, at_once: int = 1, kept: int = 1) -> Estimate:
-    """Return the memory that runs of a scenario will need together, including this process.
+    """Return the total memory that runs of a scenario will need, including this process.
 
     Args:
-        scenario: what is run. Nothing is built for the estimate.
-        at_once: replications that run in parallel.
-        kept: replications whose tables are kept until the last one is finished.
+        scenario: the scenario to run. The estimate builds nothing.
+        at_once: number of parallel replications.
+        kept: number of replications whose tables are kept until the last one finishes.
 
     """
     core = scenario.core.memory_estimate
@@ -54,17 +54,18 @@ def check(
     processes: bool = False,
     kept: int | None = None,
 ) -> None:
-    """Make sure that scenarios can be run in this much memory.
+    """Check that scenarios fit into a memory limit.
 
     Args:
-        scenarios: what is run.
+        scenarios: the scenarios to run.
         limit: bytes, or a size such as `4 GB`; None: 80% of the machine's memory. See `machine_limit`.
-        width: runs in parallel.
-        processes: whether each of these has a process of its own.
-        kept: replications whose tables are kept; as many as run at once if not given.
+        width: number of parallel runs.
+        processes: whether each parallel run has its own process.
+        kept: number of replications whose tables are kept; default: the number of parallel runs.
 
     Raises:
-        MemoryLimitError: with the estimate and its largest part; nothing was built or run.
+        MemoryLimitError: the scenarios do not fit. The error contains the estimate and its largest part;
+            nothing was built or run.
         BecalmError: the limit is not a size.
 
     """
@@ -81,7 +82,7 @@ def _message(scenario: Scenario, total: int, needed: Estimate, most: int, width:
     return (
         f"{scenario.name}: needs about {shown(total)} of memory{runs}, most of it for {needed.part} "
         f"({shown(needed.part_bytes)}), more than the limit of {shown(most)}; "
-        "ask for less, or allow more with --max-memory (max_memory=)"
+        "reduce the scenario, or allow more with --max-memory (max_memory=)"
     )
 
 

@@ -1,4 +1,4 @@
-"""Values in messages, and errors in a file of another program, collected and reported at once."""
+"""Values in messages, and errors in input files, which are collected and reported together."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from becalm.errors import Mistake, ScenarioError
 
 MOST_TOLD = 50
-"""Maximum number of errors in a message; two files that do not belong together have thousands."""
+"""Maximum number of errors in a message. Two files that do not match can have thousands."""
 
 
 SHOWN = 60
@@ -19,13 +19,13 @@ SHOWN = 60
 
 
 def short(text: str) -> str:
-    """Return a text for a message: on one line, a long one truncated."""
+    """Return a text for a message, on one line and truncated if long."""
     text = text.replace("\n", "\\n")
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
 
 
 def printable(text: str) -> str:
-    """Return a text with control characters escaped: an input file must not control the terminal."""
+    """Return a text with escaped control characters, so that an input file cannot control the terminal."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(
@@ -35,13 +35,13 @@ def printable(text: str) -> str:
 
 
 def reason(error: Exception) -> str:
-    """Return in plain words why Python could not read a value."""
+    """Return the reason in plain words why Python could not read a value."""
     if isinstance(error, RecursionError | MemoryError):
         return "is nested too deeply"
     if isinstance(error, OverflowError) or "integer string conversion" in str(error):
         return "has a number with too many digits"
     if isinstance(error, UnicodeError):
-        return "is not text in UTF-8"
+        return "is not UTF-8 text"
     return str(error)
 
 
@@ -49,8 +49,8 @@ class Mistakes:
     """The errors in one file.
 
     Args:
-        file: its name in messages.
-        lines: the line of each key of a TOML file, by its path.
+        file: the file's name in messages.
+        lines: the line number of each key of a TOML file, by the key's path.
 
     """
 
@@ -62,7 +62,8 @@ class Mistakes:
     def add(self, line: int | None, key: str, value: str, problem: str, valid: str = "") -> None:
         """Add an error: its line, the text there, the problem, and valid values.
 
-        In a TOML file the line may be None: the line of the key is used, or of the table that should have it.
+        For a TOML file, the line may be None. The error then refers to the key's line, or to the line of the
+        table that should contain the key.
         """
         if line is None and self._lines:
             line = next((self._lines[each] for each in _tables(key) if each in self._lines), None)
@@ -72,7 +73,7 @@ class Mistakes:
         """Raise the errors, if any.
 
         Raises:
-            ScenarioError: with all errors, in the order of their lines.
+            ScenarioError: there are errors; the message lists them in the order of their lines.
 
         """
         if self.list:
@@ -94,7 +95,7 @@ class Mistakes:
 
 
 def _tables(key: str) -> Iterator[str]:
-    """Yield the path of a key, and of the tables that it is in: `case[0].name`, `case[0]`, `case`."""
+    """Yield the path of a key and its enclosing tables: `case[0].name`, `case[0]`, `case`."""
     yield key
     while cut := max(key.rfind("."), key.rfind("[")) + 1:
         key = key[: cut - 1]
@@ -102,11 +103,11 @@ def _tables(key: str) -> Iterator[str]:
 
 
 def read_lines(path: str | PathLike[str]) -> Iterator[str]:
-    """Yield the lines of a file without line ends; the file need not fit into memory.
+    """Yield the lines of a file without line ends. The file need not fit into memory.
 
     Raises:
-        FileNotFoundError: no such file.
-        ScenarioError: not a text file.
+        FileNotFoundError: the file does not exist.
+        ScenarioError: the file is not a text file.
 
     """
     with Path(path).open("rb") as file:
@@ -119,11 +120,11 @@ def read_lines(path: str | PathLike[str]) -> Iterator[str]:
 
 
 def read_text(path: str | PathLike[str]) -> str:
-    """Return the text of a file; for a results folder, the scenario of its run, including changes.
+    """Return the text of a file. For a results folder, return the scenario of its run, including changes.
 
     Raises:
-        FileNotFoundError: no such file.
-        ScenarioError: not a text file.
+        FileNotFoundError: the file does not exist.
+        ScenarioError: the file is not a text file.
 
     """
     manifest = Path(path) / "manifest.json"
@@ -136,4 +137,4 @@ def read_text(path: str | PathLike[str]) -> str:
         raise ScenarioError(f"{path}: not a text file in UTF-8 (byte {error.start})", str(path)) from error
     except ValueError as error:
         name = printable(str(path))
-        raise ScenarioError(f"{name}: not a name of a file: it has a zero byte", name) from error
+        raise ScenarioError(f"{name}: not a valid file name: it contains a zero byte", name) from error

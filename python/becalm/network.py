@@ -1,4 +1,4 @@
-"""The network of a scenario, from the core: nodes, links and paths, for every topology."""
+"""The network of a scenario, as built by the core: nodes, links and paths, for every topology."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 
 class Network:
-    """Nodes, links, groups of hosts and paths of a scenario; nothing is simulated.
+    """Nodes, links, groups of hosts and paths of a scenario, without a simulation.
 
     A link is one direction of a cable, named `A->B` after its nodes, or `A[port]->B` if there are several
-    between the same two nodes. Links have the order of the table `links` of results, flows that of `flows`.
+    between the same two nodes. Links are in the order of the results table `links`, and flows in the order of
+    `flows`.
     """
 
     def __init__(self, core: Core, name: str) -> None:
@@ -52,14 +53,14 @@ class Network:
 
     @property
     def flows(self) -> pl.DataFrame:
-        """One row per flow: `group`, `source`, `destination`, `sl`; jobs are groups, too."""
+        """One row per flow: `group`, `source`, `destination`, `sl`. Jobs are also groups."""
         return self._tables["flows"]
 
     @property
     def flow_paths(self) -> pl.DataFrame:
-        """One row per flow and link that its packets can take: `flow`, `link` (its row in `links`), `share`.
+        """One row per flow and link on its paths: `flow`, `link` (its row in `links`), `share`.
 
-        `share` is the share of the flow's packets if equal ports are used evenly.
+        `share` is the share of the flow's packets on the link if equal ports are used evenly.
         """
         return self._tables["paths"]
 
@@ -78,7 +79,7 @@ class Network:
 
     @cached_property
     def groups(self) -> dict[str, tuple[list[str], list[str]]]:
-        """The hosts that send and those that receive, by group of flows or job."""
+        """The sending and the receiving hosts, by group of flows or job."""
         found: dict[str, tuple[list[str], list[str]]] = {}
         for name, flows in self.flows.group_by("group", maintain_order=True):
             ends = (flows[end].unique(maintain_order=True).to_list() for end in ("source", "destination"))
@@ -88,11 +89,11 @@ class Network:
     def paths(self, source: str, destination: str) -> pl.DataFrame:
         """Return the links that packets from one host to another can take, in the order of the path.
 
-        The rows of `links`, with `share`: the share of the packets if equal ports are used evenly.
+        These are rows of `links`, with `share`: the share of the packets if equal ports are used evenly.
 
         Raises:
-            ScenarioError: unknown hosts.
-            FabricError: no path.
+            ScenarioError: a host is unknown.
+            FabricError: there is no path.
 
         """
         import polars as pl
@@ -102,10 +103,10 @@ class Network:
         return self.links[[link for link, _ in found]].with_columns(shares)
 
     def crosses(self, link: str) -> pl.DataFrame:
-        """Return the flows whose packets can take a link: the rows of `flows`, with their number `flow`.
+        """Return the flows whose packets can take a link, as rows of `flows` with the flow number in `flow`.
 
         Raises:
-            ScenarioError: no link of this name.
+            ScenarioError: no link has this name.
 
         """
         names = self.links["link"]
@@ -123,18 +124,18 @@ class Network:
         """Return the distance in cables from a host to every other, along the paths of packets.
 
         Raises:
-            ScenarioError: an unknown host.
+            ScenarioError: the host is unknown.
 
         """
         others = [host for host in self.hosts if host != source]
-        # Equal ports lead to a host in the same number of steps, to which their shares add up.
+        # Paths over equal ports have the same length, so the shares add up to the distance.
         return {host: round(self.paths(source, host)["share"].sum()) for host in others}
 
     def cycle(self, *, of_all: bool = False) -> list[str]:
-        """Return links each of which may wait for the next; empty if no deadlock is possible.
+        """Return a cycle of links in which each may wait for the next; empty if no deadlock is possible.
 
         Args:
-            of_all: whether to use the paths between all hosts, not only those of the flows.
+            of_all: whether to use the paths between all hosts, not only the flows' paths.
 
         """
         return self._core.cycle(of_all)

@@ -1,4 +1,4 @@
-"""Work on several cores that ends cleanly on Ctrl-C; support of file systems for several processes."""
+"""Parallel work that ends cleanly on Ctrl-C, and a check that a file system supports several processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from becalm import interrupts
 
 
 def cores() -> int:
-    """Return how many cores this process may use: an administrator or batch system may limit them."""
+    """Return the number of cores that this process may use. An administrator or batch system may limit it."""
     if hasattr(os, "sched_getaffinity"):
         return max(1, len(os.sched_getaffinity(0)))
     return os.cpu_count() or 1
@@ -24,7 +24,7 @@ class Cancelled(Exception):
 
 
 class Cancel:
-    """A request to stop, seen by all threads."""
+    """A request to stop that all threads can see."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
@@ -42,12 +42,12 @@ class Cancel:
 def run_all(work: Callable[[int, Cancel], None], count: int, threads: int | None) -> None:
     """Call `work(index, cancel)` for every index below `count` on up to `threads` threads (None: all cores).
 
-    The caller's thread only waits, so that Ctrl-C reaches it at once. When it does, or when one piece of work
-    fails, the pieces that have not begun are dropped, those that run are asked to stop and awaited, and the
-    exception reaches the caller.
+    The caller's thread only waits, so that Ctrl-C reaches it at once. After Ctrl-C or the failure of a call,
+    calls that have not started are dropped, running calls are asked to stop and awaited, and the exception is
+    raised in the caller.
 
     Raises:
-        ValueError: `threads` below 1.
+        ValueError: `threads` is below 1.
 
     """
     threads = cores() if threads is None else threads
@@ -56,7 +56,7 @@ def run_all(work: Callable[[int, Cancel], None], count: int, threads: int | None
     cancel = Cancel()
     pool = ThreadPoolExecutor(min(threads, max(count, 1)), thread_name_prefix="becalm")
     try:
-        # Inside the `try`: a Ctrl-C during submission must also end the pieces that already run.
+        # Inside the `try`, because a Ctrl-C during submission must also end the running calls.
         _wait({pool.submit(work, index, cancel) for index in range(count)})
     except BaseException:
         cancel.request()
@@ -68,7 +68,7 @@ def run_all(work: Callable[[int, Cancel], None], count: int, threads: int | None
 def _wait(pending: set[Future[None]]) -> None:
     while pending:
         interrupts.check()
-        # A bounded wait: an unbounded one is deaf to Ctrl-C on some platforms.
+        # A bounded wait, because an unbounded wait ignores Ctrl-C on some platforms.
         done, pending = wait(pending, timeout=0.2, return_when=FIRST_COMPLETED)
         for future in done:
             future.result()
@@ -79,7 +79,7 @@ NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
 def has_locks(file: Path) -> bool:
-    """Whether the file system of a file has locks: some network file systems have none."""
+    """Whether the file system of a file supports locks. Some network file systems do not."""
     try:
         import fcntl
     except ImportError:

@@ -1,4 +1,4 @@
-"""Tables as Parquet files that are either intact or refused with one message."""
+"""Tables as Parquet files. Damaged files are refused with one message."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def digest_of(file: Path) -> str:
 
 
 def read_table(file: Path, digest: str | None) -> pl.DataFrame:
-    """Read a table. Its digest is checked first: some damage makes Polars end the whole process."""
+    """Read a table. Check its digest first, because some damage makes Polars end the entire process."""
     import polars as pl
 
     if file.is_symlink():
-        raise ResultsError(f"{file}: is a symbolic link; the tables are files of the folder itself")
+        raise ResultsError(f"{file}: is a symbolic link; tables must be regular files in the folder")
     try:
-        # An open file: Polars takes names as patterns, and only those in UTF-8.
+        # Pass an open file, because Polars interprets names as patterns and supports only UTF-8 names.
         if digest is not None and digest_of(file) != digest:
-            raise ResultsError(f"{file}: damaged: it has changed since it was written")
+            raise ResultsError(f"{file}: damaged: its content has changed since it was written")
         with file.open("rb") as content:
             return pl.read_parquet(content)
     except FileNotFoundError as error:
@@ -39,9 +39,9 @@ def read_table(file: Path, digest: str | None) -> pl.DataFrame:
 
 
 class _Writer:
-    """A file that can be told to stop, and that remembers why it could not be written.
+    """A file object that can stop writing on request and that keeps the original write error.
 
-    Polars writes from its own threads, which receive no Ctrl-C, and turns every error into one of its own.
+    Polars writes from its own threads, which receive no Ctrl-C, and replaces every error with its own.
     """
 
     def __init__(self, file: IO[bytes], check: Callable[[], None]) -> None:
@@ -64,7 +64,7 @@ class _Writer:
 def write_table(
     table: pl.DataFrame, file: IO[bytes], metadata: dict[str, str], check: Callable[[], None]
 ) -> None:
-    """Write a table; `check` is called often, and raises to stop the work."""
+    """Write a table. `check` is called often, and raises an exception to stop the work."""
     import polars as pl
 
     writer = _Writer(file, check)

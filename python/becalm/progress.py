@@ -1,4 +1,4 @@
-"""Progress of a set of runs, which sweeps, experiments and comparisons report while they run."""
+"""Progress of a set of runs, as reported by sweeps, experiments and comparisons."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 _Item = TypeVar("_Item")
 Steps: TypeAlias = Callable[[int, int], object]
-"""Called with the number of finished steps, and the number of all steps."""
+"""Called with the number of finished steps and the total number of steps."""
 
 
 def steps(items: Sequence[_Item], progress: Steps | None) -> Iterator[_Item]:
-    """Yield items one by one, and report before each, and at the end, how many are done."""
+    """Yield items, and report how many are done before each item and at the end."""
     for place, item in enumerate(items):
         if progress is not None:
             progress(place, len(items))
@@ -24,11 +24,11 @@ class SweepProgress(NamedTuple):
     """Progress of a set of runs."""
 
     finished: int
-    """Finished points, including those found on disk."""
+    """Finished points, including points found on disk."""
     points: int
-    """Number of all points."""
+    """Total number of points."""
     fraction: float
-    """Share of the simulated time done, from 0 to 1."""
+    """Completed share of the simulated time, from 0 to 1."""
     events: int
     """Events handled by this call."""
     packet_hops: int

@@ -19,7 +19,7 @@ _KEYS = ("becalm", "core", "model", "compiler", "git_revision", "created", "plat
 
 
 def of(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of `describe` in a manifest; None for those that an older becalm did not write."""
+    """Return a manifest's values of `describe`, with None for values that older versions did not write."""
     return {key: manifest.get(key) for key in _KEYS}
 
 
@@ -43,16 +43,16 @@ def describe() -> dict[str, Any]:
 
 @cache
 def core_hash() -> str:
-    """Return the SHA-256 of the compiled core: the same core and scenario give the same results."""
+    """Return the SHA-256 of the compiled core. The same core and scenario produce the same results."""
     return hashlib.sha256(Path(core_file).read_bytes()).hexdigest()
 
 
 @cache
 def git_revision() -> str | None:
-    """Return the revision of becalm if it runs from a checkout, with `-dirty` if that was changed."""
+    """Return becalm's revision if it runs from a checkout, with `-dirty` if the checkout has changes."""
     here = Path(__file__)
     try:
-        # A copy installed somewhere inside another repository is not tracked there.
+        # A copy installed inside another repository is not tracked there.
         _git("ls-files", "--error-unmatch", here.name)
         return _git("describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
     except (OSError, subprocess.SubprocessError):

@@ -1,4 +1,4 @@
-"""Amounts with a unit: times, read by the parser of scenarios, and positions on an axis."""
+"""Quantities with units: times, read with the scenario parser, and positions on an axis."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\
 
 
 def axis(values: Sequence[Any]) -> tuple[list[float], str] | None:
-    """Return numbers and quantities as numbers of one unit, the smallest of theirs; None if there is none.
+    """Return numbers and quantities as numbers in their smallest common unit, or None if there is none.
 
-    `512 B` and `16 KiB` are 512 and 16384 of `B`; `4 packets` and `8 packets` are 4 and 8 of `packets`.
+    `512 B` and `16 KiB` become 512 and 16384 in `B`; `4 packets` and `8 packets` become 4 and 8 in `packets`.
     """
     parts = [None if isinstance(value, bool) else _QUANTITY.fullmatch(str(value)) for value in values]
     found = [(float(part[1]), part[2]) for part in parts if part]
@@ -54,7 +54,7 @@ def seconds(text: str) -> float:
     """Return the seconds of a time such as `5 ms` or `5ms`.
 
     Raises:
-        BecalmError: it is not a time; the message lists the units.
+        BecalmError: the text is not a time; the message lists the units.
 
     """
     try:
@@ -62,5 +62,5 @@ def seconds(text: str) -> float:
     except UnicodeEncodeError:
         found = None
     if found is None:
-        raise BecalmError(f"time `{short(text)}`: must be a number and one of {', '.join(UNITS)}")
+        raise BecalmError(f"time `{short(text)}`: must be a number with one of the units {', '.join(UNITS)}")
     return found

@@ -31,16 +31,16 @@ _FILE = re.compile(r"[a-z][a-z_]*\.parquet")
 
 
 def _files(manifest: Mapping[str, Any]) -> set[str]:
-    """Return the names of the files of the tables; a name that leads elsewhere raises ValueError."""
+    """Return the file names of the tables. Raise ValueError for a name outside the folder."""
     names = [entry["file"] for entry in manifest["tables"].values()]
     for name in names:
         if not _FILE.fullmatch(name):
-            raise ValueError(f"{name!r} is not the name of a table's file")
+            raise ValueError(f"{name!r} is not the file name of a table")
     return set(names)
 
 
 FOLDER = Kind(MANIFEST, "a results folder", _files)
-"""The folders in which results are kept."""
+"""Results folders."""
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,15 @@ class Replication:
     """One replication, without its tables."""
 
     replication: int
-    """Number of the replication, from 0."""
+    """Number of the replication, starting at 0."""
     fingerprint: str
-    """16 hexadecimal digits that identify the whole trajectory."""
+    """16 hexadecimal digits that identify the complete trajectory."""
     events: int
-    """Events handled."""
+    """Number of events handled."""
     packet_hops: int
-    """Packets that crossed a link, counted once per link."""
+    """Number of packets that crossed a link, counted once per link."""
     wall_time: float
-    """Seconds it took."""
+    """Wall-clock seconds."""
     guards: list[str]
     """The rules of the model that were checked and held."""
     end: float = math.nan
@@ -73,14 +73,14 @@ class Replication:
 
 
 class Results(Tables):
-    """The tables of a run, over all its replications.
+    """The tables of a run, with all its replications.
 
-    Every table has a column `replication`; `units` names the unit of each column, empty for plain numbers and
-    text.
+    Every table has a column `replication`. `units` contains the unit of each column, or an empty string for
+    plain numbers and text.
     """
 
     notebook: ClassVar[Callable[[Results], str] | None] = None
-    """How a notebook shows a run; set by `becalm.reports`, which is above this module."""
+    """The function that renders a run in a notebook; set by `becalm.reports`, which is above this module."""
 
     def __init__(
         self,
@@ -95,11 +95,11 @@ class Results(Tables):
         self.tables = tables
         self.units = units
         self.origin = origin or provenance.describe()
-        """Version of becalm, platform and time of the run, not of the reader."""
+        """Version of becalm, platform and time at which the run was made."""
 
     @classmethod
     def from_outcomes(cls, scenario: Scenario, outcomes: Sequence[Outcome]) -> Results:
-        """Gather the replications of a run, in their order."""
+        """Combine the replications of a run, in order."""
         import polars as pl
 
         parts: dict[str, list[pl.DataFrame]] = {}
@@ -114,10 +114,10 @@ class Results(Tables):
 
     @property
     def frames(self) -> Frames:
-        """The fabric over time, as arrays; of the first replication.
+        """The fabric over time in the first replication, as arrays.
 
         Raises:
-            ResultsError: the scenario does not request them with `observe.frames`.
+            ResultsError: the scenario does not request frames with `observe.frames`.
 
         """
         return self.frames_of(0)
@@ -126,7 +126,7 @@ class Results(Tables):
         """Return the frames of one replication and virtual lane.
 
         Raises:
-            ResultsError: there are none.
+            ResultsError: there are no such frames.
 
         """
         import polars as pl
@@ -141,22 +141,23 @@ class Results(Tables):
         return Frames.of(table)
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return a table; if it has to be requested first, the error message says how.
+        """Return a table.
 
         Raises:
-            ResultsError: the scenario does not request it.
+            ResultsError: the table is missing; the message explains how to request it.
 
         """
         if name not in self.tables and name in SCHEMA:
-            how = f"set {SCHEMA[name].asked_by}, run it again" if SCHEMA[name].asked_by else "it was not kept"
+            asked = SCHEMA[name].asked_by
+            how = f"set {asked} and run it again" if asked else "it was not kept"
             raise ResultsError(f"{self.scenario.name} has no {name}: {how}")
         return self.tables[name]
 
     def to_pandas(self, name: str) -> Any:  # noqa: ANN401
-        """Return a table as a data frame of pandas; needs `becalm[pandas]`.
+        """Return a table as a pandas data frame. Requires `becalm[pandas]`.
 
         Raises:
-            ResultsError: the scenario does not request it, or pandas or pyarrow is not installed.
+            ResultsError: the table is missing, or pandas or pyarrow is not installed.
 
         """
         try:
@@ -167,7 +168,7 @@ class Results(Tables):
 
     @property
     def fingerprints(self) -> list[str]:
-        """One fingerprint per replication: equal when, and only when, every packet moved at the same time."""
+        """One fingerprint per replication, equal if and only if every packet moved at the same time."""
         return [item.fingerprint for item in self.replications]
 
     @property
@@ -177,12 +178,12 @@ class Results(Tables):
 
     @property
     def events(self) -> int:
-        """Events of all replications."""
+        """Total number of events of all replications."""
         return sum(item.events for item in self.replications)
 
     @property
     def packet_hops(self) -> int:
-        """Packet-hops of all replications."""
+        """Total number of packet-hops of all replications."""
         return sum(item.packet_hops for item in self.replications)
 
     @property
@@ -197,12 +198,12 @@ class Results(Tables):
         return [guard for guard in self.replications[0].guards if all(guard in held for held in common)]
 
     def manifest(self) -> dict[str, Any]:
-        """Everything needed to know where the tables come from, and to run them again."""
+        """Everything needed to trace the origin of the tables and to repeat the run."""
         scenario = self.scenario
         return {
             **self.origin,
             "scenario": {
-                # Only the file's name: paths are private.
+                # Store only the file's name, because paths are private.
                 "name": PurePath(scenario.name).name,
                 "hash": scenario.hash,
                 "toml": scenario.pinned().to_toml(),
@@ -224,18 +225,18 @@ class Results(Tables):
     def save(self, folder: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Write the manifest and one Parquet file per table.
 
-        Everything is written to a temporary folder, which is renamed at the end: the folder is complete or
-        absent.
+        All files go to a temporary folder, which is renamed at the end, so that the folder is either complete
+        or absent.
 
         Raises:
-            ResultsError: the folder exists and `overwrite` is not given, or it contains files that becalm did
+            ResultsError: the folder exists and `overwrite` is not set, or it contains files that becalm did
                 not write, or it cannot be written.
 
         """
         return FOLDER.write(folder, self.fill, overwrite=overwrite)
 
     def fill(self, folder: Path, check: Callable[[], None]) -> None:
-        """Write the files into an empty folder; `check` is called often, and raises to stop the work."""
+        """Write the files to an empty folder. `check` is called often, and raises an exception to stop."""
         manifest = self.manifest()
         for name, table in self.tables.items():
             metadata = {f"unit:{column}": unit for column, unit in self.units[name].items()}
@@ -255,15 +256,15 @@ class Results(Tables):
 
 
 def load_results(folder: str | PathLike[str], *, only: Collection[str] | None = None) -> Results:
-    """Read a results folder back.
+    """Read a results folder.
 
     Args:
         folder: the folder.
         only: names of the tables to read; None: all.
 
     Raises:
-        ResultsError: not a results folder, or a damaged one.
-        ScenarioError: its scenario is not valid in this version of becalm.
+        ResultsError: the folder is not a results folder, or is damaged.
+        ScenarioError: the scenario is not valid in this version of becalm.
 
     """
     folder = Path(folder)
@@ -276,7 +277,7 @@ def load_results(folder: str | PathLike[str], *, only: Collection[str] | None = 
         text, name = str(manifest["scenario"]["toml"]), str(manifest["scenario"]["name"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ResultsError(f"{folder / MANIFEST}: not a becalm manifest: {_reason(error)}") from error
-    # Reading results runs no code: the schemes need not exist.
+    # Reading results runs no code, so the schemes need not exist.
     scenario = Scenario(text, name=name, schemes=None)
     tables = {
         name: read_table(folder / entry["file"], entry.get("sha256")) for name, entry in entries.items()
@@ -288,13 +289,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """Read the manifest of a results folder.
 
     Raises:
-        ResultsError: not a results folder.
+        ResultsError: the folder is not a results folder.
 
     """
     try:
         manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_bytes())
     except (OSError, RecursionError, ValueError) as error:
-        raise ResultsError(f"{folder}: not a results folder, it has no readable {MANIFEST}") from error
+        raise ResultsError(f"{folder}: not a results folder: it has no readable {MANIFEST}") from error
     return manifest
 
 

@@ -1,4 +1,4 @@
-"""Running a scenario: all its replications, spread over the cores."""
+"""Runs all replications of a scenario, in parallel on the available cores."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Progress(NamedTuple):
     """Progress of one replication."""
 
     replication: int
-    """Number of the replication, from 0."""
+    """Number of the replication, starting at 0."""
     replications: int
     """Number of replications."""
     time: float
@@ -45,23 +45,22 @@ def run(
     """Run all replications of a scenario.
 
     Args:
-        scenario: what to run.
-        progress: called about every 50 ms for every replication that runs, and once at its end, by one thread
-            at a time.
-            An exception that it raises ends the run.
-        threads: number of threads to use, first for replications in parallel, and for one run if there are
-            more threads than replications. None: as many as there are cores, and several for one run only
-            if the fabric is large enough to benefit. One run never gets more threads than are useful; see
-            `fewer_threads`. Results do not depend on it.
+        scenario: the scenario to run.
+        progress: called about every 50 ms for every active replication, and once at its end, by one thread at
+            a time. If it raises an exception, the run ends.
+        threads: number of threads, used first for parallel replications, and then for single runs if there
+            are more threads than replications. None: one per core, with several for one run only if the
+            fabric is large enough to benefit. A run never gets more threads than are useful; see
+            `fewer_threads`. Results do not depend on the number of threads.
         max_memory: memory that the run may use, in bytes or as a size such as `4 GB`. None: 80% of the
             machine's memory.
         schemes: user-defined schemes, as classes or as FILE:NAME; see `Scenario.using`.
 
     Raises:
-        SchemeError: one of the schemes cannot be loaded, or failed in the run.
-        MemoryLimitError: the run would need more memory than that; nothing was built.
-        FabricError: a run that cannot continue, such as a deadlock.
-        KeyboardInterrupt: Ctrl-C; the run ends within a second.
+        SchemeError: a scheme cannot be loaded, or failed in the run.
+        MemoryLimitError: the run would need more memory than `max_memory`; nothing was built.
+        FabricError: the run cannot continue, for example because of a deadlock.
+        KeyboardInterrupt: Ctrl-C was pressed; the run ends within a second.
 
     """
     scenario = scenario.using(schemes)
@@ -85,25 +84,25 @@ def run(
 
 
 def threads_each(scenario: Scenario, threads: int | None) -> int:
-    """Return how many threads each of a scenario's replications gets."""
+    """Return the number of threads for each of a scenario's replications."""
     if threads is not None:
         return scenario.core.allowed_threads(max(1, threads // scenario.replications))
     return scenario.core.useful_threads(max(1, cores() // scenario.replications))
 
 
 def fewer_threads(scenario: Scenario, threads: int | None) -> str | None:
-    """Return why a run gets fewer threads than requested; None if it gets all of them."""
+    """Return the reason why a run gets fewer threads than requested; None if it gets all of them."""
     if threads is None:
         return None
     asked, gets = max(1, threads // scenario.replications), threads_each(scenario, threads)
     if gets == asked:
         return None
     if not scenario.core.native:
-        why = "its Python schemes run on one; `becalm.native` compiles them"
+        why = "its Python schemes support only one; `becalm.native` compiles them"
         return f"each run gets 1 of {asked} threads: {why}"
     return (
-        f"each run gets {gets} of {asked} threads: more would mostly wait for each other, since the cables "
-        "between switches have too little delay for their traffic"
+        f"each run gets {gets} of {asked} threads: more threads would mostly wait for each other, since the "
+        "cables between switches have too little delay for their traffic"
     )
 
 
@@ -114,7 +113,7 @@ def run_one(
     report: Callable[[Progress], object],
     threads: int = 1,
 ) -> Outcome:
-    """Run one replication on this thread and as many more as needed; `cancel` ends it."""
+    """Run one replication on this thread and further threads as needed; `cancel` ends it."""
     replications = scenario.replications
 
     def on_progress(now: float, duration: float, events: int, packet_hops: int) -> None:

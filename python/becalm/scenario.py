@@ -1,4 +1,4 @@
-"""Scenarios: read, change, write. Only the compiled core decides what is valid in a scenario."""
+"""Reads, changes and writes scenarios. Only the compiled core decides what is valid in a scenario."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
     from becalm.schemes.loading import Provided
 
 MOST_PARTS = 32
-"""Maximum number of parts of a key, more than any scenario has."""
+"""Maximum number of parts in a key, more than in any scenario."""
 
 
 class Scenario:
-    """A checked scenario, never changed after it was made.
+    """An immutable, checked scenario.
 
     Args:
-        source: the text of a scenario file, or the same as nested dictionaries and lists.
-        name: its name in messages and manifests.
-        origins: options that set values, by key in the form of messages (`flows[0].stop`). Messages about
-            these keys name the option in place of the scenario.
-        max_memory: memory that the traces and schedules that it names may use, in bytes or as a size such as
-            `4 GB`. None: 80% of the machine's memory.
-        schemes: user-defined schemes that it may name, as classes or as FILE:NAME. A scenario contains no
-            code, so it is a mistake to name another scheme. None: it may name any, but cannot be run; for
-            results of others.
+        source: the text of a scenario file, or its content as nested dictionaries and lists.
+        name: the scenario's name in messages and manifests.
+        origins: options that set values, by key as in messages (`flows[0].stop`). Messages about these keys
+            name the option instead of the scenario.
+        max_memory: memory for the scenario's traces and schedules, in bytes or as a size such as `4 GB`.
+            None: 80% of the machine's memory.
+        schemes: user-defined schemes that the scenario may name, as classes or as FILE:NAME. A scenario
+            contains no code, so it is a mistake to name another scheme. None: the scenario may name any
+            scheme, but cannot be run, which suits the results of others.
 
     Raises:
-        ScenarioError: with all mistakes at once.
-        SchemeError: a scheme that cannot be loaded.
+        ScenarioError: the scenario is invalid; the error lists all mistakes.
+        SchemeError: a scheme cannot be loaded.
 
     """
 
@@ -84,12 +84,12 @@ class Scenario:
 
     @cached_property
     def warnings(self) -> list[str]:
-        """Settings that are valid but probably not intended, each in one sentence."""
+        """Warnings about valid but probably unintended settings, each in one sentence."""
         return self.core.warnings
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of the resolved scenario: the same for two files that mean the same."""
+        """SHA-256 of the resolved scenario, the same for all files that resolve to the same scenario."""
         canonical = json.dumps(self.resolved, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()
 
@@ -99,7 +99,7 @@ class Scenario:
         return self.core.replications
 
     def network(self) -> Network:
-        """Return its network: nodes, links, groups of hosts and paths; nothing is simulated."""
+        """Return the network, without a simulation: nodes, links, groups of hosts and paths."""
         return self._network
 
     @cached_property
@@ -107,25 +107,24 @@ class Scenario:
         return Network(self.core, self.name)
 
     def hosts(self, *patterns: str) -> list[str]:
-        """Return the hosts that patterns name, as `from` and `to` of a group do.
+        """Return the hosts that match patterns, as in `from` and `to` of a group.
 
         Args:
-            patterns: names, ranges such as `H0..H7`, or `*` for all; all if not given.
+            patterns: names, ranges such as `H0..H7`, or `*` for all; default: all.
 
         Raises:
-            ScenarioError: with all patterns that name no host.
+            ScenarioError: some patterns match no host; the error lists them.
 
         """
         return self.core.hosts(list(patterns or ("*",)), self.name)
 
     def without_control(self) -> Scenario:
-        """Return the scenario without congestion control: switches mark nothing, sources react to nothing.
+        """Return the scenario without congestion control: switches mark nothing, and sources do not react.
 
-        The window of its response stays, since it belongs to the transport; responses of single groups are
-        removed.
+        The response's window stays, since it belongs to the transport. Responses of groups are removed.
 
         Raises:
-            ScenarioError: its text is not TOML 1.0.
+            ScenarioError: the scenario's text is not TOML 1.0.
 
         """
         ((_, params),) = self.resolved["response"].items()
@@ -136,22 +135,22 @@ class Scenario:
         return self.replace(off | self._own_responses("response", "restart"))
 
     def with_guideline(self, name: str = manager.DEFAULT, *, hot_spot_degree: int | None = None) -> Scenario:
-        """Return the scenario with the control that a guideline derives from its fabric, for all groups.
+        """Return the scenario with a guideline's congestion control for its fabric, for all groups.
 
         Args:
             name: `becalm`, `pfister2005` or `gran2010`.
-            hot_spot_degree: sources that send to one hot spot in the worst case; all hosts if not given.
+            hot_spot_degree: largest number of sources that send to one hot spot; default: all hosts.
 
         Raises:
-            BecalmError: an unknown guideline, or a degree below 2 or above the number of hosts.
-            ScenarioError: a scenario that cannot have it.
+            BecalmError: the guideline is unknown, or the degree is below 2 or above the number of hosts.
+            ScenarioError: the scenario does not support the guideline's settings.
 
         """
         recommended = manager.recommend(self, hot_spot_degree=hot_spot_degree, guideline=name)
         return recommended.apply(self, self._own_responses("response"))
 
     def _own_responses(self, *keys: str) -> dict[str, Any]:
-        """Return the changes that remove these keys from single groups and jobs."""
+        """Return the changes that remove keys from single groups and jobs."""
         data = self.data()
         return {
             f"{kind}.{place}.{key}": None
@@ -162,21 +161,21 @@ class Scenario:
         }
 
     def to_toml(self) -> str:
-        """Return its text as TOML: as it was written, or made from dictionaries."""
+        """Return the scenario's text as TOML: the original text, or text generated from dictionaries."""
         return self._text
 
     def replace(self, changes: Mapping[str, Any], *, option: str | None = None) -> Scenario:
         """Return a changed copy.
 
         Args:
-            changes: values by dotted key. A table replaces the whole table, so `{"response": {"fimd": {}}}`
+            changes: values by dotted key. A table replaces the entire table, so `{"response": {"fimd": {}}}`
                 replaces the response. None removes the key. Items of a list are named by their index or by
                 their `name`: `{"flows.victim.stop": "60 ms"}`.
             option: the command-line option that requests the changes, such as `--set`. Messages about a
-                value then name the option with its key and value, in place of the scenario.
+                value then name the option, key and value instead of the scenario.
 
         Raises:
-            ScenarioError: when the result has mistakes.
+            ScenarioError: the result is invalid.
 
         """
         data = self.data()
@@ -195,15 +194,15 @@ class Scenario:
     def using(self, schemes: Iterable[type[Scheme] | Provided | str]) -> Scenario:
         """Return a copy that uses user-defined schemes.
 
-        A scheme that the scenario does not name replaces its `[response]`, `[marking]` or `[echo]`;
-        responses of single groups stay.
+        A scheme that the scenario does not name replaces its `[response]`, `[marking]` or `[echo]`. Responses
+        of single groups stay.
 
         Args:
             schemes: classes derived from `becalm.Response`, `becalm.Marker` or `becalm.Echo`, or FILE:NAME.
 
         Raises:
-            SchemeError: a scheme that cannot be loaded, or two for one place.
-            ScenarioError: when the result has mistakes.
+            SchemeError: a scheme cannot be loaded, or two schemes are for the same table.
+            ScenarioError: the result is invalid.
 
         """
         from becalm.schemes.loading import chosen, provide
@@ -216,7 +215,7 @@ class Scenario:
         return Scenario(data or self._text, name=self.name, max_memory=self._limit, schemes=schemes)
 
     def pinned(self) -> Scenario:
-        """Return the scenario with the parameters and file hashes of user-defined schemes written out."""
+        """Return the scenario with explicit parameters and file hashes of user-defined schemes."""
         if not self.schemes:
             return self
         data, resolved = self.data(), self.resolved
@@ -228,10 +227,10 @@ class Scenario:
         return Scenario(data, name=self.name, schemes=self.schemes)
 
     def data(self) -> dict[str, Any]:
-        """Return its text as dictionaries and lists.
+        """Return the scenario's text as dictionaries and lists.
 
         Raises:
-            ScenarioError: it is not TOML 1.0; the core reads more than that.
+            ScenarioError: the text is not TOML 1.0. The core accepts newer TOML.
 
         """
         try:
@@ -247,7 +246,7 @@ class Scenario:
         return hash(self.hash)
 
     def __deepcopy__(self, _: dict[int, Any]) -> Scenario:
-        # It never changes.
+        # Scenarios are immutable.
         return self
 
     def __repr__(self) -> str:
@@ -264,13 +263,13 @@ def load(
 
     Args:
         path: the file.
-        max_memory: memory that the traces and schedules that it names may use; see `Scenario`.
-        schemes: user-defined schemes that it may name; see `Scenario`.
+        max_memory: memory for the scenario's traces and schedules; see `Scenario`.
+        schemes: user-defined schemes that the scenario may name; see `Scenario`.
 
     Raises:
-        FileNotFoundError: no such file.
-        ScenarioError: with all mistakes at once.
-        SchemeError: a scheme that cannot be loaded.
+        FileNotFoundError: the file does not exist.
+        ScenarioError: the scenario is invalid; the error lists all mistakes.
+        SchemeError: a scheme cannot be loaded.
 
     """
     name = printable(str(path)).replace("\n", "\\n")
@@ -297,10 +296,10 @@ def _provide(schemes: Iterable[type[Scheme] | Provided | str] | None) -> tuple[P
 
 
 def parse_change(text: str) -> tuple[str, Any]:
-    """Split `key=value`, as on the command line; the value is TOML, or else plain text.
+    """Split `key=value`, as on the command line. The value is TOML, or else plain text.
 
     Raises:
-        ScenarioError: without `=` or without key, or with a value that no scenario can have.
+        ScenarioError: `=` or the key is missing, or the value is invalid in any scenario.
 
     """
     key, equals, value = text.partition("=")
@@ -313,7 +312,7 @@ def parse_change(text: str) -> tuple[str, Any]:
     except (RecursionError, ValueError) as error:
         raise ScenarioError(f"`{short(text)}`: {reason(error)}") from error
     if list(found) != ["value"]:
-        raise ScenarioError(f"`{short(text)}`: is more than one change; each needs a `--set` of its own")
+        raise ScenarioError(f"`{short(text)}`: is more than one change; each needs its own `--set`")
     return key.strip(), found["value"]
 
 
@@ -323,17 +322,17 @@ def _to_toml(data: Mapping[str, Any], name: str) -> str:
     try:
         return tomli_w.dumps(data)
     except (RecursionError, TypeError, ValueError) as error:
-        problem = f"{reason(error)}: a scenario holds text, numbers, lists and tables"
+        problem = f"{reason(error)}: a scenario can contain only text, numbers, lists and tables"
         raise ScenarioError(f"{name}: {problem}", name) from error
 
 
 def _shown(value: Any) -> str:  # noqa: ANN401
-    """Return a value as on a command line."""
+    """Return a value as written on a command line."""
     return printable(short(value if isinstance(value, str) else json.dumps(value, default=str)))
 
 
 def _put(data: dict[str, Any], key: str, value: Any, name: str) -> str:  # noqa: ANN401
-    """Set a value in nested dictionaries and lists; return its key as in messages: `flows[0].stop`."""
+    """Set a value in nested dictionaries and lists, and return its key as in messages: `flows[0].stop`."""
     *path, last = key.split(".")
     if len(path) >= MOST_PARTS:
         raise _no_place(short(key), f"has {len(path) + 1} parts", f"up to {MOST_PARTS}", name)
@@ -363,7 +362,7 @@ def _put(data: dict[str, Any], key: str, value: Any, name: str) -> str:  # noqa:
 def _item(place: Any, part: str, key: str, name: str) -> int:  # noqa: ANN401
     """Return the index of an item in a list, by its number or its name."""
     if not isinstance(place, list):
-        raise _no_place(key, f"nothing can be named `{part}` there", "a key inside a table", name)
+        raise _no_place(key, f"`{part}` cannot be a key there", "a key inside a table", name)
     if part.isdecimal() and len(part) < 10 and int(part) < len(place):
         return int(part)
     names = [item.get("name") for item in place if isinstance(item, dict)]

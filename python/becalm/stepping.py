@@ -1,4 +1,4 @@
-"""Runs that advance in steps: read the state of flows in between, and set their paces."""
+"""Runs that advance in steps, between which the state of flows can be read and their paces set."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PS = 10**12
-"""Picoseconds in a second."""
+"""Picoseconds per second."""
 
 
 class Flows(Mapping[str, "NDArray[np.float64]"]):
-    """Live columns of flows at one time, by name: arrays of one number for each flow.
+    """The state of all flows at one time: an array for each column name, with one number per flow.
 
-    `gap` and `window` of the pace, `rate` [share of the link's], `in_flight` [packets], `rtt` [s] of the
-    last ACK, and since the start of the run `sent_packets`, `sent_bytes`, `delivered_packets`,
-    `delivered_bytes`, `delivered_marked`, `acks`, `acks_marked`, `posted_bytes`. Bytes are those on the wire.
+    `gap` and `window` of the pace, `rate` [share of the link's rate], `in_flight` [packets], `rtt` [s] of the
+    last ACK; and since the start of the run, `sent_packets`, `sent_bytes`, `delivered_packets`,
+    `delivered_bytes`, `delivered_marked`, `acks`, `acks_marked`, `posted_bytes`. Bytes are wire bytes.
     """
 
     def __init__(self, values: NDArray[np.float64]) -> None:
@@ -51,7 +51,7 @@ _PLACES = {name: place for place, name in enumerate(CoreRun.columns)}
 
 
 class Run:
-    """A run in progress; `becalm.start` makes it. Its results are those of one run without steps."""
+    """A run in progress, created by `becalm.start`. Its results are the same as without steps."""
 
     def __init__(self, scenario: Scenario, replication: int = 0, threads: int = 1) -> None:
         self.scenario = scenario
@@ -74,14 +74,14 @@ class Run:
 
     @property
     def flows(self) -> Flows:
-        """The columns of all flows now, as copies."""
+        """The current state of all flows, as a copy."""
         return Flows(self.core.live(self._all))
 
     def flows_of(self, group: str) -> range:
         """Return the numbers of a group's flows.
 
         Raises:
-            ValueError: no such group.
+            ValueError: no group has this name.
 
         """
         if group not in self._groups:
@@ -89,11 +89,11 @@ class Run:
         return self._groups[group]
 
     def advance(self, *, until: float | str | None = None, by: float | str | None = None) -> bool:
-        """Advance the run, without holding the interpreter; return whether it continues after that.
+        """Advance the run without holding the interpreter, and return whether it has not ended yet.
 
         Args:
-            until: a simulated time: seconds, or a string such as "40 us".
-            by: a time span from now, instead.
+            until: a simulated time, in seconds or as a string such as "40 us".
+            by: a time span from now, instead of `until`.
 
         Raises:
             ValueError: neither or both are given, or the value is not a time.
@@ -115,16 +115,18 @@ class Run:
         gap: float | None = None,
         window: int | None = None,
     ) -> None:
-        """Set the pace of flows from now on, in place of their responses.
+        """Set the pace of flows from now on, overriding their responses.
 
         Args:
-            flow: a flow by its number, some of them, or a group by its name.
-            rate: share of the link's rate, above 0, at most 1.
-            gap: idle time after a packet, as a multiple of its own transmission time, instead: 1 / rate - 1.
-            window: packets under way; None for no limit.
+            flow: the number of a flow, several numbers, or the name of a group.
+            rate: share of the link's rate, above 0 and at most 1.
+            gap: idle time after a packet as a multiple of its transmission time, instead of `rate`:
+                1 / rate - 1.
+            window: maximum number of packets in flight; None for no limit.
 
         Raises:
-            ValueError: no such flow, neither or both of rate and gap, or a value out of its range.
+            ValueError: a flow does not exist, neither or both of `rate` and `gap` are given, or a value is
+                out of range.
 
         """
         if (rate is None) == (gap is None):
@@ -137,7 +139,7 @@ class Run:
         )
 
     def finish(self) -> Results:
-        """Run to the end; return the results.
+        """Run to the end, and return the results.
 
         Raises:
             FabricError: the run cannot continue.
@@ -150,10 +152,10 @@ class Run:
 
 
 def picoseconds(span: float | str | None) -> int:
-    """Return a time in seconds, or a string such as "40 us", in picoseconds.
+    """Return a time, given in seconds or as a string such as "40 us", in picoseconds.
 
     Raises:
-        ValueError: it is not a time.
+        ValueError: the value is not a time.
 
     """
     try:
@@ -166,12 +168,12 @@ def picoseconds(span: float | str | None) -> int:
 
 
 def start(scenario: Scenario, replication: int = 0, *, threads: int = 1) -> Run:
-    """Set up a run of one replication at time zero, to advance in steps.
+    """Set up a run of one replication that starts at time zero and advances in steps.
 
     Args:
-        scenario: what to run.
-        replication: number of the replication, from 0; it shifts the seed.
-        threads: number of threads of the run; results do not depend on it.
+        scenario: the scenario to run.
+        replication: number of the replication, from 0, which shifts the seed.
+        threads: number of threads for the run. Results do not depend on it.
 
     Raises:
         SchemeError: a user-defined scheme failed at its start.

@@ -1,4 +1,4 @@
-"""The tables of results, declared by the core: names, columns, kinds, units, meanings."""
+"""The tables of results as declared by the core: names, columns, kinds, units, meanings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from becalm._core import result_schema
 
-REPLICATION = "Number of the replication, from 0."
+REPLICATION = "Number of the replication, starting at 0."
 """Meaning of the first column of every table."""
 
 
@@ -19,8 +19,8 @@ class Column:
 
     name: str
     kind: str
-    """Kind of its values: `name`, `number` (of a thing), `count`, `share`, `index`, `ratio`, `rate`, `time`,
-    `bytes`, `quantity`, `flag` or `row` (of bytes)."""
+    """Kind of its values: `name`, `number` (an identifier), `count`, `share`, `index`, `ratio`, `rate`,
+    `time`, `bytes`, `quantity`, `flag` or `row` (of bytes)."""
     unit: str
     """Unit of its values; empty for shares, ratios and names."""
     meaning: str
@@ -32,17 +32,17 @@ class Schema:
 
     name: str
     rows: str
-    """The subject of a row."""
+    """What a row describes."""
     asked_by: str
-    """The setting of a scenario that requests it; empty for a table that every run has."""
+    """The scenario setting that requests the table; empty for a table that every run has."""
     over_time: bool
-    """Whether its rows have times of their own: a summary of a run omits it."""
+    """Whether its rows have times; a summary of a run omits such tables."""
     rank: str
-    """The column that puts its rows in order on a page, the largest first; empty for their own order."""
+    """The column by which a page sorts the rows, largest first; empty for the original order."""
     columns: Mapping[str, Column]
 
     def written(self) -> dict[str, Any]:
-        """Return it as the core writes it."""
+        """Return the declaration in the core's format."""
         return {**vars(self), "columns": [vars(column) for column in self.columns.values()]}
 
 
@@ -52,4 +52,4 @@ def _read(table: dict[str, Any]) -> Schema:
 
 
 SCHEMA: dict[str, Schema] = {table["name"]: _read(table) for table in json.loads(result_schema())}
-"""Every table of results by its name."""
+"""All tables of results by name."""

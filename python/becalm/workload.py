@@ -1,4 +1,4 @@
-"""Workloads of other simulators, as flows of a scenario."""
+"""Imports workloads of other simulators as flows of a scenario."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any, Literal, NamedTuple
 from becalm.mistakes import Mistakes, read_text
 
 LARGEST_MESSAGE = (1 << 32) - 1
-"""Maximum size of a message of a scenario in bytes."""
+"""Maximum size of a scenario's messages in bytes."""
 LONGEST = 18
-"""Maximum number of digits of any number of a connection."""
+"""Maximum number of digits of a number in a connection."""
 _LATEST_START = {"ps": 10**12 * 86_400, "us": 10**6 * 86_400}
 _NANOSECONDS = {"ps": Fraction(1, 1000), "us": Fraction(1000)}
 _PAIR = re.compile(r"(\d{1,18})->(\d{1,18})")
@@ -33,10 +33,10 @@ class _Connection(NamedTuple):
     start: Fraction | None
     """Start as written in the file; None if a trigger starts it."""
     size: int
-    """Bytes; 0 for a connection without end."""
+    """Size in bytes; 0 for an endless connection."""
     trigger: int | None
     fires: tuple[int, ...]
-    """Triggers that its end fires."""
+    """Triggers that fire when the connection ends."""
 
 
 def read_connection_matrix(
@@ -46,31 +46,31 @@ def read_connection_matrix(
     host: str = "H{}",
     start_unit: Literal["ps", "us"] = "ps",
 ) -> list[dict[str, Any]]:
-    """Read a connection matrix of htsim, a line such as `103->32 id 1 start 0 size 2000000` per connection.
+    """Read an htsim connection matrix, with lines such as `103->32 id 1 start 0 size 2000000`.
 
-    Every connection becomes a flow of its own that sends one message, or endlessly if its size is 0.
+    Every connection becomes a separate flow that sends one message, or sends endlessly if its size is 0.
 
     Args:
         path: the file.
-        name: name of the group of flows; those without end are a group `NAME_endless`.
-        host: how host number `{}` is called in the scenario, as its topology names hosts.
-        start_unit: what a start counts: `ps` as htsim's RoCE, NDP and EQDS programs read it, or `us` as its
-            UEC program does for connections that are messages.
+        name: name of the group of flows; endless flows form a group `NAME_endless`.
+        host: name of host number `{}` in the scenario, as given by its topology.
+        start_unit: unit of a start: `ps`, as in htsim's RoCE, NDP and EQDS programs, or `us`, as in its UEC
+            program for connections that are messages.
 
     Returns:
-        What a scenario takes as `flows`: a list of groups.
+        A list of groups for `flows` of a scenario.
 
     Raises:
-        FileNotFoundError: no such file.
-        ScenarioError: with all mistakes at once, each with its line. Connections that triggers start are
-            read by `read_connection_job`; priorities and failures of links are not supported.
+        FileNotFoundError: the file does not exist.
+        ScenarioError: the file is invalid; the error lists all mistakes with their lines. For connections
+            that triggers start, use `read_connection_job`. Priorities and link failures are not supported.
 
     """
     matrix = _Matrix(path)
     connections = matrix.read(read_text(path), _LATEST_START[start_unit])
     for each in connections:
         if each.start is None:
-            problem = "a flow starts at a time; becalm.read_connection_job reads triggers"
+            problem = "a flow must have a start time; becalm.read_connection_job reads triggers"
             matrix.add(each.line, "trigger", str(each.trigger), problem, "start")
     matrix.mistakes.check()
     groups: list[dict[str, Any]] = []
@@ -99,24 +99,25 @@ def read_connection_job(
     host: str = "H{}",
     start_unit: Literal["ps", "us"] = "ps",
 ) -> list[dict[str, Any]]:
-    """Read a connection matrix of htsim as a job, whose messages can wait for others by triggers.
+    """Read an htsim connection matrix as a job, whose messages can wait for others through triggers.
 
-    A trigger fires where a flow ends: at its source when the last packet has left, at its destination when
-    that has arrived. It starts flows of that host. (htsim waits for the last acknowledgement.) With a
-    `multishot`, the first flow in the file that fires it starts the first one that waits for it.
+    A trigger fires at both ends of a flow: at its source when the last packet has left, and at its
+    destination when that packet has arrived. It starts flows of that host. (htsim waits for the last
+    acknowledgement.) With a `multishot`, the first flow in the file that fires the trigger starts the first
+    flow that waits for it.
 
     Args:
         path: the file.
         name: name of the job.
-        host: how host number `{}` is called in the scenario, as its topology names hosts.
-        start_unit: what a start counts, as for `read_connection_matrix`; starts are rounded to nanoseconds.
+        host: name of host number `{}` in the scenario, as given by its topology.
+        start_unit: unit of a start, as for `read_connection_matrix`; starts are rounded to nanoseconds.
 
     Returns:
-        What a scenario takes as `jobs`: a list of one job.
+        A list of one job for `jobs` of a scenario.
 
     Raises:
-        FileNotFoundError: no such file.
-        ScenarioError: with all mistakes at once, each with its line.
+        FileNotFoundError: the file does not exist.
+        ScenarioError: the file is invalid; the error lists all mistakes with their lines.
 
     """
     matrix = _Matrix(path)
@@ -134,7 +135,7 @@ def read_connection_job(
 
 
 class _Matrix:
-    """A connection matrix while it is read."""
+    """Reads a connection matrix."""
 
     def __init__(self, file: str | PathLike[str]) -> None:
         self.mistakes = Mistakes(file)
@@ -150,7 +151,7 @@ class _Matrix:
         rest = [(n, words) for n, words in lines if not self.header(n, words)]
         for key in _HEADERS[:2]:
             if key not in self.headers:
-                self.add(None, key, "", f"is missing: the file begins with `{key} N`", "N at least 1")
+                self.add(None, key, "", f"is missing: the file must begin with `{key} N`", "N at least 1")
         nodes = max(0, self.headers.get("Nodes", (0, 0))[0]) or None
         pairs = [(n, words) for n, words in rest if _PAIR.fullmatch(words[0])]
         for line, words in rest:
@@ -179,7 +180,7 @@ class _Matrix:
         if number < least:
             self.add(line, key, " ".join(words[1:]), f"bad header: must be `{key} N`", f"N at least {least}")
         elif key in self.headers:
-            self.add(line, key, words[1], f"is already there, in line {self.headers[key][1]}")
+            self.add(line, key, words[1], f"already exists in line {self.headers[key][1]}")
         elif key == "Failures" and number:
             self.add(line, key, words[1], "failures of links are not supported", "0")
         self.headers.setdefault(key, (number, line))
@@ -200,7 +201,7 @@ class _Matrix:
             return
         number, kind, count = int(found[1]), found[2], int(found[3] or 1)
         if number in self.triggers:
-            self.add(line, "trigger id", str(number), f"is already there, in line {self.triggers[number][2]}")
+            self.add(line, "trigger id", str(number), f"already exists in line {self.triggers[number][2]}")
         self.triggers[number] = (kind, count, line)
 
     def connection(self, line: int, words: list[str], nodes: int | None, latest: int) -> _Connection | None:
@@ -224,10 +225,10 @@ class _Matrix:
         return _Connection(line, source, destination, own, values.get("start"), size, trigger, tuple(fires))
 
     def fields(self, line: int, words: list[str]) -> Iterator[tuple[str, Fraction]]:
-        """Yield the fields of a connection, each once."""
+        """Yield each field of a connection once."""
         seen = set()
         for key, value in zip(words[::2], [*words[1::2], ""], strict=False):
-            # htsim reads a start as a decimal number.
+            # htsim accepts a decimal number as a start.
             form, what = (r"-?\d+(\.\d*)?", "a number") if key == "start" else (r"-?\d+", "a whole number")
             if key not in _FIELDS:
                 self.add(line, key, value, "unknown field or not supported", ", ".join(_FIELDS))
@@ -243,7 +244,8 @@ class _Matrix:
         if "size" not in seen:
             self.add(line, "size", "", "is missing")
         if {"start", "trigger"} <= seen:
-            self.add(line, "start", "", "a flow with a trigger starts when it fires", "one of the two")
+            problem = "a flow with a trigger starts when the trigger fires"
+            self.add(line, "start", "", problem, "one of the two")
         if not seen & {"start", "trigger"}:
             self.add(line, "start", "", "is missing")
 
@@ -255,14 +257,12 @@ class _Matrix:
         if number is None:
             return
         if number in ids:
-            self.add(
-                line, "id", str(number), f"is the id of line {ids[number]} already", "another id, or none"
-            )
+            self.add(line, "id", str(number), f"is already used in line {ids[number]}", "another id, or none")
         ids.setdefault(number, line)
 
 
 class _Schedule:
-    """A GOAL schedule of connections: each a send and a receive, which others may wait for."""
+    """A GOAL schedule of connections. Each is a send and a receive, which other connections may wait for."""
 
     def __init__(self, matrix: _Matrix, connections: list[_Connection], unit: Fraction) -> None:
         self.add = matrix.add
@@ -270,7 +270,7 @@ class _Schedule:
         self.connections = connections
         self.unit = unit
         self.firing: dict[int, list[int]] = {}
-        """By trigger: the connections whose ends fire it, in their order."""
+        """By trigger: the connections whose ends fire it, in order."""
         self.started: dict[int, list[int]] = {}
         """By trigger: the connections that it starts."""
         for at, each in enumerate(connections):
@@ -286,7 +286,7 @@ class _Schedule:
         lines: dict[int, list[str]] = {host: [] for host in hosts}
         for at, each in enumerate(self.connections):
             if each.size == 0:
-                self.add(each.line, "size", "0", "a flow without end cannot be part of a job", "at least 1")
+                self.add(each.line, "size", "0", "an endless flow cannot be part of a job", "at least 1")
             lines[each.source].append(f"s{at}: send {each.size}b to {rank[each.destination]} tag {at}")
             lines[each.destination].append(f"r{at}: recv {each.size}b from {rank[each.source]} tag {at}")
         for host in hosts:
@@ -300,7 +300,7 @@ class _Schedule:
         return f"num_ranks {len(hosts)}\n" + "".join(ranks), hosts
 
     def clock(self, host: int) -> Iterator[str]:
-        """Yield the starts of a host's flows as computations, one after the other."""
+        """Yield the starts of a host's flows as a sequence of computations."""
         starts = [
             (round(each.start * self.unit), at)
             for at, each in enumerate(self.connections)
@@ -318,7 +318,7 @@ class _Schedule:
                 yield f"s{at} requires {last}"
 
     def waits(self, number: int) -> Iterator[tuple[int, int]]:
-        """Yield the connections that a trigger starts, each with one whose end it waits for."""
+        """Yield the connections that a trigger starts, each with the connection whose end it waits for."""
         kind, count, line = self.triggers.get(number, ("", 0, None))
         firing, started = self.firing.get(number, []), self.started.get(number, [])
         if not kind:
@@ -345,6 +345,6 @@ class _Schedule:
 
 
 def _shown(number: Fraction | None) -> str:
-    """Return a number as text, without a fraction if it has none."""
+    """Return a number as text, without decimals if it is whole."""
     number = number or Fraction(0)
     return str(number.numerator) if number.denominator == 1 else f"{float(number):.6f}".rstrip("0")

@@ -1,4 +1,4 @@
-"""Files that are almost right: seeds with some bytes, words and lines changed."""
+"""Almost valid files: seeds with some bytes, words and lines changed."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ EDGES = (
         b"-",
     ),
 )
-"""What is at the edge of what readers expect."""
+"""Edge cases for readers."""
 _WORD = re.compile(rb'"[^"\n]*"|[A-Za-z0-9_.+-]+')
 _PLACE = st.integers(0, 10**6)
 
 
 def broken(seeds: Sequence[bytes], words: Sequence[bytes] = ()) -> st.SearchStrategy[bytes]:
-    """Return a strategy: one of the seeds, and up to eight changes."""
+    """Return a strategy for one of the seeds with up to eight changes."""
     put = st.sampled_from([*EDGES, *words])
     change = st.one_of(
         st.tuples(st.just("replace"), _PLACE, put),

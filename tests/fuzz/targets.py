@@ -1,4 +1,4 @@
-"""Every reader of a file or text that comes from outside, with what is broken for it."""
+"""All readers of external files and texts, with seeds to corrupt."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ class Target:
     """A reader."""
 
     seeds: list[bytes]
-    """Input that is right."""
+    """Valid input."""
     read: Callable[[bytes], object]
-    """Reads an input; raises nothing but errors of becalm."""
+    """Reads an input; raises only becalm's errors."""
     words: tuple[bytes, ...] = ()
-    """What has a meaning to it."""
+    """Words with a meaning to the reader."""
 
 
 @contextlib.contextmanager
@@ -77,7 +77,7 @@ def _of(reader: Callable[[Path], object], name: str = "broken.txt") -> Callable[
 
 
 def _beside(reader: Callable[[Path], object], **others: bytes) -> Callable[[bytes], object]:
-    """Return a reader of a file with others in its folder, their names ending in .toml."""
+    """Return a reader of a file in a folder with other .toml files."""
 
     def read(content: bytes) -> object:
         with _file(content, "broken.toml") as path:
@@ -89,7 +89,7 @@ def _beside(reader: Callable[[Path], object], **others: bytes) -> Callable[[byte
 
 
 def _change(content: bytes) -> object:
-    """Apply changes, one a line, as `--set` does."""
+    """Apply changes, one per line, in the format of `--set`."""
     lines = content.decode("utf-8", "surrogateescape").split("\n")
     changes = dict(parse_change(line) for line in lines[:20])
     return becalm.Scenario(SCENARIO.decode(), name="tiny.toml").replace(changes, option="--set").resolved
@@ -97,7 +97,7 @@ def _change(content: bytes) -> object:
 
 def _scenario(path: Path) -> object:
     scenario = becalm.load(path)
-    # The text that a scenario keeps is read again wherever it is run.
+    # The scenario's text must be readable again, because other processes load it to run the scenario.
     assert becalm.Scenario(scenario.to_toml()).hash == scenario.hash
     return scenario.summary, scenario.core.memory_estimate
 
@@ -141,7 +141,7 @@ def _tables(path: Path) -> object:
 
 
 def _import(path: Path) -> object:
-    # What is imported is a scenario without mistakes, whatever the names and numbers in the file.
+    # An imported fabric must be a valid scenario, regardless of names and numbers in the file.
     return becalm.Scenario(importing.import_fabric(path).text)
 
 
@@ -154,7 +154,7 @@ def _opensm(path: Path) -> object:
 
 
 def _results(content: bytes) -> object:
-    """Read a folder whose manifest is broken."""
+    """Read a folder with a broken manifest."""
     with _file(content, MANIFEST) as path:
         for name, table in PARQUET.items():
             (path.parent / name).write_bytes(table)
@@ -176,7 +176,7 @@ def _run_file(path: Path) -> None:
 
 
 def _shelf(content: bytes) -> object:
-    """Read a store that has a broken file."""
+    """Read a store with a broken file."""
     with tempfile.TemporaryDirectory(prefix="becalm-fuzz-") as folder:
         store = Store(Path(folder) / "store")
         store.put(KEY, RUN, archive.ALL)
@@ -186,12 +186,12 @@ def _shelf(content: bytes) -> object:
 
 
 def _manifest_inside(content: bytes) -> None:
-    """Read a run whose manifest is broken, in an archive that is whole."""
+    """Read a run with a broken manifest in an intact archive."""
     target = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(PACKED)) as packed, zipfile.ZipFile(target, "w") as made:
         for name in packed.namelist():
             made.writestr(name, content if name == MANIFEST else packed.read(name))
-        # The note of an older becalm, without a checksum: the manifest is read.
+        # Older versions wrote no checksum, so the manifest is read.
         made.comment = packed.comment.rpartition(b" ")[0]
     with _file(target.getvalue(), "run") as path:
         _run_file(path)
@@ -396,4 +396,4 @@ TARGETS = {
     ),
     "stores": Target([PACKED], _shelf),
 }
-"""The readers by name."""
+"""Readers by name."""

@@ -1,7 +1,7 @@
-"""Broken input of every kind: a reader returns a value or raises an error of becalm, soon.
+"""Broken input of every kind: each reader quickly returns a value or raises an error of becalm.
 
-Each target has the same inputs every time, however busy the machine is. `FUZZ_SECONDS=600` gives it that time
-and new inputs; `make fuzz` does. What was found is kept in `corpus`, and is tried first.
+By default, each target has the same inputs on every run. With `FUZZ_SECONDS=600`, which `make fuzz` sets,
+each target gets new inputs for this time. `corpus` contains inputs that exposed faults; they are tried first.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ import becalm
 
 GIVEN = os.environ.get("FUZZ_SECONDS")
 BATCH = 100
-"""Inputs of a target, or between two looks at the clock."""
+"""Inputs per target, or between two checks of the time."""
 LONGEST = 3.0
-"""Seconds of processor time for one input: a reader that takes longer hangs."""
+"""Limit on processor time per input in s; a slower reader counts as hanging."""
 MOST = 1_500_000_000
-"""Bytes by which the process may grow."""
+"""Limit on growth of the process in bytes."""
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -38,7 +38,7 @@ def test_corrupted_input(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     for content in [*(path.read_bytes() for path in kept), *target.seeds]:
         _try(target, content)
     for content in target.seeds:
-        # What is right is read.
+        # Valid input must be accepted.
         target.read(content)
 
     def one(content: bytes) -> None:
@@ -67,13 +67,13 @@ def _batch(target: Target, number: int, one: Callable[[bytes], None]) -> None:
 
 
 def _try(target: Target, content: bytes) -> bool:
-    """Return whether an input is refused; any other error than becalm's own goes on."""
+    """Return whether an input is refused; errors other than becalm's own are not caught."""
     begin = time.process_time()
     try:
         target.read(content)
         refused = False
     except (becalm.BecalmError, OSError) as error:
-        # A command tells those of the system, such as a file that is not there, as its own.
+        # Commands report system errors, such as a missing file, like becalm's errors.
         assert str(error).strip(), "an error without a message"
         refused = True
     assert time.process_time() - begin < LONGEST
@@ -81,5 +81,5 @@ def _try(target: Target, content: bytes) -> bool:
 
 
 def _peak() -> int:
-    """Return the most memory that the process has had so far, in bytes."""
+    """Return the process's peak memory so far in bytes."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

@@ -1,4 +1,4 @@
-"""A model of Swift at one queue, written apart from becalm: whole windows, an ACK per packet, equal flows."""
+"""An independent model of Swift with one queue: whole-packet windows, an ACK per packet, equal flows."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import math
 import random
 
 BASE, TARGET, RANGE = 10e-6, 17e-6, 75e-6
-"""Round trip of the empty network, target without small windows, and longest addition for them, in s."""
+"""Empty network's round trip, target for large windows, and largest addition for small windows, in s."""
 SERVICE = 80e-9
-"""Time of a packet on the link in s."""
+"""Transmission time of a packet in s."""
 BETA, LEAST = 0.8, 0.5
-"""Strength of a decrease, and the smallest factor."""
+"""Strength of a decrease, and its smallest factor."""
 _A = RANGE / (1 / math.sqrt(0.1) - 1 / math.sqrt(100))
 
 
 def target(window: float) -> float:
-    """Target of a window in s."""
+    """Return the target delay for a window in s."""
     return TARGET + min(max(_A / math.sqrt(window) - _A / math.sqrt(100), 0.0), RANGE)
 
 
@@ -28,7 +28,7 @@ class Flow:
         self.window, self.under_way, self.cut_at = BASE / SERVICE, 0, -1.0
 
     def acked(self, now: float, sent: float) -> None:
-        """Handle the ACK of a packet; `pause` is the least time between two cuts beyond a round trip."""
+        """Handle an ACK; two cuts are at least a round trip plus `pause` apart."""
         rtt, aim = now - sent, target(self.window)
         if rtt < aim:
             self.window += self.increase / max(self.window, 1)
@@ -43,7 +43,7 @@ def mean_round_trip(
     """Return the mean round trip in s from the warm-up to the end."""
     rng = random.Random(seed)
     senders = [Flow(increase, pause) for _ in range(flows)]
-    # Time, order, sender, and when the packet left; none left where a flow begins.
+    # Time, order, sender, and the packet's departure time, or None at the start of a flow.
     events: list[tuple[float, int, int, float | None]] = []
     for number in range(flows):
         heapq.heappush(events, (rng.random() * BASE, number, number, None))

@@ -1,4 +1,4 @@
-"""TIMELY, Swift and HPCC: the claims of mittal2015, kumar2020 and li2019 that a short run can judge."""
+"""TIMELY, Swift and HPCC: claims of mittal2015, kumar2020 and li2019 that short runs can judge."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def test_hop_scaling_takes_the_bias_against_long_routes_away() -> None:
     assert {claim.id: claim.verdict for claim in report.claims} == {
         "hop_scaling_is_fair": "holds",
         "without_it_long_routes_starve": "holds",
-        # Equal windows share by round trips, which long cables make unequal: see the readings.
+        # With equal windows, shares depend on round trips, which differ with long cables: see the readings.
         "hop_scaling_with_long_cables": "fails",
     }
 
 
 def test_the_mean_round_trip_of_swift_is_that_of_a_model_apart_from_it() -> None:
-    """With a small increase it lies below the target: flows cut twice for the same queue."""
+    """With a small increase, the mean lies below the target, because flows cut twice for the same queue."""
     flows, increase = 100, 0.1
     scene = standing.bottleneck(flows, increase, short=True)
     (point,) = measure([Outcome({}, becalm.run(becalm.Scenario(scene.scenario())))])["points"].to_dicts()
@@ -44,7 +44,7 @@ def test_the_mean_round_trip_of_swift_is_that_of_a_model_apart_from_it() -> None
     gentle = standing.bottleneck(flows, increase, standing.GENTLE, short=True)
     (point,) = measure([Outcome({}, becalm.run(becalm.Scenario(gentle.scenario())))])["points"].to_dicts()
     assert 0 < point["round_trip"] - target < standing.law().swing(flows, standing.LINK, increase)
-    # A second cut only when the first one can be seen.
+    # With `pause`, a second cut follows only after the first has taken effect.
     assert model < mean_round_trip(flows, increase, 12e-3, 6e-3, pause=20e-6) < target
 
 
@@ -54,6 +54,6 @@ def test_the_utilization_of_hpcc_follows_its_law() -> None:
     assert points["flows"].to_list() == [2, 16, 16]
     two, sixteen, small = points["utilization"]
     assert two == pytest.approx(0.951, rel=0.005)
-    # More flows fall short of it, by packets that meet and wait, and small packets by less: see the readings.
+    # More flows fall below the law because colliding packets wait; small packets fall less: see the readings.
     assert 0.99 * 0.958 < sixteen < 0.995 * 0.958 < 0.997 * 0.958 < small < 0.958
     assert points["mean"][1] == pytest.approx(1.042 * periodic_queue(16, sixteen), rel=0.1)

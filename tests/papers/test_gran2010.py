@@ -1,4 +1,4 @@
-"""The experiments of gran2010: the test bed, the table of delays, and the quick ones reproduced."""
+"""gran2010: the test bed, the table of delays, and the quick experiments."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_only_some_flows() -> None:
 
 
 def test_random_rings_are_drawn_as_hpc_challenge_does() -> None:
-    """All 256 draws of four places: orders, and how often each ring is one of them."""
+    """All 256 samples of four places: their orders, and the frequency of each ring."""
     draws = list(itertools.product(range(4), repeat=4))
     orders = [kernels.random_order(places) for places in draws]
     assert kernels.random_order((2, 2, 2, 2)) == (2, 3, 0, 1)
@@ -93,7 +93,7 @@ def test_all_draws_together_have_the_mean_that_is_expected() -> None:
     assert table3.expected_ratio(tables) == pytest.approx(expected)
     assert table3.share_of_draws(tables, 1e-9) == pytest.approx(1)
     assert table3.share_of_draws(tables, 10) == 0
-    # The ratio is 4/7 or more only if b) has no natural ring, and a) none either.
+    # The ratio is at least 4/7 only if neither a) nor b) has a natural ring.
     assert table3.share_of_draws(tables, 4 / 7 - 1e-9) == pytest.approx((9 / 16) ** 20)
 
 

@@ -1,4 +1,4 @@
-"""pfister2005: its networks, its traffic, the metrics, and the collapse and its cure in a short run."""
+"""pfister2005: networks, traffic, metrics, and a short run of the collapse with and without control."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_networks_have_the_hosts_that_they_are_named_after(name: str) -> None:
 
 
 def _offered(spot: HotSpot, at: float, kind: str) -> float:
-    """Load that the groups of a kind offer at a time, in links."""
+    """Return the offered load of a kind's groups at a time, in link rates."""
     total = 0.0
     for group in spot.scenario()["flows"]:
         poisson = group["traffic"]["poisson"]
@@ -85,7 +85,7 @@ def test_one_of_three_hot_sources_is_beside_the_hot_host(name: str) -> None:
 
 
 def test_without_a_limit_new_packets_wait_for_the_backlog() -> None:
-    """A send queue that ends holds up its source, so there is nothing to wait for."""
+    """A limited send queue blocks its source, so no backlog builds up."""
     limited, unlimited = (HotSpot(NETWORKS["32"], 4, queue=queue) for queue in (128, None))
     assert limited.scenario()["adapter"]["queue"] == 128
     assert "queue" not in unlimited.scenario()["adapter"]
@@ -157,7 +157,7 @@ def test_the_wrong_settings_differ_in_one_parameter() -> None:
 
 
 def test_the_tree_collapses_and_control_dissolves_it() -> None:
-    """The hot spot of case 4 on 32 ports: a short hot period, and long enough to settle."""
+    """The hot spot of case 4 on 32 ports, with a short hot period and enough time to settle."""
     spots = {
         control: HotSpot(NETWORKS["32"], 4, params, hot=4, after=0.2)
         for control, params in (("off", None), ("on", IN_FIG3))

@@ -1,4 +1,4 @@
-"""ramakrishnan1990: the path, the measures, and the quick figures reproduced."""
+"""ramakrishnan1990: the path, the measures, and the quick figures."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_knees_follow_from_the_service_times() -> None:
 
 
 def test_the_proof_against_a_window_of_14_with_random_sizes() -> None:
-    """Where the bottleneck's load is 0.5, and how it is at a window of 14.3, by mean-value analysis."""
+    """The window at a bottleneck load of 0.5, and the load at a window of 14.3, by mean-value analysis."""
     solution = mean_value_analysis(Path().network, 16)
     load = Path().network.bottleneck * solution.throughput
     assert np.interp(0.5, load, solution.window) == pytest.approx(8.46, abs=0.005)

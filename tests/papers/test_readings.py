@@ -1,4 +1,4 @@
-"""Readings of the switches of santos2002 and santos2003: keys of scenarios, and scores over them."""
+"""Readings of the switches of santos2002 and santos2003: scenario keys and scores."""
 
 from __future__ import annotations
 

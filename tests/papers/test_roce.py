@@ -1,4 +1,4 @@
-"""zhu2015, alizadeh2010 and dixit2013: the closed forms, the scenes, and the reduced figures reproduced."""
+"""zhu2015, alizadeh2010 and dixit2013: closed forms, scenes, and reduced figures."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from becalm.papers.zhu2015 import clos
 from becalm.papers.zhu2015.scene import fixed_point
 
 FAILING = {"threshold/small_threshold_loses"}
-"""What fails by its own closed form: see the readings of alizadeh2010."""
+"""Claims that contradict their own closed forms: see the readings of alizadeh2010."""
 NARROW = {"sawtooth/ten_flows_largest_queue"}
-"""What fails over 20 seeds, and may hold at one: 48.45 +- 0.28 packets against 50 +- 1."""
+"""Claims that fail over 20 seeds, but may hold with one: 48.45 +- 0.28 packets against 50 +- 1."""
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_what_holds_with_five_seeds_holds_with_one(claims: dict[str, Claim]) -> 
 
 
 def test_draws_of_a_point_have_other_paths_and_seeds_share_none() -> None:
-    """Hashes follow from the seed, so that draws of one seed are independent of those of another."""
+    """Path hashes depend on the seed, so samples with different seeds are independent."""
     flows = [{"name": "far", "from": ["A1", "A2", "A3"], "to": ["R"]}]
     scene = clos.scenario(flows, clos.PFC)
     points = [Point({"draw": draw}, scene, draw) for draw in range(6)]
@@ -98,12 +98,15 @@ def test_the_sawtooth_of_dctcp() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: theory.Dcqcn(0), "flows: 0; 1 or more"),
-        (lambda: theory.Dcqcn(2, kmin=9, kmax=9), "kmin, kmax: 9, 9; 0 <= kmin < kmax"),
-        (lambda: theory.Dcqcn(2, pmax=0), "pmax: 0; above 0, up to 1"),
-        (lambda: theory.Dcqcn(2, byte_counter=0), "byte_counter: 0; it must be positive"),
-        (lambda: theory.Dctcp(0, 83.3, 40), "flows: 0; 1 or more"),
-        (lambda: theory.Dctcp(2, 0, 40), "product, threshold: 0, 40; positive, and 0 or more"),
+        (lambda: theory.Dcqcn(0), "flows: 0; must be 1 or more"),
+        (lambda: theory.Dcqcn(2, kmin=9, kmax=9), "kmin, kmax: 9, 9; must satisfy 0 <= kmin < kmax"),
+        (lambda: theory.Dcqcn(2, pmax=0), "pmax: 0; must be above 0 and at most 1"),
+        (lambda: theory.Dcqcn(2, byte_counter=0), "byte_counter: 0; must be positive"),
+        (lambda: theory.Dctcp(0, 83.3, 40), "flows: 0; must be 1 or more"),
+        (
+            lambda: theory.Dctcp(2, 0, 40),
+            "product, threshold: 0, 40; must be positive, and 0 or more",
+        ),
         (lambda: Bottleneck(2, 10, 1500, 1, {"none": {}}).delay, "round_trip: 1 us; at least 1.4512 us"),
     ],
 )
@@ -114,7 +117,7 @@ def test_bad_arguments_are_named(make: object, message: str) -> None:
 
 
 def test_the_round_trip_is_as_asked_for() -> None:
-    """A window of one packet makes one round trip per packet."""
+    """With a window of one packet, each packet needs one round trip."""
     scene = Bottleneck(1, 10, 1500, 100, {"none": {"window": 1}}, duration=20, warmup=10)
     from becalm import run
 

@@ -1,4 +1,4 @@
-"""santos2003: the closed forms of its response functions."""
+"""santos2003: closed forms of its response functions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from becalm.papers.santos2003 import curves, remarks
     ("response", "recoveries"), [("fimd", 8), ("lipd", 255), ("aimd", 255)], ids=["fimd", "lipd", "aimd"]
 )
 def test_total_times_in_recovery_times(response: str, recoveries: int) -> None:
-    """From R_max/256: eight doublings, and 255 steps of the inter-packet delay or of R_min."""
+    """From R_max/256: eight doublings, or 255 steps of the inter-packet delay or of R_min."""
     assert curves.total_ms(response) == pytest.approx(recoveries * 0.524288, rel=1e-9)
 
 

@@ -1,4 +1,4 @@
-"""A browser for tests of pages, and what they ask of it."""
+"""A browser for tests of pages, and queries to it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min
 
 
 def chromium() -> Iterator[Any]:
-    """Give a browser that notes messages and requests."""
+    """Provide a browser that records messages and requests."""
     options = webdriver.ChromeOptions()
     options.binary_location = CHROMIUM
     for argument in ("--headless=new", "--no-sandbox", "--window-size=1400,1000"):
@@ -44,20 +44,20 @@ def text(browser: Any, selector: str) -> str:  # noqa: ANN401
 
 
 def requests(browser: Any) -> list[str]:  # noqa: ANN401
-    """Return the addresses that were asked for since the last call."""
+    """Return the URLs requested since the last call."""
     messages = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     asked = [each["params"] for each in messages if each["method"] == "Network.requestWillBeSent"]
     return [each["request"]["url"] for each in asked]
 
 
 def complaints(browser: Any) -> list[dict[str, Any]]:  # noqa: ANN401
-    """Return what pages logged since the last call, without the browser's notes on its own rendering."""
+    """Return log messages of pages since the last call, without the browser's notes on rendering."""
     entries: list[dict[str, Any]] = browser.get_log("browser")
     return [each for each in entries if (each["level"], each["source"]) != ("INFO", "rendering")]
 
 
 def violations(browser: Any, scheme: str) -> list[tuple[str, list[str]]]:  # noqa: ANN401
-    """Return what axe finds in a page, light or dark."""
+    """Return axe's findings in a page in a light or dark theme."""
     if not AXE.is_file():
         pytest.skip("needs axe-core: npm ci in web/")
     features = [{"name": "prefers-color-scheme", "value": scheme}]

@@ -1,7 +1,7 @@
-"""The built site in a real browser: no message, no request to elsewhere, a result behind each of four doors.
+"""The built site in a real browser: no messages, no external requests, and a result behind each entry link.
 
-`BECALM_SITE` names a site that is there, as `make site-check` does; without it a small one is built.
-Screenshots of what is opened are in `target/screenshots`.
+`BECALM_SITE`, which `make site-check` sets, names an existing site. Otherwise a small site is built.
+`target/screenshots` contains screenshots of the opened pages.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ DRAWN = {
     "report": "document.getElementById('page').dataset.ready === 'true'",
     "playground": "document.getElementById('page').dataset.ready === 'true' && playground.idle()",
 }
-"""When a page that draws by a script is complete."""
+"""Conditions under which pages with scripts are complete."""
 ASKED = {
     "how long does my job take": "questions.html",
     "progress bar": "questions.html",
@@ -54,10 +54,10 @@ ASKED = {
     "credit starvation": "schemes/marking.ibta.html",
     "victim": "results.html",
 }
-"""What people ask, and a page that answers it."""
+"""Typical searches, and pages with the answers."""
 DOORS = ("an administrator", "a researcher", "an architect", "an engineer")
 OF_THE_THEME = ("landmark-unique", "scrollable-region-focusable")
-"""What axe finds in every page of the theme: names of its navigation, code that scrolls."""
+"""Findings of axe in all pages of the theme: names of its navigation, scrollable code."""
 PLAYED = f"window.playground !== undefined && {DRAWN['playground']}"
 
 
@@ -94,7 +94,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def silent(browser: Any, address: str) -> Iterator[Any]:  # noqa: ANN401
-    """A browser that has nothing to say, and asks nobody but the site."""
+    """A browser; checks that it logs no messages and requests only the site."""
     complaints(browser)
     requests(browser)
     yield browser
@@ -137,7 +137,7 @@ def test_a_page_fits_a_narrow_screen(silent: Any, address: str, name: str) -> No
 
 @pytest.mark.parametrize("door", DOORS)
 def test_a_door_leads_in_three_clicks_to_a_result_of_ones_own(silent: Any, address: str, door: str) -> None:  # noqa: ANN401
-    """Click on the door, on its scene in the playground, and on a slider."""
+    """Click the entry link, its scene in the playground, and a slider."""
     opened(silent, address)
     row = f"[...document.querySelectorAll('tr')].find((row) => row.textContent.includes({door!r}))"
     silent.execute_script(f"{row}.querySelector('td:nth-child(2) a').click()")

@@ -1,4 +1,4 @@
-"""The page of a report in a real browser: it draws, loads nothing, and is open to all readers."""
+"""A report's page in a real browser: it draws, loads no external files, and is accessible."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from becalm import jsons
 from becalm.reports.source import page_of
 
 NASTY = "</script><img src=x onerror=alert(1)>"
-"""A name as no page may take it for markup."""
+"""A name that pages must not interpret as markup."""
 SCENE = {
     "run": {"duration": "2 ms", "replications": 2},
     "topology": {"tree": {"ports": 8, "levels": 2}},
@@ -150,7 +150,7 @@ def test_cells_of_times_stand_beside_the_others(shown: Any) -> None:  # noqa: AN
 
 
 def test_time_ends_with_the_run(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
-    """A run that ends with its jobs is drawn up to there, not to the duration that it may have."""
+    """Charts of a run that ends with its jobs end there, not at `run.duration`."""
     job = {"name": "job", "hosts": ["H0", "H1", "H4", "H8"], "repeat": 2}
     job |= {"collective": {"all_reduce": {"bytes": "1 MiB", "algorithm": "ring"}}}
     incast = {"name": "incast", "from": ["H2", "H3", "H5"], "to": ["H1"]}
@@ -169,7 +169,7 @@ def test_time_ends_with_the_run(browser: Any, tmp_path: Path) -> None:  # noqa: 
     (tmp_path / "jobs.html").write_text(becalm.report(results), encoding="utf-8")
     shown = opened(browser, tmp_path / "jobs.html")
     reported = "document.querySelector('.periods svg').getAttribute('aria-label')"
-    # The section has a bar for each rank, and the tile the time alone and now.
+    # The section has a bar for each rank. The tile compares the job's time with its time alone.
     bars = shown.execute_script(
         "return [...document.querySelectorAll('#job-times li')].map((e) => e.innerText)"
     )
@@ -200,7 +200,7 @@ def test_operations_are_lanes_with_the_critical_path(browser: Any, tmp_path: Pat
         assert len(rows) == 12 and max(rows) < 30
         assert shown.execute_script("return document.documentElement.scrollWidth") <= width
     shown.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-    # The ranks that wait for others are not all of them, and the path goes from one rank to another.
+    # Some ranks, but not all, wait for others, and the critical path crosses several ranks.
     waits, on = (f"li:has(.lane .{kind})" for kind in ("part3", "path"))
     for selector in (waits, on):
         assert 1 < shown.execute_script(f"return document.querySelectorAll('{selector}').length") < 12
@@ -241,7 +241,7 @@ def test_a_large_fabric_opens_with_the_tree_of_its_worst_root(browser: Any, tmp_
 
 
 def shown_as(sentence: str) -> str:
-    """Return a sentence of `becalm explain` as a page has it."""
+    """Return a sentence of `becalm explain` as shown on a page."""
     return re.sub(r"(?<=\d) us\b", " µs", sentence).replace("`", "")
 
 
@@ -295,7 +295,7 @@ def test_the_first_screen_has_root_cause_victims_and_picture(
 
 
 def test_a_run_without_a_tree_opens_at_its_worst_moment(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
-    """Buffers that hold nothing are no picture: loads are, at the time of the only traffic."""
+    """With empty buffers, the picture shows loads at the time of the only traffic."""
     burst = {"name": "burst", "from": ["A1"], "to": ["BC"], "start": "300 us", "stop": "400 us"}
     calm = {"run": {"duration": "1 ms"}, "topology": {"dumbbell": {}}, "flows": [burst]}
     calm["observe"] = {"frames": "20 us", "spans": True}
@@ -333,7 +333,7 @@ def test_it_says_how_to_run_it_again(shown: Any, results: becalm.Results, tmp_pa
 def test_it_prints(shown: Any) -> None:  # noqa: ANN401
     made = base64.b64decode(shown.print_page())
     assert made.startswith(b"%PDF") and len(made) > 20_000
-    # The width of A4 within its margins: nothing is wider, so nothing is cut.
+    # The width of A4 without margins. Nothing may be wider, because it would be cut off.
     paper = {"width": 718, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
     shown.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", paper)
     shown.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
@@ -345,7 +345,7 @@ def test_it_prints(shown: Any) -> None:  # noqa: ANN401
 
 
 def test_charts_fit_the_paper(shown: Any) -> None:  # noqa: ANN401
-    """Paper is narrower than the screen for which charts were drawn, and printing draws none again."""
+    """Charts must shrink to the paper's width without being drawn again."""
     shown.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
     try:
         widths = shown.execute_script(
@@ -367,7 +367,7 @@ def test_pictures_are_quick(shown: Any) -> None:  # noqa: ANN401
         "for (let i = 0; i < becalm.times; i++) becalm.go(i); return becalm.took().slice(-becalm.times)"
     )
     assert len(took) == 50
-    # A loaded machine is no matter here; a picture that takes ten times as long as it should is.
+    # The limit tolerates a loaded machine, but not a tenfold slowdown.
     assert sorted(took)[len(took) // 2] < 160
 
 
@@ -382,7 +382,7 @@ def test_a_page_without_frames_says_how_to_get_them(browser: Any, tmp_path: Path
 
 
 def edges(switches: int, cables: set[tuple[int, int]]) -> dict[str, Any]:
-    """Return a fabric with two hosts on each switch and these cables between switches."""
+    """Return a fabric with these cables between switches and two hosts per switch."""
     hosts = [{"between": [f"h{i}", f"s{i // 2}"]} for i in range(2 * switches)]
     between = [{"between": [f"s{a}", f"s{b}"]} for a, b in sorted(cables)]
     names = {"hosts": [f"h0..h{2 * switches - 1}"], "switches": [f"s0..s{switches - 1}"]}
@@ -390,7 +390,7 @@ def edges(switches: int, cables: set[tuple[int, int]]) -> dict[str, Any]:
 
 
 def torus(width: int, height: int) -> dict[str, Any]:
-    """Return rows and columns of switches, each a ring."""
+    """Return a torus: rows and columns of switches, each a ring."""
     at = [(x, y) for y in range(height) for x in range(width)]
     right = {(y * width + x, y * width + (x + 1) % width) for x, y in at}
     up = {(y * width + x, (y + 1) % height * width + x) for x, y in at}
@@ -398,7 +398,7 @@ def torus(width: int, height: int) -> dict[str, Any]:
 
 
 def dragonfly(groups: int, size: int) -> dict[str, Any]:
-    """Return groups of switches that are all joined, with a cable between every two groups."""
+    """Return fully connected groups of switches, with a cable between every two groups."""
     own = {(g * size + a, g * size + b) for g in range(groups) for b in range(size) for a in range(b)}
     pairs = ((g, h) for h in range(groups) for g in range(h))
     return edges(groups * size, own | {(g * size + (h - 1) % size, h * size + g % size) for g, h in pairs})
@@ -426,7 +426,7 @@ def dragonfly(groups: int, size: int) -> dict[str, Any]:
     ids=["dumbbell", "clos", "ring", "torus", "dragonfly"],
 )
 def test_every_form_of_fabric_is_drawn(browser: Any, tmp_path: Path, topology: Any) -> None:  # noqa: ANN401
-    # Little enough that no circle of links deadlocks.
+    # The load is low enough to avoid deadlocks in cycles of links.
     traffic = {"poisson": {"load": 0.1}}
     flows = [{"name": "all", "from": ["*"], "pattern": {"permutation": {}}, "traffic": traffic}]
     data = {"run": {"duration": "300 us"}, "topology": topology, "flows": flows}

@@ -1,4 +1,4 @@
-"""The playground in a real browser: it simulates what becalm simulates, shows mistakes, and loads nothing."""
+"""The playground in a real browser: same results as becalm, visible mistakes, no external files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def opened(browser: Any) -> Any:  # noqa: ANN401
 
 @pytest.fixture
 def shown(opened: Any) -> Any:  # noqa: ANN401
-    """The first scene, as it is at first."""
+    """The first scene in its initial state."""
     select_scene(opened, 0)
     return opened
 
@@ -109,7 +109,7 @@ def test_eight_sliders_change_the_run_and_its_picture(shown: Any) -> None:  # no
 
 
 def test_without_control_only_the_scene_matters(shown: Any) -> None:  # noqa: ANN401
-    """A parameter of control leaves the run without it alone; traffic does not."""
+    """Control parameters do not affect the run without control; traffic does."""
     left, right = settle(shown)
     scenario = shown.execute_script("return playground.text()")
     runs = shown.execute_script("return playground.runs.length")
@@ -155,7 +155,7 @@ HEARS = {
 
 
 def test_a_response_brings_a_marking_and_an_echo_that_it_hears(shown: Any) -> None:  # noqa: ANN401
-    """The first scene takes every response that needs no code or table of one's own."""
+    """The first scene runs with every response that requires no user-defined code or table."""
     lists = {
         kind: f"document.querySelector('select[data-kind={kind}]')"
         for kind in ("marking", "echo", "response")
@@ -277,7 +277,7 @@ BOMB = base64.urlsafe_b64encode(zlib.compress(bytes(300_000_000), wbits=-15)).de
 
 @pytest.mark.parametrize(
     ("fragment", "said"),
-    [("#s=____", "cannot be read: the link is damaged"), (f"#s={BOMB}", "longer than the 1 MB that a page")],
+    [("#s=____", "cannot be read: the link is damaged"), (f"#s={BOMB}", "exceeds the limit of 1 MB")],
 )
 def test_a_bad_link_says_so_and_shows_no_other_scenario(
     shown: Any,  # noqa: ANN401
@@ -292,7 +292,7 @@ def test_a_bad_link_says_so_and_shows_no_other_scenario(
     assert shown.execute_script("return [playground.text(), playground.runs.length]") == ["", 0]
     select_scene(shown, 0)
     assert len(settle(shown)) == 2
-    # One that is followed later leaves what is there.
+    # A bad link that is followed later leaves the current scenario unchanged.
     scenario = shown.execute_script("return playground.text()")
     shown.execute_script("location.hash = arguments[0]", fragment)
     wait(shown, "document.querySelector('.notice:not([hidden])')")
@@ -318,7 +318,7 @@ def test_axe_finds_nothing(shown: Any, scheme: str) -> None:  # noqa: ANN401
 
 
 def test_no_message_and_no_request(opened: Any) -> None:  # noqa: ANN401
-    """After all of the above."""
+    """Checked after all tests above."""
     asked = requests(opened)
     assert asked
     assert [url for url in asked if not url.startswith(("file:", "blob:", "data:", "about:"))] == []
@@ -352,7 +352,7 @@ def without_screen() -> dict[str, str]:
 
 
 def test_what_a_response_brings_is_what_becalm_has_elsewhere() -> None:
-    """The page has no copy of becalm's schemes with their values; what it sets must be the same."""
+    """The page sets schemes and their values itself, so they must match becalm's."""
     source = (ROOT / "web" / "src" / "schemes.ts").read_text()
     (values,) = re.findall(r"dcqcn: \{ (g: [^}]*) \}", source)
     preset = {key: _value(value) for key, value in re.findall(r'(\w+): ("[^"]+"|[\d.]+)', values)}

@@ -1,4 +1,4 @@
-"""Sizes of pages, and what packing them costs."""
+"""Sizes of pages, and the cost of packing them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ FABRICS: dict[int, tuple[dict[str, int], int, str]] = {
     432: ({"ports": 12, "levels": 3}, 80, "1 ms"),
     8192: ({"ports": 32, "levels": 3}, 40, "200 us"),
 }
-"""By number of hosts: the tree, the frames, the duration."""
+"""Tree, number of frames, and duration, by number of hosts."""
 MOST_BYTES = {32: 160_000, 432: 250_000, 8192: 1_000_000}
 MOST_MEMORY = 300_000_000
-"""Bytes of a process that packs the largest, with all that it loads."""
+"""Limit on memory of a process that packs the largest fabric, in bytes."""
 MOST_CPU = 10.0
-"""Seconds of CPU of that process: 2 on an idle machine; here only to find what takes many times as long."""
+"""Limit on the process's CPU time in s, to detect severe slowdowns; it is 2 s on an idle machine."""
 
 
 MEASURED = """
@@ -39,7 +39,7 @@ def tell():
 from becalm.cli import main
 main()
 """
-"""The program, which prints its CPU seconds and its most bytes of memory at its end."""
+"""A program that finally prints its CPU time in s and its peak memory in bytes."""
 
 
 def scene(hosts: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`becalm report`: results, runs of a store, sweeps, tunings; nothing is replaced."""
+"""`becalm report` from results, runs in a store, sweeps and tunings; existing files are kept."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ spans = true
 
 
 def header(page: str) -> dict[str, Any]:
-    """Return the header of a page's payload."""
+    """Return a page's payload header."""
     data = re.search(r'id="payload">([^<]+)<', page)
     assert data is not None
     whole = zlib.decompress(base64.b64decode(data[1]), -zlib.MAX_WBITS)
@@ -122,7 +122,7 @@ def test_a_bad_size_is_reported(folder: Path) -> None:
 def test_the_page_says_what_it_leaves_out(folder: Path) -> None:
     page = header(page_of(folder / "results", max_size=1))
     assert page["every"] == 4
-    with pytest.raises(becalm.ResultsError, match="no replication 3; there are: 0"):
+    with pytest.raises(becalm.ResultsError, match="no replication 3; valid: 0"):
         page_of(folder / "results", replication=3)
 
 
@@ -149,7 +149,7 @@ def test_a_sweep_shows_its_points_over_its_keys(folder: Path) -> None:
 def test_only_a_sweep_has_pages_of_its_runs(folder: Path) -> None:
     done = command("report", "results", "--runs", "--out", "alone.html", folder=folder)
     assert done.returncode == 2
-    assert "has no runs of its own; valid: a sweep (.toml)" in done.stderr
+    assert "has no separate runs; valid: a sweep (.toml)" in done.stderr
     assert not (folder / "alone.html").exists()
 
 

@@ -1,4 +1,4 @@
-"""The library of the C schemes, compiled once."""
+"""The library of C schemes, compiled once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/* The built-in schemes once more, in C: the same operations in the same order, so that runs agree to the bit. */
+/* Copies of built-in schemes in C, with the same operations in the same order, so that results are bit-identical. */
 #include <stddef.h>
 
 #include "becalm.h"
@@ -241,7 +241,7 @@ static const becalm_response DCQCN = {
     sizeof(struct dcqcn), 0, 0, dcqcn_start, dcqcn_ack, dcqcn_becn, dcqcn_timer, dcqcn_restart, dcqcn_sent,
 };
 
-/* Lanes are arrays by output * vls + vl. */
+/* Lanes are arrays indexed by output * vls + vl. */
 static void triggered_arrived(void *state, void *lanes, const becalm_context *context, const becalm_packet *packet,
                               const becalm_view *view) {
     (void)state, (void)context;

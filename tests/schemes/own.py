@@ -1,7 +1,6 @@
-"""The built-in schemes once more, as anybody would write them in Python; compiled by Numba where
-`becalm.native` asks for it.
+"""Copies of built-in schemes, written in Python like a user's schemes; `becalm.native` compiles them.
 
-Each does the same operations in the same order as the built-in one, so that runs agree to the bit.
+Each performs the same operations in the same order as the built-in scheme, so that results are bit-identical.
 """
 
 import becalm
@@ -9,7 +8,7 @@ from becalm import NEVER
 
 
 class Rate(becalm.Response):
-    """The common part of LIPD and AIMD."""
+    """Common code of LIPD and AIMD."""
 
     rmin = becalm.Parameter(1 / 256, "least rate", least=1e-6, most=1.0, unit="of the link rate")
     rmax = becalm.Parameter(1.0, "largest rate", least=1e-6, most=1.0, unit="of the link rate")
@@ -61,7 +60,7 @@ class Aimd(Rate):
 
 
 class Dctcp(becalm.Response):
-    """The window shrinks by the share of marked packets in it, and grows by one packet per round trip."""
+    """The window shrinks with its share of marked packets, and grows by one packet per round trip."""
 
     g = becalm.Parameter(0.0625, "weight of a window in alpha", least=1e-6, most=1.0)
     moves_window = True
@@ -113,7 +112,7 @@ class Dctcp(becalm.Response):
 
 
 class Dcqcn(becalm.Response):
-    """A CNP cuts the rate; a timer and a byte counter raise it again. The preset `paper`."""
+    """A CNP cuts the rate; a timer and a byte counter raise it. Defaults are the preset `paper`."""
 
     g = becalm.Parameter(1 / 256, "weight of a CNP in alpha", least=1e-6, most=1.0)
     alpha_timer = becalm.Parameter("55 us", "time without a CNP after which alpha falls", least="100 ns")
@@ -200,7 +199,7 @@ class Dcqcn(becalm.Response):
 
 
 class InputTriggered(becalm.Marker):
-    """When an input buffer becomes full, all packets that wait for one of its outputs are marked."""
+    """When an input buffer becomes full, all packets waiting for its packets' outputs are marked."""
 
     attention = "tails"
     sees_passing = False
@@ -224,7 +223,7 @@ class InputTriggered(becalm.Marker):
 
 
 class Ramp(becalm.Marker):
-    """The probability of a mark rises with the queue of an output, from one threshold to another."""
+    """The marking probability rises between two thresholds of an output's queue length."""
 
     attention = "packets"
     kmin = becalm.Parameter(5.0, "queue up to which no packet is marked", least=0.0, most=1e6, unit="kB")
@@ -245,7 +244,7 @@ class Ramp(becalm.Marker):
 
 
 class RoceV2(becalm.Echo):
-    """A mark is answered by a CNP, at most one per interval; ACKs carry no mark."""
+    """Answers a mark with a CNP, at most one per interval; ACKs carry no mark."""
 
     cnp_interval = becalm.Parameter("50 us", "least time between two CNPs of a flow")
     ack_every = becalm.Parameter(1, "most packets that one ACK covers", least=1, most=65535, unit="packets")

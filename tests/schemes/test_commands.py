@@ -36,7 +36,7 @@ def test_a_scheme_that_shares_state_or_never_slows_down_fails(tmp_path: Path) ->
     assert checked.exit_code == 1
     failed = [line for line in checked.output.splitlines() if line.startswith("FAIL")]
     assert any("the same notices, the same paces" in line for line in failed)
-    assert any("flows that share nothing" in line for line in failed)
+    assert any("flows share no state" in line for line in failed)
     assert any("slower under congestion" in line for line in failed)
 
 
@@ -57,7 +57,7 @@ def test_the_option_uses_the_scheme_and_the_results_name_its_file(tmp_path: Path
 
 
 def mine(folder: Path, step: str = "1.01") -> str:
-    """Write a response, whose rate grows by so much for each ACK without a mark."""
+    """Write a response with this rate increase per unmarked ACK."""
     file = folder / "mine.py"
     file.write_text(
         "import becalm\n\n\nclass Mine(becalm.Response):\n"

@@ -1,4 +1,4 @@
-"""An error in a user-defined scheme gives one message; a scenario alone runs nothing."""
+"""An error in a user-defined scheme yields one message; a scenario by itself cannot run code."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_scenario_alone_runs_no_code(tmp_path: Path) -> None:
         .replace("[response.lipd]", f'[response.external]\nname = "mine"\nparameters.file = "{reference}"')
     )
     text = text.replace("rmin = 0.00390625", "#")
-    with pytest.raises(becalm.ScenarioError, match=r"needs code that was not provided") as raised:
+    with pytest.raises(becalm.ScenarioError, match=r"needs code, which a scenario never contains") as raised:
         becalm.Scenario(text, name="stranger.toml")
     assert "--response FILE:NAME" in str(raised.value) and not proof.exists()
     shown = becalm.Scenario(text, name="stranger.toml", schemes=None)
@@ -90,7 +90,7 @@ def test_a_changed_scheme_is_another_run(tmp_path: Path) -> None:
     assert first.hash != second.hash
     assert becalm.run(first).fingerprint != becalm.run(second).fingerprint
     named = {"response.external.sha256": first.resolved["response"]["external"]["sha256"]}
-    with pytest.raises(becalm.ScenarioError, match=r"is not the hash of mine\.py:Mine"):
+    with pytest.raises(becalm.ScenarioError, match=r"does not match mine\.py:Mine, whose hash is"):
         second.replace(named)
 
 
@@ -104,7 +104,7 @@ C = '#include "becalm.h"\n#include <stddef.h>\n'
         (
             "static const becalm_scheme OLD = {7};\n"
             "const becalm_scheme *becalm_scheme_at(uint32_t n) { return n ? NULL : &OLD; }",
-            "is made for version 7 of becalm's C interface, and this becalm has version 1",
+            "was made for version 7 of becalm's C interface, but this becalm has version 1",
         ),
     ],
 )
@@ -121,7 +121,7 @@ def test_a_library_for_another_machine_is_refused(tmp_path: Path) -> None:
     content = bytearray(64)
     content[:6], content[18] = b"\x7fELF\x02\x01", 243
     (tmp_path / "libother.so").write_bytes(content)
-    with pytest.raises(becalm.SchemeError, match="is made for riscv64, and this machine is"):
+    with pytest.raises(becalm.SchemeError, match="is built for riscv64, but this machine is"):
         becalm.run(scene(), schemes=[str(tmp_path / "libother.so")])
 
 
@@ -141,7 +141,7 @@ WRONG = {
         "mine.c",
         "static const becalm_scheme OLD = {7, 0, 0, 0, 0, 0, 0};\n"
         "const becalm_scheme *becalm_scheme_at(uint32_t n) { return n ? NULL : &OLD; }",
-        "version 7 of becalm's C interface, and this becalm has version 1",
+        "version 7 of becalm's C interface, but this becalm has version 1",
     ),
     "compiled": (
         "mine.c",

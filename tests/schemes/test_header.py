@@ -1,4 +1,4 @@
-"""The header `becalm.h`, the types of the core and those for ctypes have the same sizes and offsets."""
+"""Types in `becalm.h`, in the core and for ctypes have the same sizes and offsets."""
 
 from __future__ import annotations
 

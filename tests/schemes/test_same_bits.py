@@ -1,4 +1,4 @@
-"""Schemes in Python, compiled by Numba and in C give the fingerprints of the built-in ones."""
+"""Schemes in Python, compiled by Numba and in C yield the same fingerprints as built-in ones."""
 
 from __future__ import annotations
 
@@ -116,4 +116,4 @@ def test_python_schemes_run_on_one_thread(c_library: Path) -> None:
     scene = becalm.load(SCENARIOS / "pfister2005_hot_spot_432.toml").replace(ACKS)
     scene = scene.using(schemes(("Lipd",), "python", c_library))
     assert scene.core.allowed_threads(2) == 1
-    assert "Python schemes run on one" in str(fewer_threads(scene, 2))
+    assert "Python schemes support only one" in str(fewer_threads(scene, 2))

@@ -1,4 +1,4 @@
-"""The command line in processes of its own, as a user has it."""
+"""Runs the command line in separate processes, like a user."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ LONG = ("--set", "run.duration=100 s", "--set", "observe.links=[]")
 
 
 def becalm(*arguments: object, **how: object) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end."""
+    """Run a command until it ends."""
     settings = {"capture_output": True, "text": True, "timeout": 60, "errors": "backslashreplace", **how}
     return subprocess.run([*BECALM, *words(arguments)], **settings)  # type: ignore[call-overload, no-any-return]
 
 
 def start(*arguments: object, **how: object) -> subprocess.Popen[str]:
-    """Begin a command, with signals as a terminal has them: under `nohup`, children would ignore SIGHUP."""
+    """Start a command with a terminal's signal handling; under `nohup`, it would ignore SIGHUP."""
     settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **how}
     if hasattr(signal, "SIGHUP"):
         settings["preexec_fn"] = partial(signal.signal, signal.SIGHUP, signal.SIG_DFL)
@@ -34,7 +34,7 @@ def start(*arguments: object, **how: object) -> subprocess.Popen[str]:
 def at_once(
     prepared: ForkServerContext, count: int, *arguments: object, folder: Path
 ) -> list[tuple[int, str, str]]:
-    """Run a command so often at the same time, and return exit codes and what was printed."""
+    """Run `count` copies of a command in parallel; return exit codes and output."""
     barrier = prepared.Barrier(count)
     places = [folder / f"{number}" for number in range(count)]
     given = [(words(arguments), str(Path.cwd()), str(place), barrier) for place in places]
@@ -49,7 +49,7 @@ def at_once(
 
 
 def _command(arguments: list[str], work: str, place: str, barrier: Any) -> None:  # noqa: ANN401
-    """Be a process that runs a command, with files in place of a terminal."""
+    """Run a command in this process, with files instead of a terminal."""
     os.chdir(work)
     for stream, end in ((1, ".out"), (2, ".err")):
         os.dup2(os.open(place + end, os.O_WRONLY | os.O_CREAT, 0o600), stream)
@@ -65,12 +65,12 @@ def words(arguments: Sequence[object]) -> list[str | bytes]:
 
 
 def names(folder: Path) -> list[str]:
-    """Return everything in a folder, hidden files as well."""
+    """Return the names of all files in a folder, including hidden ones."""
     return sorted(path.name for path in folder.iterdir())
 
 
 def check_message(done: subprocess.CompletedProcess[str], *expected: str, code: int = 2) -> None:
-    """Make sure that a command printed one message, and nothing else."""
+    """Check that a command printed one message and nothing else."""
     assert (done.returncode, done.stdout) == (code, ""), done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.splitlines()) == 1, done.stderr

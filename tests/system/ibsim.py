@@ -1,4 +1,4 @@
-"""A simulated InfiniBand fabric: `ibsim` and its clients, each ended by its id and under a time limit."""
+"""A simulated InfiniBand fabric: `ibsim` and its clients, all with time limits."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from typing import Self
 LIBRARIES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib")
 PROGRAMS = ("opensm", "ibsim", "ibnetdiscover", "perfquery", "ibqueryerrors")
 CONGESTION_CONTROL = 0x21
-"""Management class of congestion control."""
+"""Management class for congestion control."""
 GET_RESP = 0x81
 REQUEST = 288
-"""Bytes of a packet between a client and ibsim: a head, and the MAD in its last 256."""
+"""Size of a packet between a client and ibsim in bytes: a header, and the MAD in the last 256 bytes."""
 MAD = 256
 
 _numbers = itertools.count()
 
 
 def library() -> str | None:
-    """Return where the library is that turns programs into clients of ibsim."""
+    """Return the path of the library that turns programs into ibsim clients."""
     found = (Path(folder) / "umad2sim" / "libumad2sim.so" for folder in LIBRARIES)
     return next((str(path) for path in found if path.is_file()), None)
 
 
 def missing() -> list[str]:
-    """Return what must be installed before these tests can run."""
+    """Return missing programs and libraries that these tests require."""
     programs = [program for program in PROGRAMS if shutil.which(program, path=_path()) is None]
     return programs + ([] if library() else ["libumad2sim.so"])
 
@@ -46,11 +46,11 @@ def _path() -> str:
 
 
 def netfile(cables: list[tuple[str, int, str, int]], guids: Mapping[str, int]) -> str:
-    """Return a fabric as ibsim reads it.
+    """Return a fabric in ibsim's format.
 
     Args:
-        cables: node, port, node, port; ports from 1; nodes that begin with `H` are adapters.
-        guids: of the nodes.
+        cables: node, port, node, port; ports start at 1; names of adapters begin with `H`.
+        guids: GUIDs of the nodes.
 
     """
     ports: dict[str, dict[int, tuple[str, int]]] = {name: {} for name in guids}
@@ -82,9 +82,9 @@ class Simulator(AbstractContextManager["Simulator"]):
     """A running ibsim.
 
     Args:
-        net: the fabric, as a file that ibsim reads.
-        folder: for what its clients write.
-        commands: for its console, such as counters of ports.
+        net: text of the fabric in ibsim's format.
+        folder: folder for files of clients.
+        commands: ibsim console commands, such as counter settings.
 
     """
 
@@ -151,7 +151,7 @@ class Simulator(AbstractContextManager["Simulator"]):
     def client(
         self, *command: str, limit: float = 60.0, name: str | None = None, codes: tuple[int, ...] = (0,)
     ) -> str:
-        """Run a program as a client, and return what it prints; it is killed after `limit` seconds."""
+        """Run a client program and return its output; kill it after `limit` seconds."""
         done = subprocess.run(
             command,
             env=self.environment(name),
@@ -166,12 +166,12 @@ class Simulator(AbstractContextManager["Simulator"]):
         return done.stdout
 
     def subnet_manager(self) -> SubnetManager:
-        """Return an OpenSM that stays."""
+        """Return a running OpenSM."""
         return SubnetManager(self)
 
 
 class SubnetManager(AbstractContextManager["SubnetManager"]):
-    """An OpenSM that goes on to answer until it is left."""
+    """An OpenSM that runs until the context exits."""
 
     def __init__(self, simulator: Simulator) -> None:
         self.simulator = simulator
@@ -203,18 +203,18 @@ class SubnetManager(AbstractContextManager["SubnetManager"]):
 
 
 class Responder(AbstractContextManager["Responder"]):
-    """Stands between one client and ibsim, and answers the packets of congestion control itself.
+    """A proxy between one client and ibsim that answers congestion control packets.
 
-    ibsim has no devices that know them. All else goes through as it is.
+    ibsim's devices do not support these packets. The proxy forwards all other packets unchanged.
     """
 
     def __init__(self, simulator: Simulator) -> None:
         self.server = simulator.name
         self.name = f"{simulator.name}r"
         self.mads: list[bytes] = []
-        """Packets of congestion control that the client sent, 256 bytes each."""
+        """Congestion control packets from the client, 256 bytes each."""
         self.to: list[int] = []
-        """The LIDs that they went to."""
+        """Destination LIDs of these packets."""
 
     def __enter__(self) -> Self:
         self.selector = selectors.DefaultSelector()
@@ -249,7 +249,7 @@ class Responder(AbstractContextManager["Responder"]):
                 key.data(data, sender)
 
     def _connect(self, data: bytes, sender: bytes) -> None:
-        """Take the first packet of a client: open its way to ibsim, and pass on all others."""
+        """Handle a client's first packet: connect to ibsim, then forward all packets."""
         process = sender.strip(b"\0").decode().rpartition("ctl")[2]
 
         # ibsim connects to the client's second socket before it answers.
@@ -257,7 +257,7 @@ class Responder(AbstractContextManager["Responder"]):
         known: list[int] = []
 
         def back(answer: bytes, _: bytes) -> None:
-            # The first answer says which of ibsim's clients it is.
+            # The first answer contains the client's number in ibsim.
             if not known:
                 known.append(int.from_bytes(answer[16:20], "little"))
                 self._data(process, known[0], into)
@@ -290,5 +290,5 @@ class Responder(AbstractContextManager["Responder"]):
 
 
 def _address(base: str, what: str) -> bytes:
-    """Return the abstract address of a socket; ibsim counts the zero at the end of the name."""
+    """Return the abstract address of a socket; ibsim includes the zero at the end of the name."""
     return f"\0{base}:{what}\0".encode()

@@ -1,10 +1,11 @@
-"""Kills a worker and then the client of a sweep under Dask, resumes, and looks at what is left.
+"""Kills a worker and then the client of a sweep on Dask, resumes the sweep, and checks the store.
 
     python tests/system/kill_sweep.py [RUNS]
 
-A scheduler and two workers run as processes of their own. At a fifth of the runs one worker is killed
-(SIGKILL), at 45% the client. A new worker and a new client then have to finish: all runs there, none computed
-twice after the resume, no temporary file, and a table equal to that of a serial run.
+A scheduler and two workers run as separate processes. After a fifth of the runs, one worker is killed
+(SIGKILL), and after 45%, the client. A new worker and a new client must then finish. All runs must exist, no
+run may be computed twice after the resume, no temporary file may remain, and the table must equal the table
+of a serial run.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ count = {seeds}
 """
 SCENARIO = (Path(__file__).parents[1] / "data" / "small.toml").read_text()
 PATIENCE = 300.0
-"""Seconds after which something has gone wrong."""
+"""Timeout in s."""
 
 
 class Cluster:
-    """A scheduler and workers as processes of their own."""
+    """A scheduler and workers as separate processes."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -53,7 +54,7 @@ class Cluster:
         )
 
     def close(self) -> None:
-        """End what is still there, each process by itself."""
+        """Kill the remaining processes."""
         for process in self.processes:
             process.kill()
         for process in self.processes:
@@ -75,10 +76,10 @@ class Cluster:
 
 
 def main(runs: int = 200, duration: str = "30 ms") -> dict[str, Any]:
-    """Do it all, and return what was counted.
+    """Run the test and return its counts.
 
     Raises:
-        AssertionError: something was lost, computed twice, or is not what a serial run gives.
+        AssertionError: a run was lost, computed twice, or differs from a serial run.
 
     """
     with tempfile.TemporaryDirectory(prefix="becalm-kill-", ignore_cleanup_errors=True) as name:
@@ -163,10 +164,10 @@ def _still(store: Path) -> bool:
 
 
 def wait_for(what: Any, name: str) -> None:  # noqa: ANN401
-    """Wait until something holds.
+    """Wait until a condition holds.
 
     Raises:
-        TimeoutError: it never does.
+        TimeoutError: the condition does not hold in time.
 
     """
     deadline = time.monotonic() + PATIENCE

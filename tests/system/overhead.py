@@ -1,8 +1,8 @@
-"""What a sweep costs beside the runs themselves: processor time and bytes for each run.
+"""Measures a sweep's overhead per run: processor time and bytes.
 
     python tests/system/overhead.py [RUNS]
 
-Exit code 1 above the limits. Processor time is counted, not the clock's: other programs do not matter.
+The exit code is 1 above the limits. Processor time is independent of other programs, unlike wall time.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from becalm.store import Store
 from kill_sweep import SCENARIO, SPEC, files
 
 MOST_SECONDS = 0.025
-"""Processor time for each run, without that of the run."""
+"""Largest additional processor time per run in s."""
 MOST_BYTES = 60_000
-"""Size of the file of a run with the series of its groups."""
+"""Largest file size of a run with the series of its groups."""
 
 
 def main(runs: int = 200, duration: str = "30 ms") -> bool:
-    """Measure, print, and return whether both are within the limits."""
+    """Measure and print the overhead; return whether both values are within the limits."""
     with tempfile.TemporaryDirectory(prefix="becalm-overhead-") as name:
         folder = Path(name)
         (folder / "scenario.toml").write_text(SCENARIO)
@@ -63,7 +63,7 @@ def main(runs: int = 200, duration: str = "30 ms") -> bool:
 
 
 def _alone(file: Path, duration: str, turns: int = 20) -> float:
-    """Return the processor time of one run in the core, without tables."""
+    """Return the core's processor time for one run, without tables."""
     from becalm import _core
 
     changes = {"run.duration": duration, "switch.buffer": "8 packets", "observe.links": []}

@@ -1,4 +1,4 @@
-"""Bad input of every kind: one message, exit code 2, no traceback, nothing that steers the terminal."""
+"""Bad input of every kind: one message, exit code 2, no traceback, no terminal control codes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def refused(*arguments: object, lines: int = 1) -> str:
-    """Return what a command says about bad input."""
+    """Return a command's message about bad input."""
     done = CliRunner().invoke(app, commands.words(arguments), catch_exceptions=False)  # type: ignore[arg-type]
     assert (done.exit_code, done.stdout) == (2, ""), done.output
     assert len(done.stderr.splitlines()) == lines, done.stderr
@@ -78,7 +78,7 @@ def test_changes(file: Path, work: Path, change: str, said: str) -> None:
         (f"r / {DIGITS}", "too many digits"),
         (f"r / {'9' * 400}", "has a number with too many digits"),
         ("r ** -r ** -r ** -r", "raises OverflowError"),
-        ("\udcff", "is not text in UTF-8"),
+        ("\udcff", "is not UTF-8 text"),
         ("r\0", "null bytes"),
         ("(lambda: r)()", "`Lambda` cannot be called"),
         ("r.__class__", "cannot be used"),
@@ -111,8 +111,8 @@ def test_long_expressions_are_read(terms: int) -> None:
         ("escape.json", '[["\\u001b[2J", 1]]', r"\x1b[2J"),
         ("wide.csv", "a" * 200_000 + ",1\n1,2\n", "field larger than field limit"),
         ("digits.csv", f"{DIGITS},1\n1,0.5\n", "points must be finite"),
-        ("empty.csv", "", "must hold pairs"),
-        ("binary.csv", b"\0\xff,1\n", "must hold pairs"),
+        ("empty.csv", "", "must contain pairs"),
+        ("binary.csv", b"\0\xff,1\n", "must contain pairs"),
         ("two.json", "[[0.00390625, 0.00390625], [1, 0.5]]", "no other rate decreases to rmin"),
         ("one.json", "[[1, 0.5]]", "must be at least 2"),
     ],
@@ -206,7 +206,7 @@ def test_unknown_kinds_of_pictures(picture: str) -> None:
 @pytest.mark.parametrize("time", ["4", "ms", "4 parsecs", "1e999 s", "nan s", "\udcff", "4 m s", DIGITS])
 def test_times(scenario: becalm.Scenario, time: str) -> None:
     folder = becalm.run(scenario.replace({"observe.snapshots": ["400 us"]})).save("results")
-    assert "must be a number and one of ps, ns, us, ms, s" in refused("report", folder, "--time", time)
+    assert "must be a number with one of the units ps, ns, us" in refused("report", folder, "--time", time)
 
 
 @pytest.mark.parametrize("time", ["400us", "400 us", " 0.4ms", "4e-4 s", "400000ns"])
@@ -276,7 +276,7 @@ BOTH = "change the same value; valid: one of the two"
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('store = "a\\u0000b"\n', "not a name of a folder: it has a zero byte"),
+        ('store = "a\\u0000b"\n', "not a valid folder name: it contains a zero byte"),
         ('[grid]\n"run.seed" = [2024-01-01]\n', "run.seed = 2024-01-01: must be an integer, 0 or more"),
         ('[grid]\n"run.seed" = [12:00:00]\n', "run.seed = 12:00:00: must be an integer, 0 or more"),
         ('[set]\n"run.seed" = 2024-01-01\n', "run.seed = 2024-01-01: must be an integer, 0 or more"),
@@ -308,7 +308,7 @@ def test_sweeps(file: Path, work: Path, text: str, said: str) -> None:
 
 def test_names_with_a_zero_byte(work: Path) -> None:
     (work / "sweep.toml").write_text('scenario = "a\\u0000b"\n')
-    assert refused("sweep", "sweep.toml") == "a\\x00b: not a name of a file: it has a zero byte\n"
+    assert refused("sweep", "sweep.toml") == "a\\x00b: not a valid file name: it contains a zero byte\n"
 
 
 JOB = """[run]

@@ -1,4 +1,4 @@
-"""Same scenario, same seed, same bits: whatever the threads, hashes, locale, folder and time zone."""
+"""The same scenario and seed yield the same bits with any threads, hash seed, locale, folder or time zone."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_every_table_is_the_same_to_the_last_bit(
 
 
 def test_this_build_gives_the_same_bits_as_any_other() -> None:
-    """A Rust test compares a build with debug assertions with the same fingerprint."""
+    """A Rust test checks the same fingerprint in a build with debug assertions."""
     import becalm
 
     folder = Path(__file__).parents[1] / "data" / "same_bits"
@@ -66,7 +66,7 @@ def test_this_build_gives_the_same_bits_as_any_other() -> None:
 
 
 def _digests(folder: Path, file: Path | str, environment: dict[str, str], threads: int) -> dict[str, str]:
-    """Return a digest of each table's file, and the fingerprints."""
+    """Return the digests of all table files, and the fingerprints."""
     done = commands.becalm(
         "run", file, "-q", "--out", "out", "--threads", threads, *CHANGES,
         cwd=folder, env={**os.environ, **environment},

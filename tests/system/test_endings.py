@@ -1,4 +1,4 @@
-"""Runs that are ended from outside: by a full disk, by signals, by a crash. No debris, no traceback."""
+"""Runs ended by a full disk, signals or a crash: no leftover files, no traceback."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_full_disk(file: Path, tmp_path: Path) -> None:
     if "here:" not in done.stderr:
         pytest.skip(f"cannot mount here: {done.stderr.strip()}")
     assert done.returncode == 2
-    # Once while the tables were written, and once before the run.
+    # One message while tables are written, and one before the run.
     message = f"{disk}/here: cannot be written: no space left on device"
     assert done.stderr.splitlines() == [message, message, "full"]
 
@@ -123,7 +123,7 @@ def test_killed_runs_lose_nothing_and_their_names_can_be_used_again(file: Path, 
 
 
 def _replace(work: str, place: int) -> None:
-    """Replace `kept` by what `new` has, and die at a step: at one of all calls that change the disk."""
+    """Replace the contents of `kept` with `new`, and exit at the given disk-changing call."""
     os.chdir(work)
     steps = itertools.count(1)
 
@@ -148,7 +148,7 @@ def _replace(work: str, place: int) -> None:
 def test_a_crash_at_any_step_of_replacing_loses_nothing(
     scenario: becalm.Scenario, work: Path, prepared: ForkServerContext
 ) -> None:
-    """Every call that changes the disk is a place to die at; `os._exit` cleans up no more than SIGKILL."""
+    """Crash at every disk-changing call; `os._exit` skips all cleanup, like SIGKILL."""
     contents = []
     for seed, name in enumerate(("kept", "new")):
         folder = becalm.run(scenario.replace({"run.seed": seed})).save(name)
@@ -160,7 +160,7 @@ def test_a_crash_at_any_step_of_replacing_loses_nothing(
         writer.join()
         assert writer.exitcode in (0, 9)
         died += writer.exitcode == 9
-        # What the next call does before it begins.
+        # The next call repairs the folder before it begins.
         with FOLDER.reserve("kept", overwrite=True):
             pass
         assert commands.names(work) == ["kept", "new"]
@@ -217,7 +217,7 @@ def test_a_file_system_without_locks(
     results = becalm.run(scenario)
     with FOLDER.reserve("out") as place:
         assert commands.names(work) == [".held.out", ".partial.out"]
-        with pytest.raises(folders.Taken, match="another process of becalm is writing it, or was killed"):
+        with pytest.raises(folders.Taken, match="another becalm process is writing it, or was killed"):
             results.save("out")
         place.write(results.fill)
     assert commands.names(work) == ["out"]
@@ -225,7 +225,7 @@ def test_a_file_system_without_locks(
 
 
 def test_control_c_while_the_command_loads(file: Path, work: Path) -> None:
-    """At any moment of the first second or two: it ends as ever, or is too early for Python to hear it."""
+    """In the first second, Control-C ends the command normally, or arrives before Python handles signals."""
     codes = []
     for step in range(12):
         with commands.start("run", file, *commands.LONG) as run:
@@ -236,7 +236,7 @@ def test_control_c_while_the_command_loads(file: Path, work: Path) -> None:
         if run.returncode == 130:
             assert (out, error) == ("", "interrupted; no half-written files remain\n")
         else:
-            # Python had not begun, or had not come as far as the command line.
+            # Python had not started, or had not reached the command line.
             assert (run.returncode, "cli" in error) == (-2, False)
         assert commands.names(work) == []
     assert 130 in codes

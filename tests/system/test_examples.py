@@ -37,8 +37,8 @@ def test_an_example_is_run_by_its_name(tmp_path: Path) -> None:
     [
         (["--example", "none"], "no such example; valid: all_reduce, "),
         (["--example", "../errors"], "no such example"),
-        ([], "needs either a scenario or --example"),
-        (["a.toml", "--example", "on_off"], "needs either a scenario or --example"),
+        ([], "needs a scenario, or --example"),
+        (["a.toml", "--example", "on_off"], "needs a scenario, or --example"),
     ],
 )
 def test_wrong_examples(arguments: list[str], said: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Runs that would need too much memory: refused before they are built, by an estimate near the truth."""
+"""Runs that would require too much memory are refused in advance, based on an accurate estimate."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ HOT = f'{ALL}pattern.shift.by = 17\n[[flows]]\nname = "hot"\nfrom = ["H0..H40"]\
 MEASURED |= {
     "unlimited": DEEP,
     "frames": _scene(CLOS, HOT, 'links = []\nframes = "0.2 us"', "3 ms"),
-    # As many as a report has. The estimate has room for periods of all outputs.
+    # As many spans as in a report. The estimate includes periods of all outputs.
     "spans": _scene(CLOS, HOT, "links = []\nspans = true", "16 ms"),
     "operations": _scene(
         "dumbbell", BARRIERS.replace("75_000", "150_000") + "record_ops = true\n", duration="2 s"
@@ -85,7 +85,7 @@ print(json.dumps([memory.estimate(scenario).total, int(peak.split()[1]) * 1024])
 
 @pytest.mark.parametrize("name", MEASURED)
 def test_the_estimate_is_near_what_a_run_takes(name: str, tmp_path: Path) -> None:
-    """Estimate over peak resident memory of the process, when the constants were last looked at:
+    """Ratio of the estimate to the process's peak resident memory, at the last check of the constants:
 
     hosts 1.34, flows 1.12, messages 1.22, overload 1.03, series 1.08, snapshots 1.22, ports 1.81, edges 1.37,
     records 1.14, rows 1.15, programs 1.23, unlimited 1.55, operations 1.16,
@@ -117,7 +117,7 @@ print(int(peak.split()[1]) * 1024)
 
 
 def test_the_memory_of_a_report_does_not_grow_with_simulated_time(tmp_path: Path) -> None:
-    """Frames are a hundred, and spans are bounded: each period as a row would be 50 MB in a millisecond."""
+    """Reports limit frames to a hundred and also limit spans; all periods would be 50 MB per millisecond."""
     if not Path("/proc/self/status").exists():
         pytest.skip("peak memory is read from /proc")
     peaks = []
@@ -230,7 +230,7 @@ def test_limits_are_sizes(text: str | int, size: int) -> None:
     "text", ["", "4", "4 G", "-1 GB", "0 B", "nan GB", "1e999 GB", "4 GB GB", "\udcff", -1, 0, True]
 )
 def test_other_limits_are_refused(text: str | int) -> None:
-    with pytest.raises(becalm.BecalmError, match="must be a number above 0 and one of B, kB"):
+    with pytest.raises(becalm.BecalmError, match="must be a number above 0 with one of the units B, kB"):
         memory.limit_of(text)
 
 

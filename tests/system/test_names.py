@@ -1,4 +1,4 @@
-"""Names of results are reserved: nothing is replaced unasked, and errors of writing are reported at once."""
+"""Names of results are reserved: files are only replaced on request, and write errors appear immediately."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def test_of_twenty_runs_into_one_folder_nineteen_are_refused_early(
     _wait_for(work / "deep" / ".partial.here")
     into = ("--out", "deep/here", "--threads", 1)
     ended = commands.at_once(prepared, AT_ONCE - 1, "run", file, *into, folder=tmp_path)
-    # The run itself would take for ever.
-    message = "deep/here: another process of becalm is writing it; choose another name\n"
+    # The run itself would never end in time.
+    message = "deep/here: another becalm process is writing it; choose another name\n"
     assert ended == [(2, "", message)] * (AT_ONCE - 1)
     first.terminate()
     first.communicate(timeout=10)
@@ -65,7 +65,7 @@ def test_of_many_imports_into_one_file_one_is_there(
 def test_a_folder_that_appears_during_the_run_is_not_replaced(scenario: becalm.Scenario, work: Path) -> None:
     results = becalm.run(scenario)
     with (
-        pytest.raises(becalm.ResultsError, match="out: was created in the meantime"),
+        pytest.raises(becalm.ResultsError, match="out: was created by another process"),
         FOLDER.reserve("out") as place,
     ):
         (work / "out").mkdir()
@@ -85,7 +85,7 @@ def test_a_file_that_appears_meanwhile_is_not_replaced(
     if not links:
         monkeypatch.setattr(os, "link", none)
     with (
-        pytest.raises(becalm.ResultsError, match="was created in the meantime"),
+        pytest.raises(becalm.ResultsError, match="was created by another process"),
         folders.new_file(Path("a.txt")) as partial,
     ):
         partial.write_text("new")
@@ -117,7 +117,7 @@ def test_what_cannot_be_written_is_reported_before_the_run(
 
 
 def test_a_read_only_disk_is_reported_before_the_run(file: Path, work: Path) -> None:
-    # Root may write to a folder without permission; a disk that is mounted read-only refuses root as well.
+    # Root may write to folders without permission, but not to a disk that is mounted read-only.
     script = f"""
         mount -t tmpfs none {work} && mount -o remount,ro {work} || exit 77
         exec "$@"
@@ -135,7 +135,7 @@ def test_reproduce_and_draw_replace_nothing(work: Path) -> None:
     command = ("reproduce", "santos2003/fig3a")
     commands.check_message(commands.becalm(*command), "figures/santos2003/fig3a.png: already exists")
     done = commands.becalm(*command, "--overwrite")
-    commands.check_message(done, "fig3a.png: was not written by becalm, and is not overwritten")
+    commands.check_message(done, "fig3a.png: was not written by becalm; not overwritten")
     assert picture.read_text() == "mine"
     assert commands.names(picture.parent) == ["fig3a.png"]
     done = commands.becalm("report", "nowhere", "--time", "1ms", "--out", picture)

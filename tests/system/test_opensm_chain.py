@@ -1,6 +1,6 @@
-"""The chain with the real programs: a fabric through ibsim, OpenSM and ibnetdiscover, and back.
+"""A complete chain with real programs: a fabric goes through ibsim, OpenSM and ibnetdiscover, and back.
 
-Needs opensm, ibsim-utils, infiniband-diags and libumad2sim0, as Debian calls them; skipped without them.
+Requires the Debian packages opensm, ibsim-utils, infiniband-diags and libumad2sim0; skipped without them.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from wire import ADAPTER_SETTING, BLOCK, SWITCH_SETTING, decoded
 pytestmark = pytest.mark.skipif(bool(missing()), reason=f"not installed: {', '.join(missing())}")
 
 Ends = tuple[str, int, str, int]
-"""A cable: node, port, node, port; ports from 1."""
+"""A cable: node, port, node, port; ports start at 1."""
 
 FABRICS = {
     18: {"tree": {"ports": 6, "levels": 2}},
     324: {"clos": {"leaves": 18, "spines": 18, "hosts_per_leaf": 18}},
     432: {"tree": {"ports": 12, "levels": 3}},
 }
-"""By the number of hosts: a topology."""
+"""Topologies by number of hosts."""
 
 Tell = Callable[[str], None]
 
 
 @pytest.fixture
 def tell(capsys: pytest.CaptureFixture[str]) -> Tell:
-    """Print a line that is seen whether or not the test passes."""
+    """Print a line even if the test passes."""
 
     def say(line: str) -> None:
         with capsys.disabled():
@@ -53,7 +53,7 @@ def tell(capsys: pytest.CaptureFixture[str]) -> Tell:
 
 
 def generated(hosts: int) -> list[Ends]:
-    """Return the cables of a topology of becalm, each once."""
+    """Return each cable of a becalm topology once."""
     flows = [{"name": "a", "from": ["H1"], "to": ["H0"], "traffic": {"batch": {"count": 1}}}]
     scenario = becalm.Scenario({"run": {"duration": "1 ns"}, "topology": FABRICS[hosts], "flows": flows})
     links = becalm.run(scenario).links
@@ -106,7 +106,7 @@ def between(fabric: Fabric) -> list[tuple[tuple[str, int], ...]]:
 
 
 def tables_of(dump: str, fabric: Fabric) -> lfts.Routes:
-    """Return the tables of a dump, read with no code of becalm."""
+    """Return the tables in a dump, read without becalm's code."""
     switches = {f"{switch.guid:016x}": switch.name for switch in fabric.switches}
     by_lid = {host.lid: host.name for host in fabric.hosts}
     routes: dict[tuple[str, int], list[str]] = {}
@@ -120,7 +120,7 @@ def tables_of(dump: str, fabric: Fabric) -> lfts.Routes:
 
 
 def walked(fabric: Fabric, routes: lfts.Routes) -> int:
-    """Follow the tables from every host to every other one, and count the pairs that arrive."""
+    """Follow the tables from each host to each other host; return the number of pairs that arrive."""
     out = {(name, host): port for (name, port), to in routes.items() for host in to}
     by_id = {switch.id: switch for switch in fabric.switches}
     pairs = 0
@@ -137,7 +137,7 @@ def walked(fabric: Fabric, routes: lfts.Routes) -> int:
 
 
 def as_loaded(text: str, folder: Path) -> Configuration:
-    """Return a configuration as the real OpenSM writes it after reading a file."""
+    """Return the configuration that the real OpenSM writes after reading a file."""
     given, written = folder / "given.conf", folder / "written.conf"
     given.write_text(text)
     subprocess.run(
@@ -151,7 +151,7 @@ def as_loaded(text: str, folder: Path) -> Configuration:
 
 
 def compared(text: str, folder: Path) -> int:
-    """Hold what becalm reads in a configuration against what OpenSM reads, and count the values."""
+    """Compare a configuration as read by becalm and by OpenSM; return the number of values."""
     theirs = as_loaded(text, folder)
     ours = load(folder / "given.conf")
     places = {place for place in theirs.settings if place.key.startswith(("cc_", "congestion"))}
@@ -163,7 +163,7 @@ def compared(text: str, folder: Path) -> int:
 
 
 def managed() -> list[str]:
-    """Configurations that becalm writes: both guidelines, fabrics and degrees of all kinds."""
+    """Return configurations written by becalm for all guidelines, several fabrics and degrees."""
     fabric = DATA / "ft2_18" / "ibnetdiscover.txt"
     imported = becalm.Scenario(import_fabric(fabric).text)
     texts = []
@@ -212,7 +212,7 @@ def test_devices_get_what_becalm_says(case: str, tmp_path: Path, tell: Tell) -> 
 
 
 def matched(packet: dict[str, object], found: Configuration) -> int:
-    """Hold a packet against a configuration, and count the values."""
+    """Compare a packet with a configuration; return the number of values."""
     assert packet["cc_key"] == found.value("cc_key")
     if packet["attribute"] == SWITCH_SETTING:
         fields = ("control_map", "victim_mask", "credit_mask", "packet_size", "marking_rate")
@@ -270,6 +270,6 @@ def test_counters_come_back_as_they_were_set(tmp_path: Path, tell: Tell) -> None
             own = found[End(f"S-{guid:016x}", port)]
             assert own.waited == waits[port]
             assert own.sent is not None
-            # Subnet management goes by these ports, too.
+            # Subnet management packets also use these ports.
             assert 0 <= own.sent - counters.WORD * words[port] < 10**6
     tell(f"counters of {len(found)} ports came back")

@@ -1,4 +1,4 @@
-"""`--overwrite` replaces what becalm wrote, and nothing else."""
+"""`--overwrite` replaces only files written by becalm."""
 
 from __future__ import annotations
 
@@ -20,68 +20,68 @@ def out(scenario: becalm.Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def _foreign_file(out: Path) -> str:
     (out / "thesis.tex").write_text("years of work")
-    return "out: holds thesis.tex, which becalm did not write, and is not overwritten"
+    return "out: contains thesis.tex, which becalm did not write; not overwritten"
 
 
 def _hidden_file(out: Path) -> str:
     (out / ".notes").touch()
-    return "out: holds .notes, which"
+    return "out: contains .notes, which"
 
 
 def _foreign_table(out: Path) -> str:
     (out / "mine.parquet").touch()
-    return "out: holds mine.parquet, which"
+    return "out: contains mine.parquet, which"
 
 
 def _folder_inside(out: Path) -> str:
     (out / "groups.parquet").unlink()
     (out / "groups.parquet").mkdir()
-    return "out: holds groups.parquet, which"
+    return "out: contains groups.parquet, which"
 
 
 def _link_out(out: Path) -> str:
     (out / "groups.parquet").rename("kept.parquet")
     (out / "groups.parquet").symlink_to(Path("kept.parquet").absolute())
-    return "out: holds groups.parquet, which"
+    return "out: contains groups.parquet, which"
 
 
 def _linked_folder(out: Path) -> str:
     out.rename("real")
     out.symlink_to("real")
-    return "out: is a symbolic link, and is not overwritten"
+    return "out: is a symbolic link; not overwritten"
 
 
 def _manifest_of_others(out: Path) -> str:
     (out / "manifest.json").write_text(json.dumps({"name": "a web page", "tables": {}}))
-    return "out: is not a results folder: manifest.json is not becalm's"
+    return "out: is not a results folder: becalm did not write manifest.json"
 
 
 def _list(out: Path) -> str:
     (out / "manifest.json").write_text('["becalm"]')
-    return "manifest.json is not becalm's"
+    return "becalm did not write manifest.json"
 
 
 def _deep(out: Path) -> str:
     (out / "manifest.json").write_text("[" * 100_000)
-    return "manifest.json is not becalm's"
+    return "becalm did not write manifest.json"
 
 
 def _names_outside(out: Path) -> str:
     manifest = json.loads((out / "manifest.json").read_text())
     manifest["tables"]["groups"]["file"] = "../kept.parquet"
     (out / "manifest.json").write_text(json.dumps(manifest))
-    return "manifest.json is not becalm's"
+    return "becalm did not write manifest.json"
 
 
 def _no_manifest(out: Path) -> str:
     (out / "manifest.json").unlink()
-    return "out: is not a results folder, and is not overwritten"
+    return "out: is not a results folder; not overwritten"
 
 
 def _file(out: Path) -> str:
     out.rename("real")
     out.write_text("a file")
-    return "out: is not a results folder, and is not overwritten"
+    return "out: is not a results folder; not overwritten"
 
 
 @pytest.mark.parametrize(
@@ -130,5 +130,5 @@ def test_a_design_is_replaced_by_the_same_rules(tmp_path: Path) -> None:
     out = made.save(tmp_path / "out")
     made.save(out, overwrite=True)
     (out / "notes.txt").touch()
-    with pytest.raises(becalm.ResultsError, match=r"holds notes\.txt, which becalm did not write"):
+    with pytest.raises(becalm.ResultsError, match=r"contains notes\.txt, which becalm did not write"):
         made.save(out, overwrite=True)

@@ -1,4 +1,4 @@
-"""What results and packages say about where they come from, and what they keep to themselves."""
+"""Provenance in results and packages, without private data."""
 
 from __future__ import annotations
 

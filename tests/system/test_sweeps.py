@@ -1,4 +1,4 @@
-"""Points of a sweep that are damaged, missing or that fail: named, computed again, and the others go on."""
+"""Damaged, missing or failing points of a sweep are named or computed again, and other points continue."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import commands
 
 DAMAGE = (b"", b"{}", b"\0" * 40_000, b"\x89PNG\r\n\x1a\n", None)
-"""What stands in place of a file; None for nothing, and half of it besides."""
+"""Replacements of a file; None deletes it. The test also cuts files in half."""
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_twelve_damaged_points_lose_nothing(spec: Path) -> None:
         else:
             (kept / name).write_bytes(damage)
     done, said = sweep()
-    # What is missing is only computed again: nothing says that it was ever there.
+    # Missing runs are computed again without a message, because nothing shows that they existed.
     assert (done["found"], done["computed"], done["damaged"]) == (0, 12, 10)
     assert said.count("; computed again\n") == 10
     assert {name: len(content) for name, content in _runs(kept).items()}.keys() == whole.keys()
@@ -102,7 +102,7 @@ def test_a_point_that_fails_is_named_and_the_others_go_on(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("hot", ["BC", "A3"])
 def test_the_incast_of_the_documentation(hot: str, file: Path, tmp_path: Path) -> None:
-    """Everybody sends to one host, and that one host not to itself."""
+    """All hosts send to one host, except this host itself."""
     import becalm
 
     text = '[run]\nduration = "50 us"\n[topology.dumbbell]\n[[flows]]\nname = "all"\nfrom = ["*"]\n'

@@ -1,9 +1,9 @@
-"""Tunes a tree of 32 hosts, killed in the middle and resumed, and has OpenSM read what comes out.
+"""Tunes a tree of 32 hosts, kills and resumes the tuning, and lets OpenSM read the resulting options.
 
     python tests/system/tune_tree.py [TRIALS]
 
-Exit code 1 if the loss on fresh seeds, the case that was held out among them, is above 0.4 of the
-guideline's, if the interval of the gain includes 0, or if OpenSM reads other values than those written.
+The exit code is 1 if the loss on new seeds, including the held-out case, exceeds 0.4 of the guideline's loss,
+if the gain's interval includes 0, or if OpenSM reads values other than the written ones.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from typing import Any
 
 SPEC = Path(__file__).parents[2] / "scenarios" / "tree32" / "tune.toml"
 MOST = 0.4
-"""Loss as a share of the guideline's."""
+"""Limit on the loss, as a share of the guideline's."""
 
 
 def main(trials: int = 60) -> bool:
-    """Do it all, print what was found, and return whether it is as it should be."""
+    """Run the test, print the results, and return whether they are as expected."""
     with tempfile.TemporaryDirectory(prefix="becalm-tune-") as name:
         folder = Path(name)
         conf = folder / "cong.conf"
@@ -60,7 +60,7 @@ def main(trials: int = 60) -> bool:
 
 
 def killed(command: list[str], study: Path, trials: int) -> int:
-    """Start a tuning, kill it (SIGKILL) once so many trials are finished, and return how many were."""
+    """Start a tuning, kill it (SIGKILL) after `trials` trials, and return the number of finished trials."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     try:
         while finished(study) < trials:
@@ -73,7 +73,7 @@ def killed(command: list[str], study: Path, trials: int) -> int:
 
 
 def finished(study: Path) -> int:
-    """Return how many trials of a study are complete, by its journal."""
+    """Return the number of complete trials in a study's journal."""
     journal = study / "study.journal"
     if not journal.exists():
         return 0
@@ -81,9 +81,9 @@ def finished(study: Path) -> int:
 
 
 def opensm_differs(conf: Path) -> list[str] | None:
-    """Have OpenSM read options and write what it understood; return the keys that differ.
+    """Let OpenSM read and write options; return the keys that differ.
 
-    None where OpenSM is not installed.
+    Return None if OpenSM is not installed.
     """
     program = shutil.which("opensm") or shutil.which("opensm", path="/usr/sbin:/sbin")
     if program is None:
@@ -96,7 +96,7 @@ def opensm_differs(conf: Path) -> list[str] | None:
 
 
 def options(text: str) -> Iterator[tuple[str, Any]]:
-    """Yield options by key, and by service level where there are several; numbers as numbers."""
+    """Yield options by key, and by service level if there are several, with numbers converted."""
     for line in text.splitlines():
         if not line or line.startswith("#"):
             continue

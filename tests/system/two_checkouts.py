@@ -1,9 +1,9 @@
-"""Builds a copy of the sources in another folder, for another user, and compares what keys of runs depend on.
+"""Builds a copy of the sources in another folder with another home, and compares the model hash in run keys.
 
     python tests/system/two_checkouts.py
 
-Only the build script runs and the crates are checked: that is enough to know the hash. Exit code 1 if it
-differs from that of the installed module.
+Running `cargo check` with the build script is enough to obtain the hash. The exit code is 1 if it differs
+from the installed module's hash.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def main() -> bool:
-    """Build, print both hashes, and return whether they are equal."""
+    """Build the copy, print both hashes, and return whether they are equal."""
     with tempfile.TemporaryDirectory(prefix="becalm-checkout-") as name:
         copy = Path(name) / "another" / "place"
         shutil.copytree(ROOT / "crates", copy / "crates")
@@ -35,10 +35,10 @@ def main() -> bool:
 
 
 def built(copy: Path, home: Path) -> str:
-    """Check the crates with another home, and return the hash that the build script worked out."""
+    """Check the crates with another home, and return the build script's hash."""
     cargo = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
     (home / "cargo").mkdir(parents=True)
-    # The crates of others need not be fetched again; all paths are other ones all the same.
+    # Reuse downloaded third-party crates; all paths still differ.
     if (cargo / "registry").is_dir():
         (home / "cargo" / "registry").symlink_to(cargo / "registry")
     rustup = os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup"))

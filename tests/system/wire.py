@@ -1,4 +1,4 @@
-"""Packets of congestion control as they are on the wire, taken apart.
+"""Decodes congestion control packets in wire format.
 
 Formats: InfiniBand Architecture Specification, Volume 1, Annex A10.
 """
@@ -9,9 +9,9 @@ import struct
 from typing import Any
 
 SWITCH_SETTING, ADAPTER_SETTING, TABLE = 0x14, 0x16, 0x17
-"""Attributes that OpenSM sets."""
+"""Attributes set by OpenSM."""
 BLOCK = 64
-"""Entries of a table in one packet."""
+"""Table entries per packet."""
 
 _HEAD = struct.Struct(">BBBBHHQHHI Q 32x")
 _SWITCH = struct.Struct(">I 32s 32s BBHHH")

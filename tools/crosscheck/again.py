@@ -1,11 +1,11 @@
-"""Makes the references of an entry again, with the user's own copy of the other program.
+"""Measures the references of an entry again with the user's copy of the other program.
 
     LOGGOPSIM=~/LogGOPSim/build python tools/crosscheck/again.py loggopsim
     LOGGOPSIM=~/LogGOPSim/build python tools/crosscheck/again.py loggopsim --write
 
-prints what the program gives now beside what `reference.toml` has; `--write` puts it there. The environment
-variable is the folder of the program, named at the top of its driver in this folder. Nothing of becalm needs
-the other programs: references are numbers in files.
+This prints the new values next to the values in `reference.toml`. `--write` replaces the stored values. The
+environment variable contains the program's folder; the docstring of each driver in this folder names it.
+becalm itself does not need the other programs, because the references are stored as numbers.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from becalm.crosscheck.entry import Case, Entry
 
 HERE = Path(__file__).parent
 SPREAD = "spread "
-"""Before the key of a quantity: half of the range over the program's seeds."""
+"""Prefix of a quantity's key; marks half the range over the program's seeds."""
 _VALUES = re.compile(r"^values = \{.*\}$(\nspread = \{.*\}$)?", re.MULTILINE)
 Values = dict[str, float | list[float]]
 
 
 def measured(entry: Entry, case: Case) -> Values:
-    """Run the other program for a case; values by quantity, in the quantity's unit."""
+    """Run the other program for a case; return its values by quantity, each in the quantity's unit."""
     sys.path.insert(0, str(HERE))
     driver = importlib.import_module(Path(entry.program.again).stem)
     found: Values = driver.reference(entry, case)
@@ -36,7 +36,7 @@ def measured(entry: Entry, case: Case) -> Values:
 
 
 def written(entry: Entry, found: list[Values]) -> str:
-    """Return the text of `reference.toml` with these values, case by case; samples go to their files."""
+    """Return the text of `reference.toml` with the values of each case; write samples to separate files."""
     text = (entry.folder / "reference.toml").read_text(encoding="utf-8")
     lines = iter([_line(entry, case, values) for case, values in zip(entry.cases, found, strict=True)])
     return _VALUES.sub(lambda _: next(lines), text)
@@ -65,7 +65,7 @@ def main() -> None:
     """Run the program for all cases of an entry."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("entry")
-    parser.add_argument("--write", action="store_true", help="put the values into reference.toml")
+    parser.add_argument("--write", action="store_true", help="write the values to reference.toml")
     arguments = parser.parse_args()
     entry = find(arguments.entry)
     found = []

@@ -1,8 +1,8 @@
 """Writes the scenarios and schedules of the entry `astra-analytical`: `python tools/crosscheck/all_pairs.py`.
 
-A chunk of 1 MiB is one packet, stored at every node. Nodes of a ring pass on what is not theirs: each is a
-host and a switch with a cable of no length that takes next to no time. All is 1000 times as slow as in the
-reference, so that this cable can be fast enough; the comparison takes it back.
+Each chunk of 1 MiB is one packet, which every node stores and forwards. A node of a ring is a host and a
+switch, joined by a cable with almost no delay. All other rates and delays are scaled to 1/1000 of the
+reference's speed, so that this cable is fast enough. The comparison reverses the scaling.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ hosts = ["H0..H{last}"]
 
 
 def ring(nodes: int, goal: str) -> str:
-    """Return the scenario of a ring; half-way round, packets go up."""
+    """Return the scenario of a ring; packets to the opposite node take the direction of rising numbers."""
     own = "\n".join(
         f'    {{ between = ["H{i}", "S{i}"], rate = "10 Tb/s", delay = "0 ns" }},' for i in range(nodes)
     )
@@ -65,13 +65,13 @@ def ring(nodes: int, goal: str) -> str:
 
 
 def star(nodes: int, goal: str) -> str:
-    """Return the scenario of nodes on one switch."""
+    """Return the scenario of a single switch."""
     cables = f'cables = [{{ between = ["H0..H{nodes - 1}", "S"] }}]'
     return f'{HEAD.format(goal=goal, last=nodes - 1)}switches = ["S"]\n{cables}\n'
 
 
 def schedule(nodes: int, pairs: list[tuple[int, int]]) -> str:
-    """Return the schedule of chunks that all leave at once, in the order of the pairs."""
+    """Return a schedule in which all chunks leave at once, in the order of the pairs."""
     parts = [f"num_ranks {nodes}\n"]
     for me in range(nodes):
         parts.append(f"rank {me} {{")
@@ -82,7 +82,7 @@ def schedule(nodes: int, pairs: list[tuple[int, int]]) -> str:
 
 
 def files() -> dict[str, str]:
-    """Return the text of every file by its name."""
+    """Return the text of each file by its name."""
     made = {}
     for nodes in (8, 15, 16):
         pairs = [(i, j) for i in range(nodes) for j in range(nodes) if i != j]

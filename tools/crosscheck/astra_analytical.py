@@ -1,9 +1,9 @@
 """Runs the congestion-aware analytical network of ASTRA-sim on a case.
 
-ASTRA_ANALYTICAL is the folder of the executable `aware`, its example, which sends a chunk of 1 MiB from every
-node to every other at once.
+ASTRA_ANALYTICAL is the folder of the program's example, the executable `aware`. In this example, each node
+sends a chunk of 1 MiB to every other node at once.
 
-A case's `peer` has `topology` and `nodes`; or `test`, the value that a test of the program's own asserts.
+A case's `peer` contains `topology` and `nodes`, or `test`, a value that one of the program's tests asserts.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def reference(_: Entry, case: Case) -> dict[str, float | list[float]]:
     program = Path(os.environ["ASTRA_ANALYTICAL"]).resolve() / "aware"
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "run").mkdir()
-        # The example reads this file, from the folder beside the one that it runs in.
+        # The example reads this file relative to its working directory, as ../input/Ring.yml.
         network = Path(folder) / "input" / "Ring.yml"
         network.parent.mkdir()
         network.write_text(

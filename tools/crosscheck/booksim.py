@@ -1,8 +1,8 @@
 """Runs BookSim2 on a case. BOOKSIM is the folder of its executable `booksim`.
 
-A case's `peer` has `topology` (a key of `NETWORKS`), `k`, `n`, `routing`, `traffic`, `load` in flits per
-cycle and host, and `cycles` of the warm-up and of each of the two samples. Packets that a host sends to
-itself are left out: in becalm there are none. What BookSim counts in cycles is in ns in becalm.
+A case's `peer` contains `topology` (a key of `NETWORKS`), `k`, `n`, `routing`, `traffic`, `load` in flits per
+cycle and host, and `cycles`, the length of the warm-up and of each of the two samples. Packets from a host to
+itself are left out, because becalm does not send any. One cycle in BookSim is 1 ns in becalm.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ FLITS = {
     "vc_allocator": "islip",
     "vc_buf_size": 256,
 }
-"""Those of its own example of a dragonfly; the switch is faster, for channels are FIFOs."""
+"""Settings of BookSim's dragonfly example, with a faster switch because channels are FIFOs."""
 NETWORKS: Mapping[str, tuple[Mapping[str, Any], int]] = {
     "torus": (PACKETS, 0),
     "fattree": (PACKETS, 0),
     "dragonflynew": (FLITS, 18),
 }
-"""Settings, and the time that the cables of two hosts take in becalm beyond that in BookSim."""
+"""Settings, and the extra delay of two hosts' cables in becalm compared with BookSim."""
 
 
 def reference(_: Entry, case: Case) -> dict[str, float | list[float]]:
-    """Return the mean latency [ns] and what hosts get, as a share of their links."""
+    """Return the mean latency [ns] and the accepted load as a share of the hosts' links."""
     peer = case.peer
     settings, cables = NETWORKS[peer["topology"]]
     own = {
@@ -81,14 +81,14 @@ def reference(_: Entry, case: Case) -> dict[str, float | list[float]]:
         config = Path(folder, "config")
         config.write_text("".join(f"{key} = {value};\n" for key, value in lines.items()), encoding="utf-8")
         program = Path(os.environ["BOOKSIM"]).resolve() / "booksim"
-        # Its exit code says whether latencies converged; two samples are enough here.
+        # The exit code shows whether latencies converged. Two samples are enough here.
         subprocess.run([program, config.name], cwd=folder, check=False, capture_output=True)
         text = statistics.read_text(encoding="utf-8")
     sent, latency, taken = (_row(text, key) for key in ("pair_sent", "pair_plat", "accepted_flits"))
     hosts = len(taken)
     others = [at for at in range(hosts * hosts) if at // hosts != at % hosts and sent[at] > 0]
     packets = sum(sent[at] for at in others)
-    # What a host gets of itself: its share of the packets that it gets.
+    # Share of a host's received packets that it sent to itself.
     own_share = [
         sent[host * hosts + host] / max(sum(sent[host::hosts]), 1)  # from all to this one
         for host in range(hosts)
@@ -101,5 +101,5 @@ def reference(_: Entry, case: Case) -> dict[str, float | list[float]]:
 
 
 def _row(text: str, key: str) -> list[float]:
-    """Return the last row of this name: that at the end of the run."""
+    """Return the last row with this name, printed at the end of the run."""
     return [float(each) for each in re.findall(rf"{key}\(1,:\) = \[ (.*?)\]", text)[-1].split()]

@@ -1,13 +1,14 @@
-"""Runs the ns-3 of the HPCC paper on a case.
+"""Runs the HPCC paper's version of ns-3 on a case.
 
-HPCC_NS3 is the folder `simulation` of its repository, with `build/scratch/third` in it. A case's `peer` has
-`control` (a key of `CONTROLS`), and one of
+HPCC_NS3 is the folder `simulation` of its repository, with the built `build/scratch/third`. A case's `peer`
+contains `control` (a key of `CONTROLS`) and one of
 
-- `hosts` and `size`: as many hosts on one switch send a message of as many bytes to one more, at once; the
-  switch has `memory` [MiB], 32 if not given; with `draws`, the means of this many runs whose starts are
-  drawn; `settings` replaces settings of the program
-- `tree`: this many permutations of 128 hosts on a tree of 3 levels, of messages of `size`
-- `leaves`: the flows of the scenario among 32 hosts, 4 on each leaf, with this many draws of their paths
+- `hosts` and `size`: this many hosts on one switch each send a message of `size` bytes to one more host at
+  once. `memory` is the switch's buffer [MiB], 32 by default. With `draws`, values are means over this many
+  runs with random start times. `settings` overrides settings of the program.
+- `tree`: the number of random permutations of 128 hosts on a tree of 3 levels, with messages of `size`
+- `leaves`: the scenario's flows among 32 hosts, 4 on each leaf; the value is the number of runs with random
+  paths
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from becalm.crosscheck.entry import Case, Entry
 from becalm.quantities import seconds
 
 START = 2.0
-"""Start of the first message [s]."""
+"""Start time of the first message [s]."""
 DUMP = 0.1
 """The program prints its histogram of queues at multiples of this time [s]."""
 SAMPLE = 100e-9
@@ -54,9 +55,9 @@ CONTROLS: dict[str, Settings] = {
     },
     "timely": {"CC_MODE": 7, "RATE_AI": "100Mb/s", "RATE_HAI": "500Mb/s", "ACK_HIGH_PRIO": 1},
 }
-"""What each control sets; the values of the program's own `run.py` for 100 Gb/s."""
+"""Settings of each control, with the values of the program's `run.py` for 100 Gb/s."""
 PACKETS = {"none": 1.048, "hpcc": 1.090, "dcqcn": 1.048, "dctcp": 1.048, "timely": 1.056}
-"""A packet with its headers [kB]."""
+"""Packet size with headers [kB]."""
 DEFAULTS: Settings = {
     "ENABLE_QCN": 1,
     "USE_DYNAMIC_PFC_THRESHOLD": 1,
@@ -100,21 +101,21 @@ class Message:
     destination: int
     size: int
     start: float = 0.0
-    """Seconds after the first one."""
+    """Delay after the first message's start [s]."""
     port: int = 100
-    """Destination port: the program's ECMP hashes it."""
+    """Destination port, an input of the program's ECMP hash."""
 
 
 @dataclass
 class Network:
-    """Hosts by number, switches after them, cables of 100 Gb/s and 1 us."""
+    """Hosts and switches, numbered in this order, and cables of 100 Gb/s and 1 us."""
 
     hosts: int
     switches: int
     cables: list[tuple[int, int]] = field(default_factory=list)
 
     def text(self) -> str:
-        """Return it as the program reads it."""
+        """Return the network in the program's format."""
         numbers = range(self.hosts, self.hosts + self.switches)
         lines = [f"{self.hosts + self.switches} {self.switches} {len(self.cables)}"]
         lines += [" ".join(map(str, numbers))]
@@ -123,12 +124,12 @@ class Network:
 
 
 def star(hosts: int) -> Network:
-    """Return hosts on one switch."""
+    """Return a network of hosts on one switch."""
     return Network(hosts, 1, [(host, hosts) for host in range(hosts)])
 
 
 def leaves(count: int, spines: int, each: int) -> Network:
-    """Return leaves with hosts, joined to all spines."""
+    """Return a network of leaves with hosts, each joined to all spines."""
     hosts = count * each
     cables = [(host, hosts + host // each) for host in range(hosts)]
     cables += [(hosts + leaf, hosts + count + spine) for leaf in range(count) for spine in range(spines)]
@@ -136,7 +137,7 @@ def leaves(count: int, spines: int, each: int) -> Network:
 
 
 def tree() -> Network:
-    """Return 128 hosts on the 8-port 3-tree: 32 leaves of 4 hosts, 32 switches above, 16 on top."""
+    """Return the 8-port 3-tree: 32 leaves of 4 hosts each, 32 middle switches, and 16 top switches."""
     half, hosts = 4, 128
     leaf, middle, top = hosts, hosts + 32, hosts + 64
     cables = [(host, leaf + host // half) for host in range(hosts)]
@@ -149,18 +150,18 @@ def tree() -> Network:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run gave."""
+    """Results of a run."""
 
     times: list[float]
-    """Completion times, by the last ACK [s]."""
+    """Completion times until the last ACK [s]."""
     ideals: list[float]
-    """Those of an empty network, as the program counts them [s]."""
+    """Completion times in an empty network, as calculated by the program [s]."""
     sizes: list[int]
     pauses: int
     queues: dict[tuple[int, int], list[int]]
-    """Samples of each kB of each port's queue, by switch and port."""
+    """Histograms of queue lengths, by switch and port: the number of samples at each length in kB."""
     end: float
-    """End of the last message after the first one's start [s]."""
+    """Time from the first message's start to the last one's end [s]."""
 
 
 def run(
@@ -172,10 +173,10 @@ def run(
     draw: int = 0,
     changed: Mapping[str, str | float] | None = None,
 ) -> Outcome:
-    """Simulate messages; `until` is when the run stops, after the first one's start [s].
+    """Simulate messages; the run stops `until` seconds after the first message's start.
 
-    `draw` chooses the random numbers of marking, which are the same in all runs of the program otherwise;
-    `changed` are further settings.
+    `draw` is the seed of marking. Without it, all runs of the program use the same random numbers. `changed`
+    overrides further settings.
     """
     settings: Settings = {**DEFAULTS, **RAMP, **CONTROLS[control], "BUFFER_SIZE": memory, **(changed or {})}
     with tempfile.TemporaryDirectory() as name:
@@ -233,7 +234,7 @@ def _read(folder: Path) -> Outcome:
 
 
 def permutation(draw: int, size: int) -> list[Message]:
-    """Return a message from every host of the tree to another one, by a permutation that moves all."""
+    """Return one message per host of the tree, to the hosts of a random permutation without fixed points."""
     shuffled = random.Random(draw)
     while True:
         to = shuffled.sample(range(128), 128)
@@ -264,7 +265,7 @@ def reference(entry: Entry, case: Case) -> dict[str, float | list[float]]:
 
 
 def _listed(entry: Entry, case: Case, draw: int) -> list[Message]:
-    """Return the flows of a scenario; draws have other ports, and so other paths."""
+    """Return the flows of a scenario; each draw uses other ports, and therefore other paths."""
     (group,) = entry.scenario(case).resolved["flows"]
     flows = [
         Message(
@@ -281,23 +282,23 @@ def _listed(entry: Entry, case: Case, draw: int) -> list[Message]:
 
 
 def _incast(peer: Mapping[str, Any], draw: int) -> Outcome:
-    """Simulate an incast; several draws start the messages within 1 us."""
+    """Simulate an incast; with `draws`, messages start at random times within 1 us."""
     hosts, size = peer["hosts"], peer["size"]
     start = random.Random(draw)
     spread = 1e-6 if "draws" in peer else 0.0
     messages = [Message(host, hosts, size, spread * start.random()) for host in range(hosts)]
-    # The program wants them in the order of their starts, and begins with the first.
+    # The program requires messages in order of their starts, and the first one at START.
     messages.sort(key=lambda message: message.start)
     first = messages[0].start
     messages = [replace(message, start=message.start - first) for message in messages]
-    # What the bottleneck takes at least.
+    # Lower bound on the bottleneck's transmission time.
     least = hosts * size * 8.4 / (RATE * 1e9)
     until, control = max(2 * least, 1e-3), peer["control"]
     return run(star(hosts + 1), messages, control, until, peer.get("memory", 32), draw, peer.get("settings"))
 
 
 def drawn(runs: list[dict[str, float]], times: list[float]) -> dict[str, float | list[float]]:
-    """Return the means over draws, and half of their ranges; the completion times [us] of all."""
+    """Return means over draws, half their ranges, and the completion times [us] of all draws."""
     found: dict[str, float | list[float]] = {"completions": times}
     for key in runs[0]:
         values = [each[key] for each in runs]
@@ -308,10 +309,10 @@ def drawn(runs: list[dict[str, float]], times: list[float]) -> dict[str, float |
 
 
 def incast(found: Outcome, packet: float) -> dict[str, float]:
-    """Return what the queue before the receiver was like, until the last message's end.
+    """Return completion times, pauses, and the receiver's queue until the last message's end.
 
-    The program counts samples in steps of 1 kB. All packets are equal: a step stands for the number of them
-    that lies in it.
+    The program counts samples in steps of 1 kB. All packets have the same size, so each step corresponds to
+    a number of packets.
     """
     longest = max(found.queues.values(), key=lambda samples: sum(at * n for at, n in enumerate(samples)))
     kilobytes = sum(math.ceil(at / packet) * packet * n for at, n in enumerate(longest))

@@ -1,8 +1,10 @@
-"""Runs htsim on a case. HTSIM is the folder `sim` of its repository, with its programs in it.
+"""Runs htsim on a case. HTSIM is the folder `sim` of its repository, with the built programs.
 
-A case's `peer` has either `test`, one of htsim's own tests, with `flows`, or the thresholds `low` and `high`,
-if it takes them; or the `size` of the messages of the case's scenario, sent over its fat tree of 128 hosts in
-so many `draws`, each with paths of its own.
+A case's `peer` contains one of
+
+- `test`, one of htsim's tests, with its options: `flows`, or the PFC thresholds `low` and `high`
+- `size`, the size of the scenario's messages, sent over a fat tree of 128 hosts; each of the `draws` runs
+  uses other paths
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from pathlib import Path
 from becalm.crosscheck.entry import Case, Entry
 
 TAIL = 0.25
-"""Share of a run, at its end, over which means are taken; half of it with HPCC."""
+"""Final part of a run over which means are calculated; for HPCC, it is the second half."""
 
 
 def reference(entry: Entry, case: Case) -> dict[str, float | list[float]]:
@@ -48,13 +50,13 @@ def _roce(case: Case, folder: str) -> dict[str, float | list[float]]:
 
 
 def _log(folder: str) -> list[list[str]]:
-    """Return the lines of its log as words; the first is the time."""
+    """Return the lines of the log as words; the first word of each line is the time."""
     text = _run(folder, _program("parse_output"), "logout.dat", "-ascii")
     return [line.split() for line in text.splitlines() if line[:1].isdigit()]
 
 
 def _rates(lines: list[list[str]], begin: float) -> dict[str, float]:
-    """Return rates from what was acknowledged until `begin` and in all."""
+    """Return the total rate and Jain's index, from the bytes acknowledged since `begin`."""
     first: dict[str, tuple[float, float]] = {}
     last: dict[str, tuple[float, float]] = {}
     for line in lines:
@@ -75,7 +77,7 @@ def _swift(case: Case, folder: str) -> dict[str, float | list[float]]:
         float(line[line.index("LastQ") + 1]) for line in lines if "LastQ" in line and float(line[0]) >= begin
     ]
     rates = _rates(lines, begin)
-    # Its queue has the packet that is being sent, all the time that the link is busy.
+    # htsim's queue includes the packet in transmission whenever the link is busy.
     return {**rates, "queue": sum(queues) / len(queues) / 1e3 - 9 * rates["rate"] / 10}
 
 

@@ -1,7 +1,7 @@
 """Runs LogGOPSim on a case. LOGGOPSIM is the folder of `LogGOPSim` and `txt2bin`.
 
-A case's `peer` has the parameters L, o, g, G [ns]; the schedule is that of the case's job. LogGOPSim prints
-the time at which the processor of each host is done.
+A case's `peer` contains the parameters L, o, g, G [ns]. The schedule is taken from the case's job. LogGOPSim
+prints the time at which each host's processor finishes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ DEFAULTS = {"L": 2500, "o": 1500, "g": 8, "G": 8}
 
 
 def reference(entry: Entry, case: Case) -> dict[str, float | list[float]]:
-    """Return the end of each rank, `rank_N`, and the end of all, `end` [ns]."""
+    """Return the finish time of each rank, `rank_N`, and of the last rank, `end` [ns]."""
     programs = Path(os.environ["LOGGOPSIM"])
     schedule = entry.folder / entry.scenario(case).data()["jobs"][0]["goal"]
     with tempfile.TemporaryDirectory() as folder:

@@ -1,8 +1,8 @@
-"""Runs all entries and writes what they give: `python tools/crosscheck/pages.py`, or `make crosscheck`.
+"""Runs all entries and writes their results: `python tools/crosscheck/pages.py`, or `make crosscheck`.
 
-Writes `docs/crosschecks.md`, a picture per entry, the numbers, `docs/crosschecks/verdicts.json`, the page on
-validation, and the line of the README that has the score. Fails if a quantity is outside of its tolerance and
-nothing explains it.
+Writes `docs/crosschecks.md`, a picture per entry, the numbers in `docs/crosschecks/verdicts.json`, the page
+on validation, and the score in the README. Fails if a quantity is outside its tolerance without an
+explanation.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ sys.path.insert(0, str(ROOT / "tools"))
 import validation  # noqa: E402
 
 DOCS = ROOT / "docs"
-BESIDE = "- **Other simulators.** [Side by side](docs/crosschecks.md),"
+BESIDE = "- **Other simulators.** In a [direct comparison](docs/crosschecks.md),"
 _PLACE = re.compile(r"(<!-- crosscheck -->).*?(<!-- end -->)", re.DOTALL)
 
 
 def main() -> int:
-    """Run, write, print; return the exit code."""
+    """Run all entries, write and print the results, and return the exit code."""
     begin = time.monotonic()
     with console.Bar(quiet=not sys.stderr.isatty()) as bar:
         found = crosscheck.check(progress=bar.on_experiment)

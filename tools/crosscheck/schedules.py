@@ -1,8 +1,8 @@
 """Writes the GOAL schedules of the entry `loggopsim`: `python tools/crosscheck/schedules.py`.
 
-Small patterns of message-passing programs. `tree_*` are random trees, where a rank only waits for its message
-when that comes; in `waiting_16` ranks wait for the ends of their sends. In `overlap_16` messages come while
-ranks compute.
+The schedules are small patterns of message-passing programs. `tree_*` are random trees: each rank waits for
+its message, and then only for the starts of its sends. In `waiting_16`, ranks wait for the ends of their
+sends. In `overlap_16`, messages arrive while ranks compute.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ NONE: tuple[str, ...] = ()
 
 
 class Rank:
-    """The lines of one rank, each operation after those that it names."""
+    """Lines of a rank; each operation is followed by its dependencies."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.count = 0
 
     def add(self, operation: str, *after: str, word: str = "requires") -> str:
-        """Add an operation; return its label."""
+        """Add an operation and return its label."""
         self.count += 1
         label = f"l{self.count}"
         self.lines += [f"{label}: {operation}", *(f"{label} {word} {each}" for each in after)]
@@ -33,7 +33,7 @@ class Rank:
 
 
 def reduce(ranks: int, size: int) -> Iterator[Rank]:
-    """Return a reduction to rank 0 along a binomial tree."""
+    """Yield the ranks of a reduction to rank 0 along a binomial tree."""
     for me in range(ranks):
         rank, last, step = Rank(), NONE, 1
         while step < ranks and not me & step:
@@ -46,7 +46,7 @@ def reduce(ranks: int, size: int) -> Iterator[Rank]:
 
 
 def broadcast(ranks: int, size: int) -> Iterator[Rank]:
-    """Return a broadcast from rank 0 along a binomial tree, the farthest first."""
+    """Yield the ranks of a broadcast from rank 0 along a binomial tree, farthest rank first."""
     for me in range(ranks):
         rank, after = Rank(), NONE
         low = (me & -me) if me else ranks
@@ -61,7 +61,7 @@ def broadcast(ranks: int, size: int) -> Iterator[Rank]:
 
 
 def ring(ranks: int, size: int, turns: int) -> Iterator[Rank]:
-    """Return a token that goes round."""
+    """Yield the ranks of a ring around which a token passes."""
     for me in range(ranks):
         rank, after = Rank(), NONE
         for turn in range(turns):
@@ -73,7 +73,7 @@ def ring(ranks: int, size: int, turns: int) -> Iterator[Rank]:
 
 
 def exchanges(ranks: int, partner: Callable[[int, int], tuple[int, int]], sizes: list[int]) -> Iterator[Rank]:
-    """Return rounds: each rank sends to one, receives from another, and goes on when both are done."""
+    """Yield the ranks of rounds: each rank sends to one rank, receives from another, and waits for both."""
     for me in range(ranks):
         rank, after = Rank(), NONE
         for turn, size in enumerate(sizes):
@@ -84,10 +84,10 @@ def exchanges(ranks: int, partner: Callable[[int, int], tuple[int, int]], sizes:
 
 
 def tree(ranks: int, seed: int, sent: str) -> Iterator[Rank]:
-    """Return a message down a random tree; each rank computes for a random time before it passes it on.
+    """Yield the ranks of a random tree; each computes for a random time before it forwards the message.
 
-    `sent` is the word between a computation and the send before it: `irequires` waits for the send's start,
-    `requires` for its end.
+    `sent` is the dependency of a computation on the send before it: `irequires` waits for the send's start,
+    and `requires` for its end.
     """
     draw = random.Random(seed)
     parents = [0, *(draw.randrange(child) for child in range(1, ranks))]
@@ -104,7 +104,7 @@ def tree(ranks: int, seed: int, sent: str) -> Iterator[Rank]:
 
 
 def rounds(ranks: int, count: int, seed: int) -> Iterator[Rank]:
-    """Return rounds of computing for a random time, and of messages by a random permutation."""
+    """Yield ranks that compute for a random time, then send along a random permutation, in each round."""
     draw = random.Random(seed)
     plans = []
     for _ in range(count):
@@ -122,7 +122,7 @@ def rounds(ranks: int, count: int, seed: int) -> Iterator[Rank]:
 
 
 def writes(ranks: int, size: int) -> Iterator[Rank]:
-    """Return all other ranks that write to rank 0 at once."""
+    """Yield the ranks of an incast: all other ranks send to rank 0 at once."""
     target = Rank()
     for source in range(1, ranks):
         target.add(f"recv {size}b from {source} tag 0")
@@ -134,7 +134,7 @@ def writes(ranks: int, size: int) -> Iterator[Rank]:
 
 
 def text(ranks: list[Rank]) -> str:
-    """Return a schedule as GOAL has it."""
+    """Return a schedule as GOAL text."""
     parts = [f"num_ranks {len(ranks)}\n"]
     for number, rank in enumerate(ranks):
         parts += [f"rank {number} {{", *rank.lines, "}\n"]
@@ -142,7 +142,7 @@ def text(ranks: list[Rank]) -> str:
 
 
 def schedules() -> dict[str, str]:
-    """Return the text of every schedule by its name."""
+    """Return the text of each schedule by its name."""
     made = {
         "reduce_8": reduce(8, 1024),
         "reduce_16": reduce(16, 16384),

@@ -1,7 +1,7 @@
-"""Runs SONiC's script that computes headroom, `buffer_headroom_mellanox.lua` in the folder SONIC_SWSS.
+"""Runs SONiC's headroom script, `buffer_headroom_mellanox.lua` in the folder SONIC_SWSS.
 
-It needs `lua5.1`. A case's `peer` has `gigabits` and `metres`. The script rounds its result up to whole
-KiB: the delay of the adapter's circuits at which it grows by one says what it was before.
+It requires `lua5.1`. A case's `peer` contains `gigabits` and `metres`. The script rounds its result up to
+whole KiB. The exact result follows from the MAC and PHY delay at which the rounded result first changes.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ for _, each in ipairs(dofile("%(script)s")) do print(each) end
 
 
 def reference(_: Entry, case: Case) -> dict[str, float | list[float]]:
-    """Return the headroom before it is rounded up [B]."""
+    """Return the headroom before rounding [B]."""
     first = _xoff(case, 0.0)
     low, high = 0.0, 1.0
     while high - low > 1e-6:

@@ -1,7 +1,7 @@
 """Writes the flows of the entry `roce-websearch`: `python tools/crosscheck/web_search.py`.
 
-Messages between random hosts, with the sizes of a web search (`sizes = "websearch"`) and exponential gaps, at
-half of what the hosts' links carry. Both programs have the same list.
+Messages between random hosts, with web-search sizes (`sizes = "websearch"`) and exponential gaps, at half the
+capacity of the hosts' links. Both programs use the same list.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FILE = Path(__file__).parents[2] / "crosschecks" / "roce-websearch" / "scenario.
 BEGIN = "connections = ["
 
 HOSTS, LOAD, SPAN = 32, 0.5, 6e-3
-"""Hosts, load, and the time in which messages are posted [s]."""
+"""Number of hosts, load, and time during which messages are posted [s]."""
 BYTES_PER_S = 12.5e9
 POINTS = (
     (0, 0.0),
@@ -32,18 +32,18 @@ POINTS = (
     (10_000_000, 0.97),
     (30_000_000, 1.0),
 )
-"""Sizes [B], and the share of messages up to each."""
+"""Sizes [B], each with the share of messages up to this size."""
 
 
 def size_at(share: float) -> int:
-    """Return the size that a share of the messages does not exceed: linear between points, at least 1 B."""
+    """Return the size at a quantile of the distribution, linear between points and at least 1 B."""
     place = max(bisect_left([part for _, part in POINTS], share), 1)
     (low, below), (high, above) = POINTS[place - 1], POINTS[place]
     return max(1, round(low + (high - low) * (share - below) / (above - below)))
 
 
 def flows(drawn: random.Random) -> Iterator[str]:
-    """Yield the lines of the messages in the order of their starts."""
+    """Yield a line per message in order of start times."""
     mean = sum((one + other) / 2 * (after - before) for (one, before), (other, after) in pairwise(POINTS))
     rate = LOAD * HOSTS * BYTES_PER_S / mean
     time = drawn.expovariate(rate)
@@ -56,7 +56,7 @@ def flows(drawn: random.Random) -> Iterator[str]:
 
 
 def main() -> None:
-    """Write the list at the end of the scenario."""
+    """Write the list to the end of the scenario."""
     text, _, _ = FILE.read_text(encoding="utf-8").partition(BEGIN)
     FILE.write_text("\n".join([text + BEGIN, *flows(random.Random(1)), "]", ""]), encoding="utf-8")
 

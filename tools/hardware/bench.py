@@ -1,4 +1,4 @@
-"""Modules of `hardware` as programs that replay calls: translated by Verilator, compiled with a bench."""
+"""Builds programs that replay calls on modules of `hardware`, with Verilator and a C++ test bench."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ INCLUDED = Path("share/verilator/include")
 
 
 def verilator() -> Path | None:
-    """Return the program, if it is installed."""
+    """Return the path of Verilator if it is installed."""
     found = shutil.which("verilator")
     return None if found is None else Path(found)
 
 
 @dataclass(frozen=True)
 class Bench:
-    """A module with parameters, and where it is built."""
+    """A module with its parameters and build folder."""
 
     module: str
     parameters: Mapping[str, int]
     folder: Path
     source: str | None = None
-    """The text of the module; that of its file when not given."""
+    """Text of the module; read from its file by default."""
 
     @property
     def derived(self) -> dict[str, int]:
-        """Parameters that the bench has to know, too."""
+        """Return all parameters that the bench requires."""
         p = dict(self.parameters)
         if self.module == "marker":
             bits = {"PORT_BITS": _bits(p["PORTS"]), "SLOT_BITS": max(1, _bits(p["SLOTS"]))}
@@ -46,10 +46,10 @@ class Bench:
         return {**p, **bits}
 
     def build(self) -> Path:
-        """Translate and compile; return the program.
+        """Translate and compile the module and its bench; return the program's path.
 
         Raises:
-            CalledProcessError: a module that is no SystemVerilog, or a bench that is no C++.
+            CalledProcessError: the module is not valid SystemVerilog, or the bench is not valid C++.
 
         """
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -98,7 +98,7 @@ class Bench:
         return program
 
     def replay(self, file: Path) -> Result:
-        """Build, and replay the calls of a file."""
+        """Build the program and replay the calls in a file."""
         done = subprocess.run([self.build(), file], capture_output=True, text=True, check=False)
         if done.returncode not in (0, 1):
             raise RuntimeError(f"{self.module}: {done.stderr.strip()}")
@@ -107,7 +107,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Result:
-    """What a replay has found."""
+    """Result of a replay."""
 
     streams: int
     calls: int
@@ -133,7 +133,7 @@ def _include() -> Path:
 
 
 def _library(folder: Path, name: str) -> Path:
-    """Return a part of Verilator's library, compiled once for all modules."""
+    """Return an object file of Verilator's library, compiled once for all modules."""
     made = folder / f"{name}.o"
     if not made.exists():
         include = _include()

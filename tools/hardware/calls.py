@@ -1,6 +1,6 @@
-"""Recorded calls of markers and responses, as the benches in `hardware/replay` read them.
+"""Converts recorded calls of markers and responses to the format of the benches in `hardware/replay`.
 
-A recording is what `becalm run --events` writes; its scenario, which has all parameters, is in its metadata.
+`becalm run --events` writes the recordings. Their metadata contain the scenario with all parameters.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from becalm.designs import law, tabulate
 from becalm.traces.record import Choice
 
 MARKERS = ("naive", "input_triggered", "input_output_triggered")
-"""Marking policies by the number that `marker.sv` gives them."""
+"""Marking policies in the order of their numbers in `marker.sv`."""
 LAWS = {"lipd": law.lipd, "fimd": law.fimd, "aimd": law.aimd}
 FUNCTIONS = {
     "marker": ("arrived", "stored", "departing", "left"),
     "response": ("start", "ack", "becn", "timer", "restart", "sent"),
 }
-"""Names of calls in the order of the benches' numbers."""
+"""Names of calls in the order of their numbers in the benches."""
 MARKER_CALL = np.dtype(
     [("order", "u8"), ("input", "u2"), ("output", "u2")]
     + [(name, "u1") for name in ("function", "waits", "fills", "marked")]
@@ -41,12 +41,12 @@ TIMER_UNIT = 1_024_000
 
 
 class Unfit(Exception):
-    """A recording that the modules cannot replay: what it has that they do not."""
+    """Raised for recordings that the modules cannot replay; the message names the unsupported feature."""
 
 
 @dataclass(frozen=True)
 class Recording:
-    """A file of `becalm run --events`."""
+    """A file written by `becalm run --events`."""
 
     scenario: becalm.Scenario
     calls: pl.DataFrame
@@ -56,7 +56,7 @@ class Recording:
         """Read a file.
 
         Raises:
-            Unfit: no file of calls.
+            Unfit: the file does not contain calls.
 
         """
         text = pl.read_parquet_metadata(file).get("scenario")
@@ -66,16 +66,16 @@ class Recording:
 
     @property
     def marking(self) -> tuple[str, dict[str, Any]]:
-        """Name and parameters of the marking policy."""
+        """Return the name and parameters of the marking policy."""
         return _only(self.scenario.resolved["marking"])
 
     @property
     def response(self) -> tuple[str, dict[str, Any]]:
-        """Name and parameters of the response."""
+        """Return the name and parameters of the response."""
         return _only(self.scenario.resolved["response"])
 
     def streams(self, seam: str, key: list[str]) -> Iterator[tuple[tuple[Any, ...], pl.DataFrame]]:
-        """Return the calls of each marker or response, in their order."""
+        """Yield the calls of each marker or response, in their original order."""
         chosen = self.calls.filter(pl.col("seam") == seam).with_columns(function=_number(seam))
         for each in chosen.partition_by(key, maintain_order=True):
             yield each.select(key).row(0), each
@@ -100,19 +100,19 @@ def _records(frame: pl.DataFrame, kind: np.dtype) -> np.ndarray:
 
 
 def write_markers(recording: Recording, file: BinaryIO) -> int:
-    """Write the calls of markers; return how many.
+    """Write the calls of markers; return their number.
 
     Raises:
-        Unfit: a policy, a setting or a reading that the module does not have.
+        Unfit: the module does not support the policy, a setting or a reading.
 
     """
     name, params = recording.marking
     if name not in MARKERS:
         raise Unfit(f"marking.{name}: valid: {', '.join(MARKERS)}")
     if params.get("method", "counters") != "counters":
-        raise Unfit(f"method = {params['method']}: the module has counters")
+        raise Unfit(f"method = {params['method']}: the module uses counters")
     if params["spare_blocked"] != "0 s":
-        raise Unfit(f"spare_blocked = {params['spare_blocked']}: the module spares no packet")
+        raise Unfit(f"spare_blocked = {params['spare_blocked']}: the module does not spare packets")
     moment = {"forwarded": "arrived", "stored": "stored"}[params["full"]]
     fills = (pl.col("call") == moment) & pl.col("waits") & (pl.col("room") <= params["headroom"])
     written = 0
@@ -124,7 +124,7 @@ def write_markers(recording: Recording, file: BinaryIO) -> int:
 
 
 def sizes(recording: Recording) -> tuple[int, int]:
-    """Return the ports of the largest switch of a recording, and the most packets in one of its buffers."""
+    """Return the number of ports of the largest switch, and the largest number of packets in a buffer."""
     calls = recording.calls.filter(pl.col("seam") == "marker")
     if calls.is_empty():
         return 0, 0
@@ -135,10 +135,10 @@ def sizes(recording: Recording) -> tuple[int, int]:
 
 
 def write_responses(recording: Recording, file: BinaryIO) -> int:
-    """Write the table of a response and its calls; return how many.
+    """Write the table of a response and its calls; return the number of calls.
 
     Raises:
-        Unfit: a response that the modules do not have.
+        Unfit: the modules do not support the response.
 
     """
     name, params = recording.response
@@ -165,11 +165,11 @@ def delay_steps(name: str, params: dict[str, Any]) -> list[tuple[int, int, int]]
     """Return the steps [slower, acks, faster] of a response with discrete rates.
 
     Raises:
-        Unfit: a response without such steps.
+        Unfit: the response has no such steps.
 
     """
     if params.get("rmax") != 1.0:
-        raise Unfit(f"response.{name}: the module's delays are whole packet times: rmax must be 1")
+        raise Unfit(f"response.{name}: rmax must be 1, because the module's delays are whole packet times")
     if name == "table":
         return [(slower, acks, faster) for slower, acks, faster in params["steps"]]
     if (
@@ -191,7 +191,7 @@ def _ibta_table(recording: Recording, params: dict[str, Any]) -> bytes:
 
 
 def _timer(deadlines: np.ndarray, nominal: int) -> tuple[int, int]:
-    """Return the period of a timer and its phase at time zero, in ps, as the deadlines have them."""
+    """Return a timer's period and its phase at time zero in ps, derived from the deadlines."""
     if not len(deadlines) or not nominal:
         return nominal, 0
     steps = np.diff(np.unique(deadlines))
@@ -202,7 +202,7 @@ def _timer(deadlines: np.ndarray, nominal: int) -> tuple[int, int]:
 
 
 def _ps_per_byte(scenario: becalm.Scenario) -> dict[int, int]:
-    """Return the time of a byte on the link of each flow's source."""
+    """Return the transmission time of a byte in ps on the link of each flow's source."""
     routing = Choice(scenario).routing
     rates = dict(routing["link"].select("from", "capacity").iter_rows())
     sources = routing["flow"].select("flow", "source").iter_rows()

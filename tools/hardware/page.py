@@ -1,4 +1,4 @@
-"""The tables of `docs/hardware.md`, and the data of the claims, from what was measured."""
+"""Writes the tables of `docs/hardware.md` and the data of the claims from measurements."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "hardware.md"
 DATA = ROOT / "python" / "becalm" / "papers" / "common" / "hardware.json"
-"""What claims are measured on, and pages are written from."""
+"""Data for the claims and the page."""
 
 
 def read() -> dict[str, list[dict[str, Any]]]:
@@ -19,7 +19,7 @@ def read() -> dict[str, list[dict[str, Any]]]:
 
 
 def write(**measured: list[dict[str, Any]]) -> None:
-    """Put numbers in place of earlier ones of their kind, and write the page's tables."""
+    """Replace earlier numbers of the same kind, and write the page's tables."""
     every = {**read(), **measured}
     kinds = [
         f"{json.dumps(kind)}: [\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]"
@@ -64,7 +64,7 @@ def _replays(rows: list[dict[str, Any]]) -> str:
 
 
 def _markers(rows: list[dict[str, Any]]) -> str:
-    """Return a row for each policy and number of ports; cells have the values for all numbers of slots."""
+    """Return a row per policy and number of ports; each cell contains the values for all numbers of slots."""
     alike: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for row in rows:
         alike.setdefault((row["policy"], row["parameters"]["PORTS"]), []).append(row)
@@ -92,7 +92,7 @@ def _parts(rows: list[dict[str, Any]]) -> str:
 
 def _responders(rows: list[dict[str, Any]]) -> str:
     return _table(
-        ("module", "rates or entries", "gates", "flip-flops of a flow", "LUTs", "bits of the table", "depth"),
+        ("module", "rates or entries", "gates", "flip-flops per flow", "LUTs", "table bits", "depth"),
         (
             (
                 f"`{row['module']}`",
@@ -106,7 +106,7 @@ def _responders(rows: list[dict[str, Any]]) -> str:
 
 def _rates(rows: list[dict[str, Any]]) -> str:
     return _table(
-        ("law", "rates", "most ACKs of a step", "bits", "root link", "remote / local", "victim"),
+        ("law", "rates", "most ACKs per step", "bits", "root link", "remote / local", "victim"),
         (
             (
                 row["law"].upper(),

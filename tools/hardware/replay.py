@@ -1,9 +1,9 @@
-"""Replays recorded calls on the modules of `hardware`, and compares every mark, gap, delay and deadline.
+"""Replays recorded calls on the modules of `hardware` and compares every mark, gap, delay and deadline.
 
-    python tools/hardware/replay.py [--short] [--write]    five scenes with each scheme
-    python tools/hardware/replay.py RECORDING...           what `becalm run --events` wrote
+    python tools/hardware/replay.py [--short] [--write]    replay five scenes with each scheme
+    python tools/hardware/replay.py RECORDING...           replay recordings of `becalm run --events`
 
-Exit code 1 if an answer differs, 0 with a message if Verilator is not installed.
+The exit code is 1 if an answer differs. If Verilator is not installed, it is 0, with a message.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from scenes import SCENES, SCHEMES, record
 
 BUILT = ROOT / "target" / "hardware"
 SHORT = 0.04
-"""Part of the calls that a short replay has."""
+"""Share of the calls in a short replay."""
 VARIANTS: dict[str, dict[str, int]] = {"": {}, ", lean": {"SHOWN": 1, "SERIAL": 1}}
-"""Builds of input-triggered marking: `lean` leaves to the switch what it can."""
+"""Builds of input-triggered marking; `lean` leaves as much as possible to the switch."""
 
 
 def benches(recording: calls.Recording) -> Iterator[tuple[str, Bench]]:
-    """Return the modules that a recording is for, with what they are called."""
+    """Yield the modules for a recording, with their names."""
     marking, params = recording.marking
     ports, slots = calls.sizes(recording)
     if marking in calls.MARKERS and ports:
@@ -50,10 +50,10 @@ def benches(recording: calls.Recording) -> Iterator[tuple[str, Bench]]:
 
 
 def replay(file: Path, folder: Path) -> dict[str, Result]:
-    """Replay a recording on the modules that it is for.
+    """Replay a recording on the modules for its schemes.
 
     Raises:
-        Unfit: schemes that the modules do not have.
+        Unfit: the modules do not support the schemes.
 
     """
     recording, found = calls.Recording.read(file), {}
@@ -67,7 +67,7 @@ def replay(file: Path, folder: Path) -> dict[str, Result]:
 
 
 def scenes(share: float, folder: Path) -> Iterator[dict[str, Any]]:
-    """Record and replay all scenes with all schemes; return a row for each scene and module."""
+    """Record and replay all scenes with all schemes; yield a row per scene, scheme and module."""
     for scene in SCENES:
         for schemes in SCHEMES:
             file = folder / "calls.parquet"
@@ -78,30 +78,30 @@ def scenes(share: float, folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def recordings(files: Sequence[Path], folder: Path) -> Iterator[dict[str, Any]]:
-    """Replay recordings; return a row for each file and module."""
+    """Replay recordings; yield a row per file and module."""
     for file in files:
         for name, result in replay(file, folder).items():
             yield {"scene": str(file), "module": name, **asdict(result)}
 
 
 def show(row: dict[str, Any]) -> dict[str, Any]:
-    """Print a row as it comes."""
+    """Print a row immediately and return it."""
     print(f"{row['scene']:16} {row['module']:32} {row['calls']:>9,} calls, {row['differences']} differences")
     print(row.pop("said"), end="", flush=True)
     return row
 
 
 def main() -> int:
-    """Replay, print a line for each module, return the exit code."""
+    """Replay the calls, print a line per module, and return the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("recordings", nargs="*", type=Path)
-    parser.add_argument("--short", action="store_true", help=f"{SHORT:g} of the calls")
+    parser.add_argument("--short", action="store_true", help=f"replay {SHORT:g} of the calls")
     parser.add_argument(
         "--write", action="store_true", help="write the numbers into the page and the claims' data"
     )
     options = parser.parse_args()
     if verilator() is None:
-        print("no verilator (Debian: apt install verilator): nothing is replayed")
+        print("calls not replayed: verilator is not installed (Debian: apt install verilator)")
         return 0
     with tempfile.TemporaryDirectory() as name:
         folder, share = Path(name), SHORT if options.short else 1.0

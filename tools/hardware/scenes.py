@@ -1,4 +1,4 @@
-"""The scenes whose calls are replayed, and the schemes that run on each."""
+"""Scenes whose calls are replayed, and the schemes that run on each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from becalm import examples
 from becalm.designs import law, tabulate
 
 Scene: TypeAlias = Callable[[dict[str, Any], float], becalm.Scenario]
-"""A scene with these schemes, and a duration for this many calls, in units of the full replay."""
+"""Builds a scene from schemes and the share of the full replay's duration."""
 
 SCHEMES: dict[str, dict[str, Any]] = {
     "naive, LIPD": {"marking": {"naive": {}}, "response": {"lipd": {"discrete": True}}},
@@ -29,9 +29,9 @@ SCHEMES: dict[str, dict[str, Any]] = {
         "response": tabulate.tabulate_cct(law.lipd(rmin=1 / 64)).response(window=4),
     },
 }
-"""The schemes: each marking policy, each table of rates, and a congestion control table."""
+"""Schemes with each marking policy, each table of rates, and a congestion control table."""
 IBTA = {"ccti_increase": 16, "ccti_timer": 20, "ccti_limit": 60, "ccti_min": 2, "ccti_decrease": 3}
-"""Other settings of adapters, so that both ends of the table are reached."""
+"""Settings of adapters with which flows reach both ends of the table."""
 
 
 def _changed(scenario: becalm.Scenario, schemes: dict[str, Any], **changes: Any) -> becalm.Scenario:  # noqa: ANN401
@@ -43,7 +43,7 @@ def _ms(value: float) -> str:
 
 
 def dumbbell(schemes: dict[str, Any], share: float) -> becalm.Scenario:
-    """santos2003, Fig. 4: ten remote and ten local flows to one host, and a victim."""
+    """Return santos2003, Fig. 4: ten remote and ten local flows to one host, and a victim."""
     flows = [
         {"name": "local", "from": ["B1..B10"], "to": ["BC"]},
         {"name": "remote", "from": ["A1..A10"], "to": ["BC"]},
@@ -54,13 +54,13 @@ def dumbbell(schemes: dict[str, Any], share: float) -> becalm.Scenario:
 
 
 def storage_incast(schemes: dict[str, Any], share: float) -> becalm.Scenario:
-    """Eight nodes write to one storage target, with buffers of bytes."""
+    """Return an incast from eight nodes to one storage target, with buffers sized in bytes."""
     duration = _ms(2 + max(30 * share, 1))
     return _changed(examples.load("storage_incast"), schemes, **{"run.duration": duration})
 
 
 def websearch(schemes: dict[str, Any], share: float) -> becalm.Scenario:
-    """Messages of a web search among 32 hosts of a Clos network."""
+    """Return web-search messages among 32 hosts of a Clos network."""
     traffic = {"poisson": {"load": 0.8, "sizes": "websearch"}}
     flows = [{"name": "websearch", "from": ["*"], "to": ["*"], "traffic": traffic}]
     changes = {"flows": flows, "run.duration": _ms(1.05 + max(share, 0.02))}
@@ -68,7 +68,7 @@ def websearch(schemes: dict[str, Any], share: float) -> becalm.Scenario:
 
 
 def random_tree(schemes: dict[str, Any], share: float) -> becalm.Scenario:
-    """Switches of up to eight ports in a random tree, buffers of six packets, random hot spots."""
+    """Return a random tree of switches with up to eight ports, six-packet buffers, and random hot spots."""
     draw = random.Random(7)
     switches = [f"S{number}" for number in range(7)]
     hosts = [f"H{number}" for number in range(21)]
@@ -100,7 +100,7 @@ def random_tree(schemes: dict[str, Any], share: float) -> becalm.Scenario:
 
 
 def random_pairs(schemes: dict[str, Any], share: float) -> becalm.Scenario:
-    """A small Clos network of random shape, packets of 4 KiB, each host to three others, ON and OFF."""
+    """Return a small random Clos network with 4 KiB packets and on-off flows to three hosts per source."""
     draw = random.Random(11)
     leaves, spines, below = draw.randint(3, 5), draw.randint(2, 3), draw.randint(4, 6)
     hosts = [f"H{number}" for number in range(leaves * below)]

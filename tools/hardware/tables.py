@@ -1,4 +1,4 @@
-"""What a response loses by tables of fewer rates: the scene of santos2003, Fig. 4 (b)."""
+"""Measures the effect of smaller rate tables on fairness, in the scene of santos2003, Fig. 4 (b)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COLUMNS = ("root", "ratio", "victim")
 
 
 def fairness() -> Iterator[dict[str, Any]]:
-    """Return shares of links with each law and number of rates: a table of n rates reaches down to 1/n."""
+    """Yield link shares for each law and number of rates; a table of n rates reaches down to 1/n."""
     for name, law in LAWS.items():
         for rates in RATES:
             table = tabulate.tabulate(law(rmin=1 / rates))

@@ -1,4 +1,4 @@
-"""Draws the picture of the page on designing a response function, by the command of that page."""
+"""Draws the picture for the page on designing a response function, with the page's example."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 
 
 def main() -> None:
-    """Design, and keep the figure."""
+    """Design the function and save its figure."""
     with tempfile.TemporaryDirectory() as folder:
         made = becalm.design("max(r - 0.05 * sqrt(r), rmin)", name="SQRT").save(Path(folder) / "SQRT")
         print(shutil.copy(made / "design.png", PICTURES / "design.png"))

@@ -1,4 +1,4 @@
-"""Draws the picture of the tour: a congestion tree in a fat tree, by the example of that page."""
+"""Draws the tour's picture of a congestion tree in a fat tree, with the example on that page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HOT_SPOT = {
 
 
 def main() -> None:
-    """Run and draw."""
+    """Run the scenario and draw the fabric."""
     results = becalm.run(becalm.Scenario(HOT_SPOT, name="hot spot"))
     print(save(draw_fabric(results, time=1e-3), PICTURES / "fabric.svg"))
 

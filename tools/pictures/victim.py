@@ -1,4 +1,4 @@
-"""Draws the picture of the README: a victim of congestion, with and without control."""
+"""Draws the README's picture of a victim of congestion, with and without control."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Charts with uPlot: groups over time as small multiples, the size of the tree, latencies.
+// Charts drawn with uPlot: groups over time as small multiples, the size of the tree, latencies.
 
 import uPlot from "uplot";
 import type { RunPage } from "./data";
@@ -10,7 +10,7 @@ import { digits, scaled, withUnit } from "./units";
 export interface Line {
   name: string;
   values: ArrayLike<number | null>;
-  /** Smallest and largest of the replications. */
+  /** Smallest and largest values of the replications. */
   low?: ArrayLike<number | null>;
   high?: ArrayLike<number | null>;
 }
@@ -23,14 +23,14 @@ export interface Chart {
   lines: Line[];
   height?: number;
   logarithmic?: boolean;
-  /** Marks at the points: few of them, with nothing between. */
+  /** Marks only at the points, which are few, without lines between them. */
   marked?: boolean;
   yRange?: [number, number];
-  /** Steps of time: a vertical line shows where the film is. */
+  /** Time step of the film, shown as a vertical line. */
   cursor?: () => number | null;
 }
 
-/** A chart that fills its place, with a legend under it; what it shows is in its description too. */
+/** A chart that fills its container, with a legend below; its description also states its values. */
 export function chart(first: Chart): HTMLElement {
   let data = first;
   const caption = el("figcaption");
@@ -58,7 +58,7 @@ export function chart(first: Chart): HTMLElement {
   return box;
 }
 
-/** Shows other data in a chart; it has the same lines, by name. */
+/** Shows other data in a chart with the same lines, by name. */
 export function update(box: HTMLElement, data: Chart): void {
   box.dispatchEvent(new CustomEvent("update", { detail: data }));
 }
@@ -122,7 +122,7 @@ function options(data: Chart, width: number): uPlot.Options {
   };
 }
 
-/** On a logarithmic axis only decades and their thirds and halves have room. */
+/** On a logarithmic axis, labels only the ticks for which there is space: decades, their thirds and halves. */
 function decades(_: uPlot, splits: number[]): (number | null)[] {
   return splits.map((value) => {
     const lead = value / 10 ** Math.floor(Math.log10(value) + 1e-9);
@@ -139,7 +139,7 @@ function mark(plot: uPlot, data: Chart): void {
   plot.ctx.fillRect(x, top, Math.max(1, window.devicePixelRatio), height);
 }
 
-/** The values under the pointer, in place of the title's unit. */
+/** The values under the pointer, shown instead of the unit in the title. */
 function caption(plot: uPlot, data: Chart, unit: string, factor: number, xUnit: string, xFactor: number): void {
   const title = plot.root.closest("figure")?.querySelector("figcaption");
   if (!title) return;
@@ -187,7 +187,7 @@ function legend(lines: Line[]): HTMLElement {
 function described(data: Chart): string {
   const ends = data.lines.slice(0, 8).map((line) => {
     const known = Array.from(line.values).filter((value): value is number => value !== null && Number.isFinite(value));
-    if (known.length === 0) return `${line.name}: nothing`;
+    if (known.length === 0) return `${line.name}: no data`;
     const write = (value: number) => (data.yUnit === "%" ? `${digits(100 * value)} %` : withUnit(value, data.yUnit));
     const extremes = known.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
     return `${line.name}: ${extremes.map(write).join(" to ")}`;
@@ -210,7 +210,7 @@ function largest(columns: ArrayLike<number | null>[]): number {
   return found;
 }
 
-/** Charts of a run over time, and those of its latencies. */
+/** Charts of a run over time, and of its latencies. */
 export function runCharts(page: RunPage, store: Store): { time: HTMLElement[]; latency: HTMLElement[] } {
   const now = () => page.runs[store.now.run].frames?.times[store.now.time] ?? null;
   const made: HTMLElement[] = [];
@@ -238,7 +238,7 @@ export function runCharts(page: RunPage, store: Store): { time: HTMLElement[]; l
   return { time: made, latency: latencies(page, store) };
 }
 
-/** The median over the replications, with their range where there are several. */
+/** The median over the replications, with their range if there are several. */
 function replicated(page: RunPage, group: number, length: number, pick: (run: number) => Float32Array | null | undefined): Omit<Line, "name"> {
   const runs = page.runs.map((_, run) => pick(run)?.subarray(group * length, (group + 1) * length)).filter((each) => each !== undefined);
   if (runs.length < 2) return { values: runs[0] ?? [] };
@@ -263,5 +263,5 @@ function latencies(page: RunPage, store: Store): HTMLElement[] {
   };
   const lines = page.groups.map((name, group) => ({ name, values: curves[group]?.packets ? at(curves[group]) : [] })).filter((line) => line.values.length > 0);
   const common = { x, xUnit: "s", yUnit: "%", lines, logarithmic: true, height: 230 };
-  return [chart({ ...common, title: "Packets that arrived within a time", yRange: [0, 1.02] })];
+  return [chart({ ...common, title: "Packets that arrived within a given time", yRange: [0, 1.02] })];
 }

@@ -1,4 +1,4 @@
-// The core as WebAssembly: texts in, values out. The other side is crates/wasm.
+// The core as WebAssembly: texts in, values out. Its counterpart is crates/wasm.
 
 import type { Kind } from "./schemes";
 
@@ -10,7 +10,7 @@ export interface Mistake {
 
 export interface Mistakes {
   mistakes: Mistake[];
-  /** How many more there are. */
+  /** Number of further mistakes. */
   more: number;
 }
 
@@ -42,7 +42,7 @@ export interface Parameter {
   default: unknown;
   required: boolean;
   range: string;
-  /** Bounds; null without one, and for what is no number. */
+  /** Bounds; null for none and for values that are not numbers. */
   minimum: number | null;
   maximum: number | null;
   help: string;
@@ -54,7 +54,7 @@ export interface Entry {
   parameters: Parameter[];
 }
 
-/** What a scenario may hold; the page has it as JSON. */
+/** Possible contents of a scenario; the page contains them as JSON. */
 export type Catalogue = Record<string, Entry[]>;
 
 interface Exports {
@@ -66,10 +66,10 @@ interface Exports {
   becalm_version(): number;
 }
 
-/** Summary how much of a run is done, and how many packet-hops; answers whether to go on. */
+/** Reports the completed share of a run and its packet-hops; returns whether to continue. */
 export type Progress = (share: number, packetHops: number) => boolean;
 
-/** One instance of the module. Its memory never shrinks: take a new one for every run. */
+/** An instance of the module. Its memory never shrinks, so every run gets a new one. */
 export class Core {
   private readonly exports: Exports;
   private panic = "";
@@ -99,12 +99,12 @@ export class Core {
     return this.string(this.exports.becalm_version());
   }
 
-  /** Bytes of memory that the instance has. */
+  /** Memory of the instance in bytes. */
   memory(): number {
     return this.exports.memory.buffer.byteLength;
   }
 
-  /** Hands a text over for a call; a panic becomes an error with its text. */
+  /** Passes a text to a call; a panic becomes an error with its text. */
   private given<T>(text: string, call: (address: number, length: number) => T): T {
     const bytes = new TextEncoder().encode(text);
     const address = this.exports.becalm_take(bytes.length);
@@ -118,7 +118,7 @@ export class Core {
     }
   }
 
-  /** The bytes of an answer, which is freed. */
+  /** The bytes of an answer, which is then freed. */
   private taken(address: number): Uint8Array<ArrayBuffer> {
     const length = new DataView(this.exports.memory.buffer).getUint32(address, true);
     const bytes = new Uint8Array(this.exports.memory.buffer, address + 4, length).slice();

@@ -1,4 +1,4 @@
-// Reads a payload: base64 of raw deflate of a header in JSON and typed arrays. The other side is crates/report.
+// Reads a payload: base64 of raw deflate of a header in JSON and typed arrays. Its counterpart is crates/report.
 
 export type Numbers = Uint8Array | Uint16Array | Uint32Array | Float32Array;
 
@@ -35,7 +35,7 @@ export interface Frames {
 
 export interface Column {
   name: string;
-  /** A kind of the core's tables, or one of a page: `text`, a `link`, a `page` beside this one. */
+  /** A kind of the core's tables, or of a page: `text`, a `link`, a `page` next to this one. */
   kind: "name" | "number" | "count" | "share" | "index" | "ratio" | "rate" | "time" | "bytes" | "quantity" | "flag" | "text" | "link" | "page";
   unit: string;
   meaning?: string;
@@ -45,7 +45,7 @@ export type Cell = number | string | null;
 
 export interface Table {
   name: string;
-  /** What a row stands for, of tables that the page has no words for. */
+  /** What a row represents, for tables for which the page has no words. */
   about?: string;
   total: number;
   columns: Column[];
@@ -80,9 +80,9 @@ export interface Run {
   replication: number;
   fingerprint: string;
   packetHops: number;
-  /** When it ended, in seconds. */
+  /** End of the run in seconds. */
   end: number;
-  /** Numbers of outputs, of which tables show the first rows only; `first` is the foremost root. */
+  /** Total numbers of outputs, although tables show only the first rows; `first` is the worst root. */
   roles: { roots: number; branches: number; first: { link: number; since: number | null } | null } | null;
   frames: Frames | null;
   links: Record<"utilization" | "stalled" | "marked" | "root" | "branch", Uint8Array> | null;
@@ -94,13 +94,13 @@ export interface Run {
   tables: Table[];
 }
 
-/** What the ranks of a job do over time, where its operations were recorded. */
+/** Activity of a job's ranks over time, if its operations were recorded. */
 export interface Operations {
   job: string;
-  /** `steps` has a digit for each step of the job: 0 nothing, 1 computes, 2 messages under way, 3 waits for others to send;
-   * `times` are the seconds of 1 to 3. */
+  /** `steps` has a digit for each step of the job: 0 nothing, 1 computes, 2 messages in flight, 3 waits for others to
+   * send; `times` are the seconds of 1 to 3. */
   lanes: { rank: number; host: string; steps: string; times: number[] }[];
-  /** By step, the rank on the critical path, or -1. */
+  /** For each step, the rank on the critical path, or -1. */
   path: number[];
   /** The critical path in words. */
   summary: string;
@@ -110,11 +110,11 @@ export interface About {
   title: string;
   facts: string[];
   notes: string[];
-  /** Sentences by topic, each with its link or host and the section that shows its rows, if there are any.
-   * Those that lead are read at first, the others when asked for. */
+  /** Sentences by topic, each with its link or host and the section that shows its rows, if there are any. Those with
+   * `lead` are shown at first, the others on demand. */
   diagnosis: { topic: string; text: string; place: string; anchor: string; lead: boolean }[];
   scenario: string;
-  /** How to run it again: the file that the scenario belongs into, commands, and what to know of them. */
+  /** How to run it again: the name of the scenario's file, commands, and a note. */
   again: { file: string; commands: string[]; note: string };
   parameters: [string, string][];
   provenance: [string, string][];
@@ -139,7 +139,7 @@ export interface Panel {
   unit: string;
   kind: Column["kind"];
   x: { name: string; values: Cell[]; unit: string };
-  /** The end of the vertical axis, the same for all charts of a measure. */
+  /** The upper end of the vertical axis, the same for all charts of a measure. */
   top?: number;
   lines: { name: string; values: (number | null)[]; low?: (number | null)[]; high?: (number | null)[] }[];
 }
@@ -155,7 +155,7 @@ export interface SweepPage {
   kind: "sweep" | "tune";
   about: About;
   panels: Panel[];
-  /** Measures of a tuning on fresh seeds: the guideline against the best parameters. */
+  /** Measures of a tuning on fresh seeds, to compare the guideline with the best parameters. */
   comparison?: Panel[];
   scatters: Scatter[];
   tables: (Table & { title: string })[];
@@ -174,13 +174,13 @@ interface Entry {
 const KINDS = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, f32: Float32Array };
 const FORMAT = 1;
 
-/** The page of a payload. */
+/** The page of an encoded payload. */
 export async function decode(base64: string): Promise<Page> {
   const inflated = new Blob([unpacked(base64)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   return parse(await new Response(inflated).arrayBuffer());
 }
 
-/** Bytes from base64. A plain loop: `Uint8Array.from` takes twenty times as long. */
+/** Bytes from base64. A plain loop, since `Uint8Array.from` is twenty times as slow. */
 function unpacked(base64: string): Uint8Array<ArrayBuffer> {
   const text = atob(base64.trim());
   const bytes = new Uint8Array(text.length);
@@ -188,7 +188,7 @@ function unpacked(base64: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** The page of the bytes of a payload that is inflated. */
+/** The page of an inflated payload. */
 export function parse(buffer: ArrayBuffer): Page {
   const length = Number(new DataView(buffer).getBigUint64(0, true));
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 8, length)));
@@ -212,7 +212,7 @@ function read(buffer: ArrayBuffer, at: number, entry: Entry): Numbers {
   return new kind(buffer, at, entry.length);
 }
 
-/** Puts the arrays where the header refers to them. */
+/** Replaces the header's references with the arrays. */
 function resolved(value: unknown, arrays: Numbers[]): unknown {
   if (Array.isArray(value)) return value.map((each) => (typeof each === "object" ? resolved(each, arrays) : each));
   if (value === null || typeof value !== "object") return value;

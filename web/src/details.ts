@@ -1,4 +1,4 @@
-// The link under the pointer, or the one that was chosen: its numbers, and who crosses it.
+// The link under the pointer or the chosen link: its numbers and the flows that cross it.
 
 import type { Run, RunPage } from "./data";
 import { el } from "./dom";
@@ -7,7 +7,7 @@ import type { Store } from "./state";
 import { STEPS, onTheme, theme } from "./theme";
 import { percent, share, withUnit } from "./units";
 
-/** A link's name, with its port where there are several between the same nodes. */
+/** A link's name, with its port if several links join the same nodes. */
 export function linkName(page: RunPage, link: number): string {
   const { names, from, to, port } = page.fabric;
   const several = (other: number) => other >= 0 && other < from.length && from[other] === from[link] && to[other] === to[link];
@@ -39,8 +39,8 @@ export class Details {
     if (link < 0) {
       this.element.replaceChildren(
         el("h3", {}, "A link"),
-        el("p", { class: "faint" }, "Point at a link, or choose one in a table below: here are its numbers, and who crosses it."),
-        el("p", { class: "faint" }, "Keys, with the fabric in focus: ← → time, space plays, + − 0 zoom. Ctrl and the wheel zoom too."),
+        el("p", { class: "faint" }, "Point at a link, or choose one in a table below, to see its numbers and the flows that cross it."),
+        el("p", { class: "faint" }, "Keys while the fabric has the focus: ← → move in time, space plays, + − 0 zoom. Ctrl with the wheel also zooms."),
       );
       return;
     }
@@ -106,13 +106,13 @@ export class Details {
       const part = crossing.share[i] / 65535;
       groups.push(el("li", {}, el("b", {}, this.page.groups[crossing.group[i]]), `: ${what}, ${percent(part).replace(" ", "\u00a0")} of the link`));
     }
-    if (groups.length === 0) return [el("p", { class: "faint" }, "No flow crosses it.")];
+    if (groups.length === 0) return [el("p", { class: "faint" }, "No flow crosses this link.")];
     const top: HTMLElement[] = [];
     for (let i = crossing.topStarts[link]; i < crossing.topStarts[link + 1]; i++) {
       const way = `${names[crossing.from[i]]} -> ${names[crossing.to[i]]}`;
       top.push(el("li", {}, `${way}: ${withUnit((crossing.topShare[i] / 65535) * rate, "B/s")}`));
     }
-    const fastest = top.length > 0 ? [el("h4", {}, "Fastest flows on it"), el("ul", {}, ...top)] : [];
-    return [el("h4", {}, "Who crosses it"), el("ul", {}, ...groups), ...fastest];
+    const fastest = top.length > 0 ? [el("h4", {}, "Fastest flows"), el("ul", {}, ...top)] : [];
+    return [el("h4", {}, "Flows that cross it"), el("ul", {}, ...groups), ...fastest];
   }
 }

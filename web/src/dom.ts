@@ -1,9 +1,9 @@
-// Elements without markup in strings: names come from users' files.
+// Elements built without markup in strings, since names come from users' files.
 
 type Child = Node | string;
 type Attributes = Record<string, string | number | boolean>;
 
-/** An element with attributes and children; text is text, whatever it holds. */
+/** An element with attributes and children; text stays text, whatever it contains. */
 export function el<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
@@ -17,7 +17,7 @@ export function el<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Text in which what is between backticks is code. */
+/** Text in which backticks mark code. */
 export function coded(text: string): Child[] {
   return text.split("`").flatMap((part, i, all): Child[] => {
     if (i % 2 === 1 && i < all.length - 1) return [el("code", {}, part)];
@@ -25,25 +25,25 @@ export function coded(text: string): Child[] {
   });
 }
 
-/** A text in which no line ends within the arrow of a link. */
+/** Text without line breaks inside the arrow of a link. */
 function arrows(text: string): Child[] {
   return text.split("->").flatMap((part, i) => (i === 0 ? [part] : [el("span", { class: "whole" }, "->"), part]));
 }
 
-/** A section with a heading that links and tests can name. */
+/** A section with a heading and an id for links and tests. */
 export function section(id: string, title: string, ...children: Child[]): HTMLElement {
   const heading = el("h2", { id: `${id}-title` }, title);
   return el("section", { id, "aria-labelledby": `${id}-title` }, heading, ...children);
 }
 
-/** Has the browser save a text as a file. */
+/** Makes the browser save a text as a file. */
 export function saved(name: string, text: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
   el("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
-/** A drop-down list; nothing where there is no choice. */
+/** A drop-down list; null if there is no choice. */
 export function choice<T extends string | number>(
   label: string,
   options: [T, string][],
@@ -57,7 +57,7 @@ export function choice<T extends string | number>(
   return el("label", { class: "choice" }, `${label} `, list);
 }
 
-/** Calls once per drawn frame at most. */
+/** Limits calls to one per drawn frame. */
 export function throttled(work: () => void): () => void {
   let waiting = false;
   return () => {

@@ -1,4 +1,4 @@
-// The editor of a scenario: lines with numbers and colours, mistakes at their lines, help for the place of the cursor.
+// The editor of a scenario: numbered and coloured lines, mistakes at their lines, help for the cursor's line.
 
 import type { Catalogue, Mistake, Mistakes } from "./core";
 import { el, section } from "./dom";
@@ -13,7 +13,7 @@ export class Editor {
   private readonly colours = el("pre", { class: "colours", "aria-hidden": "true" });
   private readonly gutter = el("div", { class: "gutter", "aria-hidden": "true" });
   private readonly mistakes = el("div", { id: "mistakes", "aria-live": "polite" });
-  private readonly help = el("div", { class: "help", tabindex: 0, role: "region", "aria-label": "help for the line of the cursor" });
+  private readonly help = el("div", { class: "help", tabindex: 0, role: "region", "aria-label": "help for the cursor's line" });
   private readonly list = el("select", { "aria-label": "help on" });
   private all: Topic[] = [];
   private wrong = new Map<number, string>();
@@ -36,7 +36,7 @@ export class Editor {
     });
   }
 
-  /** Shows another text; the cursor stays where it is as far as it can. */
+  /** Shows another text; the cursor stays at its position if possible. */
   set(text: string): void {
     if (text === this.area.value) return;
     const { selectionStart } = this.area;
@@ -45,7 +45,7 @@ export class Editor {
     this.draw();
   }
 
-  /** The editor has come into view. */
+  /** Called when the editor becomes visible. */
   shown(): void {
     this.draw();
     this.area.focus();
@@ -63,7 +63,7 @@ export class Editor {
     this.explain();
   }
 
-  /** Marks the lines of mistakes and lists them; `null` for a text without any. */
+  /** Marks the lines with mistakes and lists them; `null` means that there are none. */
   mark(found: Mistakes | null): void {
     this.wrong = new Map(found?.mistakes.flatMap(({ line, text }) => (line === null ? [] : [[line - 1, text] as [number, string]])) ?? []);
     this.area.setAttribute("aria-invalid", String(found !== null));
@@ -95,7 +95,7 @@ export class Editor {
     return this.area.value.slice(0, this.area.selectionStart).split("\n").length - 1;
   }
 
-  /** Adds a line below that of the cursor. */
+  /** Inserts a line below the cursor's line. */
   private insert(line: string): void {
     const at = this.line();
     const lines = this.area.value.split("\n");

@@ -1,15 +1,15 @@
-// The fabric at one time, on a canvas: what never changes below, what happens above.
+// The fabric at one time, on a canvas: static parts below, changing parts above.
 
 import type { Fabric, Lane, Run } from "./data";
 import { type Geometry, MARGIN, type View } from "./geometry";
 import type { Mode } from "./state";
 import { STEPS, type Theme } from "./theme";
 
-/** Links that are all drawn as lines; of more, only those that stand out. */
+/** Largest number of links that are all drawn as lines; of more, only those that stand out are drawn. */
 export const MOST_LINES = 4000;
-/** Cables that are drawn below, outside of rows, which have strips instead. */
+/** Largest number of cables drawn below outside of rows, which have strips instead. */
 const MOST_CABLES = 40_000;
-/** A link stands out from a quarter on. */
+/** Value from which a link stands out: a quarter. */
 const STANDS_OUT = 64;
 export const ROOT = 1;
 export const BRANCH = 2;
@@ -24,7 +24,7 @@ export interface Scene {
   height: number;
 }
 
-/** The values of all links at a time: 0 to 255. */
+/** The values of all links at a time, from 0 to 255. */
 export function values(run: Run, lane: Lane | undefined, mode: Mode, time: number, links: number): Uint8Array {
   const at = (array: Uint8Array | undefined) => array?.subarray(time * links, (time + 1) * links);
   const whole = mode === "utilization" ? run.links?.utilization : mode === "stalledWhole" ? run.links?.stalled : undefined;
@@ -35,14 +35,14 @@ export function values(run: Run, lane: Lane | undefined, mode: Mode, time: numbe
 
 export function roles(run: Run, lane: Lane | undefined, mode: Mode, time: number, links: number): Uint8Array {
   if (mode === "utilization" || mode === "stalledWhole" || !lane) {
-    // Over the whole window, a link is what it was for longer, if for at least a hundredth.
+    // Over the entire window, a link has the role that it had longest, if for at least a hundredth of the time.
     const { root, branch } = run.links ?? { root: new Uint8Array(links), branch: new Uint8Array(links) };
     return Uint8Array.from(root, (share, i) => (Math.max(share, branch[i]) < 3 ? 0 : share >= branch[i] ? ROOT : BRANCH));
   }
   return lane.role.subarray(time * links, (time + 1) * links);
 }
 
-/** The ends of a link in pixels, moved to the right of its way so that both directions are seen. */
+/** The ends of a link in pixels, shifted to the right of its direction so that both directions are visible. */
 export function ends(scene: Scene, link: number): [number, number, number, number] {
   const { fabric, geometry, view } = scene;
   const [a, b] = [fabric.from[link], fabric.to[link]];
@@ -61,7 +61,7 @@ export class Painter {
   private strips: Strip[] = [];
   private key = "";
 
-  /** Draws a time; gives the links that were drawn as lines. */
+  /** Draws a time; returns the links that were drawn as lines. */
   draw(context: CanvasRenderingContext2D, scene: Scene, values: Uint8Array, roles: Uint8Array, ratio: number): number[] {
     this.still(scene, ratio);
     context.setTransform(1, 0, 0, 1, 0, 0);
@@ -80,7 +80,7 @@ export class Painter {
     context.drawImage(this.top, 0, 0);
   }
 
-  /** What is the same at all times, drawn once for a layout: cables below, nodes and names above. */
+  /** The static parts, drawn once for a layout: cables below, nodes and names above. */
   private still(scene: Scene, ratio: number): void {
     const { width, height, view, theme, geometry, run } = scene;
     const counts = [geometry.links.length, geometry.pitch, geometry.rows[0]?.label, run.replication, run.fingerprint];
@@ -163,17 +163,17 @@ function drawRoots(context: CanvasRenderingContext2D, scene: Scene, roots: numbe
   }
 }
 
-/** Links between two rows in one direction, as pixels of which each stands for the fullest link of its column. */
+/** Links between two rows in one direction, as pixels that each represent the fullest link of their column. */
 interface Strip {
   y: number;
   up: boolean;
   links: Uint32Array;
   columns: Uint16Array;
-  /** The fullest link of each column, plus one; 0 where there is none. */
+  /** The fullest link of each column, plus one; 0 without links. */
   fullest: Uint16Array;
 }
 
-/** Which link is in which pixel: the same at all times, and most of the work. */
+/** Assigns links to pixels. This is the same at all times, and most of the work. */
 function strips(scene: Scene): Strip[] {
   const { fabric, geometry, view, width } = scene;
   const found = new Map<number, { strip: Omit<Strip, "links" | "columns">; links: number[]; columns: number[] }>();
@@ -204,7 +204,7 @@ function drawStrip(context: CanvasRenderingContext2D, scene: Scene, strip: Strip
     const value = values[links[i]] + 1;
     if (value > fullest[columns[i]]) fullest[columns[i]] = value;
   }
-  // Neighbours of the same shade are one box.
+  // Neighbours of the same shade become one box.
   const shade = (column: number) => (column < fullest.length && fullest[column] > 0 ? Math.ceil(((fullest[column] - 1) * (STEPS - 1)) / 255) : -1);
   for (let begin = 0; begin < fullest.length; ) {
     const step = shade(begin);
@@ -227,7 +227,7 @@ function hostSize({ geometry, view }: Scene): number {
   return Math.max(1.2, Math.min(5, 0.32 * geometry.pitch * view.scale));
 }
 
-/** Half the width and height of a switch in pixels: smaller in large fabrics without rows, where switches are close, too. */
+/** Half the width and height of a switch in pixels: smaller in large fabrics without rows, where switches are close. */
 function switchSize(scene: Scene): [number, number] {
   const part = ["rows", "dumbbell"].includes(scene.fabric.form) ? 1 : Math.max(0.3, hostSize(scene) / 5);
   return [9 * part, 4 * part];
@@ -260,10 +260,10 @@ function nodes(context: CanvasRenderingContext2D, scene: Scene): void {
   }
 }
 
-/** Least width of a name in pixels: where it has no room, it need not be measured. */
+/** Minimum width of a name in pixels: with less space, it is not measured. */
 const LEAST_NAME = 8;
 
-/** Names of nodes, of as many as there is room for. */
+/** Draws the names of nodes for which there is space. */
 function names(context: CanvasRenderingContext2D, scene: Scene): void {
   const { fabric, geometry, view, theme } = scene;
   context.font = "11px system-ui, sans-serif";
@@ -289,7 +289,7 @@ function names(context: CanvasRenderingContext2D, scene: Scene): void {
     if (!free(width)) continue;
     const left = beside(width);
     if (covered(left - width / 2 - 2, left + width / 2 + 2, top)) continue;
-    // A name may reach into the lines above and below its own.
+    // A name may extend into the lines above and below its own.
     for (const line of new Set([-1, 0, 1].map((shift) => Math.round((top + shift * 7) / LINE)))) {
       used.set(line, [...(used.get(line) ?? []), [left - width / 2, left + width / 2]]);
     }
@@ -304,7 +304,7 @@ function names(context: CanvasRenderingContext2D, scene: Scene): void {
 
 const LINE = 13;
 
-/** Whether a name from `left` to `right` covers a node of a fabric without rows: the nodes by the line on which they are. */
+/** Whether a name from `left` to `right` covers a node of a fabric without rows; looks nodes up by their line. */
 function nodesInPlane(scene: Scene): (left: number, right: number, top: number) => boolean {
   const { fabric, geometry, view } = scene;
   if (fabric.form === "rows" || fabric.form === "dumbbell" || geometry.rows[0]?.label === "root") return () => false;
@@ -328,7 +328,7 @@ export function shortened(name: string): string {
   return name.length > 18 ? `${name.slice(0, 8)}…${name.slice(-8)}` : name;
 }
 
-/** What a row is, in the margin. */
+/** Labels rows in the margin. */
 function labels(context: CanvasRenderingContext2D, scene: Scene, height: number): void {
   const { geometry, view, theme } = scene;
   context.textAlign = "left";

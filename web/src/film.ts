@@ -1,4 +1,4 @@
-// The panel of the fabric over time: canvas, time slider, what to show, zoom.
+// The panel of the fabric over time: canvas, time slider, choices of what is shown, zoom.
 
 import type { RunPage } from "./data";
 import { choice, el, section, throttled } from "./dom";
@@ -11,26 +11,26 @@ import { withUnit } from "./units";
 const MODES: Record<Mode, string> = {
   occupancy: "buffers at this time",
   stalled: "waits for credit at this time",
-  marked: "marks at this time",
+  marked: "marked packets at this time",
   busy: "load at this time",
-  utilization: "load over the whole window",
-  stalledWhole: "waits over the whole window",
+  utilization: "load over the entire window",
+  stalledWhole: "waits for credit over the entire window",
 };
-/** Milliseconds between two frames that are played. */
+/** Milliseconds between two played frames. */
 const PACE = 90;
-/** Distance in pixels within which a link or node is under the pointer. */
+/** Distance in pixels within which the pointer selects a link or node. */
 const NEAR = 7;
 
 export class Film {
   readonly element: HTMLElement;
-  /** Milliseconds that the last pictures took. */
+  /** Durations of the last pictures in milliseconds. */
   readonly took: number[] = [];
   private readonly canvas = el("canvas", { tabindex: 0, role: "img", "aria-label": "fabric" });
   private readonly slider = el("input", { type: "range", min: 0, step: 1, "aria-label": "time" });
   private readonly clock = el("output", { class: "clock" });
   private readonly button = el("button", { type: "button", class: "play" }, "▶ Play");
   private readonly painter = new Painter();
-  /** Canvas and details; time, modes and zoom. */
+  /** Canvas and details, above the controls for time, modes and zoom. */
   readonly stage: HTMLElement;
   readonly controls: HTMLElement;
   private readonly legend = el("canvas", { width: 140, height: 10, "aria-hidden": "true" });
@@ -58,7 +58,7 @@ export class Film {
     });
   }
 
-  /** Shows another run of the same fabric; zoom and time stay as they are. */
+  /** Shows another run of the same fabric; zoom and time do not change. */
   show(page: RunPage): void {
     this.page = page;
     this.slider.max = String((this.frames?.times.length ?? 1) - 1);
@@ -171,7 +171,7 @@ export class Film {
     event.preventDefault();
   }
 
-  /** Shows a time by its place. */
+  /** Shows a time by its index. */
   go(time: number): void {
     const last = (this.frames?.times.length ?? 1) - 1;
     this.store.set({ time: Math.max(0, Math.min(last, time)) });
@@ -260,7 +260,7 @@ export class Film {
     this.slider.value = String(now.time);
     this.slider.setAttribute("aria-valuetext", text);
     const whole = now.mode === "utilization" || now.mode === "stalledWhole" || time === undefined;
-    this.canvas.setAttribute("aria-label", whole ? `${this.name} over the whole window` : `${this.name} at ${text}`);
+    this.canvas.setAttribute("aria-label", whole ? `${this.name} over the entire window` : `${this.name} at ${text}`);
     const context = this.legend.getContext("2d") as CanvasRenderingContext2D;
     theme().shades.forEach((shade, i) => {
       context.fillStyle = shade;
@@ -268,7 +268,7 @@ export class Film {
     });
   }
 
-  /** The link under a point, -1 for none. */
+  /** The link under a point, or -1. */
   private nearest(x: number, y: number): number {
     const scene = this.scene();
     if (!scene) return -1;

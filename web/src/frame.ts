@@ -1,10 +1,10 @@
-// What every page has: heading, diagnosis, parameters, provenance.
+// Parts that every page has: heading, diagnosis, parameters, provenance.
 
 import type { About } from "./data";
 import { coded, el, saved, section } from "./dom";
 import { theme, toggleTheme } from "./theme";
 
-/** Puts the parts of a page between its heading and its end. */
+/** Places the parts of a page between its heading and its end. */
 export function frame(root: HTMLElement, about: About, selector: HTMLElement | null, ...parts: HTMLElement[]): void {
   document.title = about.title;
   const light = el("button", { type: "button", class: "light" }, "Light or dark");
@@ -27,7 +27,7 @@ function diagnosis(about: About): HTMLElement[] {
     const others = about.diagnosis.filter((each) => !each.lead);
     const parts = leads.length > 0 ? [topics(leads)] : [];
     const rest = others.length > 0 ? [topics(others)] : [];
-    // The picture stays on the first screen, however many roots there are.
+    // However many roots there are, the picture stays on the first screen.
     const more = `and ${others.length} more ${others.length === 1 ? "sentence" : "sentences"}`;
     if (parts.length > 0 && rest.length > 0) parts.push(el("details", { class: "more" }, el("summary", {}, more), ...rest));
     made.push(section("diagnosis", "Diagnosis", ...(parts.length > 0 ? parts : rest)));
@@ -36,7 +36,7 @@ function diagnosis(about: About): HTMLElement[] {
   return made;
 }
 
-/** Sentences by what they are about. */
+/** Sentences by topic. */
 function topics(sentences: About["diagnosis"]): HTMLElement {
   const line = ({ text, anchor }: About["diagnosis"][number]) =>
     el("li", {}, ...coded(text), ...(anchor ? [" ", el("a", { href: `#${anchor}`, "aria-label": `the rows: ${text}` }, "rows")] : []));
@@ -47,20 +47,20 @@ function topics(sentences: About["diagnosis"]): HTMLElement {
 function closing(about: About): HTMLElement[] {
   const made: HTMLElement[] = [];
   const fold = (id: string, title: string, ...children: HTMLElement[]) => el("details", { id }, el("summary", {}, title), ...children);
-  if (about.parameters.length > 0) made.push(fold("parameters", "Parameters, defaults included", pairs("parameters", about.parameters)));
+  if (about.parameters.length > 0) made.push(fold("parameters", "Parameters, including defaults", pairs("parameters", about.parameters)));
   if (about.scenario) made.push(fold("scenario", about.again.file ? "Scenario: run it again" : "Scenario", ...again(about), el("pre", { tabindex: 0 }, about.scenario)));
   if (about.provenance.length > 0) made.push(fold("provenance", "Provenance", pairs("provenance", about.provenance)));
   return [el("footer", {}, ...made)];
 }
 
-/** The commands that give the same run, and the file that they need. */
+/** The commands that repeat the run, and the file that they need. */
 function again({ again: { file, commands, note }, scenario }: About): HTMLElement[] {
   const notes = note ? [el("p", {}, note)] : [];
   if (!file) return notes;
   const save = el("button", { type: "button" }, `Save ${file}`);
   save.addEventListener("click", () => saved(file, scenario));
   const lines = el("pre", { class: "commands", tabindex: 0 }, commands.join("\n"));
-  return [el("p", {}, "Put the scenario below into ", el("code", {}, file), ", then:"), lines, ...notes, el("p", {}, save)];
+  return [el("p", {}, "Save the scenario below as ", el("code", {}, file), ", then run:"), lines, ...notes, el("p", {}, save)];
 }
 
 function pairs(label: string, rows: [string, string][]): HTMLElement {

@@ -1,4 +1,4 @@
-// When outputs were roots and branches: one row per output.
+// Periods in which outputs were roots and branches: one row per output.
 
 import type { RunPage } from "./data";
 import { el } from "./dom";
@@ -15,7 +15,7 @@ export function shape(tag: string, attributes: Record<string, string | number>):
   return made;
 }
 
-/** The rows of a replication; nothing without spans. */
+/** The rows of a replication; null without spans. */
 export function periods(page: RunPage, store: Store): HTMLElement | null {
   const growth = page.runs[store.now.run].growth;
   if (!growth || growth.rows.of.length === 0) return null;
@@ -33,7 +33,7 @@ export function periods(page: RunPage, store: Store): HTMLElement | null {
   return list;
 }
 
-/** A box for every run of equal roles; roots are taller, so that they are seen without colour. */
+/** A box for every stretch of equal roles; roots are taller, so that they are visible without colour. */
 function boxes(picture: SVGElement, roles: Uint8Array): void {
   stretches(roles, (role, x, width) => {
     const root = role === ROOT;
@@ -41,7 +41,7 @@ function boxes(picture: SVGElement, roles: Uint8Array): void {
   });
 }
 
-/** Calls for every run of equal values, with where it begins and its length. */
+/** Calls `then` for every stretch of equal values, with its start and length. */
 export function stretches<T>(values: ArrayLike<T>, then: (value: T, begin: number, length: number) => void): void {
   let begin = 0;
   for (let at = 1; at <= values.length; at++) {

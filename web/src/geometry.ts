@@ -1,21 +1,21 @@
-// From places of a layout to pixels: all nodes, or those of the congestion tree spread over the whole width.
+// From a layout's positions to pixels: all nodes, or those of the congestion tree spread over the full width.
 
 import type { Fabric, Run } from "./data";
 
 export interface View {
-  /** Factor and shift across and down, from zooming. */
+  /** Scale and horizontal and vertical shift from zooming. */
   scale: number;
   x: number;
   y: number;
 }
 
 export interface Geometry {
-  /** Places of nodes in pixels; NaN for those that are not shown. */
+  /** Positions of nodes in pixels; NaN for hidden nodes. */
   x: Float32Array;
   y: Float32Array;
   nodes: number[];
   links: number[];
-  /** Rows with a label: level and height in pixels. */
+  /** Labelled rows: level and height in pixels. */
   rows: { label: string; level: number; y: number; count: number; shown: number }[];
   /** Distance between neighbours in the row of hosts. */
   pitch: number;
@@ -23,7 +23,7 @@ export interface Geometry {
 
 export const MARGIN = { left: 104, right: 28, top: 34, bottom: 34 };
 
-/** The links that were root or branch at some time of the run, with those that share a cable with none left out. */
+/** The links that were root or branch at some time of the run, including links that share a cable with another one. */
 export function treeLinks(run: Run): number[] {
   const known = trees.get(run);
   if (known) return known;
@@ -44,14 +44,14 @@ export function treeLinks(run: Run): number[] {
 
 const trees = new WeakMap<Run, number[]>();
 
-/** The links of one root's tree, and how far each node is from it; empty without the root. */
+/** The links of one root's tree, and each node's distance from the root; empty without the root. */
 export interface Tree {
   links: number[];
   depth: Map<number, number>;
 }
 
-/** The tree of a run's foremost root: upstream of it all links that were rather branches than roots. In fabrics with
- * levels packets go up and then down: what went up to a switch has come to it from below. */
+/** The tree of a run's worst root: all links upstream of it that were branches for longer than roots. In fabrics with
+ * levels, packets go up and then down, so packets going up from a switch have come to it from below. */
 export function rootTree(fabric: Fabric, run: Run): Tree | null {
   const root = run.roles?.first?.link;
   if (root === undefined) return null;
@@ -64,7 +64,7 @@ export function rootTree(fabric: Fabric, run: Run): Tree | null {
   const depth = new Map([[fabric.to[root], 0], [fabric.from[root], 1]]);
   const links = [root];
   const rising = new Set(up(root) ? [fabric.from[root]] : []);
-  // A map gives what is added while it is gone through: nearest nodes come first.
+  // A map also iterates over entries added during the iteration; nearest nodes come first.
   for (const [node, steps] of depth) {
     if (steps === 0) continue;
     for (const link of into.get(node) ?? []) {
@@ -80,7 +80,7 @@ export function rootTree(fabric: Fabric, run: Run): Tree | null {
   return { links, depth };
 }
 
-/** One root's tree: the root at the top, what waits for it by distance below, hosts at the bottom beside their leaf. */
+/** One root's tree: the root at the top, waiting outputs below by distance, hosts at the bottom next to their leaf. */
 export function treeGeometry(fabric: Fabric, { links, depth }: Tree, width: number, height: number): Geometry {
   const count = fabric.names.length;
   const blank = () => new Float32Array(count).fill(Number.NaN);
@@ -152,7 +152,7 @@ function inRows(fabric: Fabric, made: Geometry, focus: boolean, width: number, h
   made.pitch = across / Math.max(1, made.rows[0]?.shown ?? 1);
 }
 
-/** In a focused tree, switches stand over the hosts that they serve there, if there is room. */
+/** In a focused tree, places switches above their hosts shown there, if there is space. */
 function overTheirHosts(fabric: Fabric, made: Geometry): void {
   for (const row of made.rows.slice(1)) {
     const nodes = made.nodes.filter((node) => fabric.level[node] === row.level);
@@ -175,7 +175,7 @@ function inPlane(fabric: Fabric, made: Geometry, width: number, height: number):
   const across = width - MARGIN.left - MARGIN.right;
   const down = height - MARGIN.top - MARGIN.bottom;
   const round = fabric.form === "circle" || fabric.form === "groups";
-  // Wider than high: there is more room across.
+  // Wider than high, since there is more space horizontally.
   const size = round ? Math.min(across, 1.7 * down) : across;
   const left = MARGIN.left + (across - size) / 2;
   for (const node of made.nodes) {
@@ -185,7 +185,7 @@ function inPlane(fabric: Fabric, made: Geometry, width: number, height: number):
   made.pitch = fabric.form === "dumbbell" ? down / Math.max(1, fabric.hosts / 2) : apart(fabric, made);
 }
 
-/** The distance that most hosts have from the next one; where they are single, half of that to their switch. */
+/** The distance between most hosts and their next neighbour; for single hosts, half the distance to their switch. */
 function apart(fabric: Fabric, made: Geometry): number {
   const hosts = made.nodes.filter((node) => fabric.level[node] === 0);
   const distances = hosts.slice(1).map((node, i) => Math.hypot(made.x[node] - made.x[hosts[i]], made.y[node] - made.y[hosts[i]]));

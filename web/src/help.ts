@@ -1,9 +1,9 @@
-// Help from the core's catalogue: what a table of a scenario may hold.
+// Help from the core's catalogue: the possible contents of a scenario's tables.
 
 import type { Catalogue, Entry } from "./core";
 import { el } from "./dom";
 
-/** Where the options of a list stand in a scenario; other lists stand under their own name. */
+/** Paths of the options of some lists in a scenario; other lists use their own name. */
 const PLACES: Record<string, string[]> = {
   topologies: ["topology"],
   traffic: ["flows.traffic"],
@@ -20,14 +20,14 @@ export interface Topic {
   entry: Entry;
 }
 
-/** All entries of a catalogue, each under the path of its table. */
+/** All entries of a catalogue, each with the path of its table. */
 export function topics(catalogue: Catalogue): Topic[] {
   return Object.entries(catalogue).flatMap(([list, entries]) =>
     (PLACES[list] ?? [list]).flatMap((place) => entries.map((entry) => ({ path: [place, entry.name].filter(Boolean).join("."), list, entry }))),
   );
 }
 
-/** The path of the table at a line of a text, and the key there; lines count from 0. */
+/** The path of the table at a line of a text, and the key on that line; lines count from 0. */
 export function pathAt(text: string, line: number): { path: string; key: string } {
   const lines = text.split("\n").slice(0, line + 1);
   const key = /^\s*([\w.-]+)\s*=/.exec(lines[line] ?? "")?.[1] ?? "";
@@ -38,7 +38,7 @@ export function pathAt(text: string, line: number): { path: string; key: string 
   return { path: "", key };
 }
 
-/** The topic that fits a place best: its own, or that of the longest table around it. */
+/** The topic that fits a position best: its own, or the topic of the innermost table around it. */
 export function topicAt(all: Topic[], path: string, key: string): Topic | null {
   const parts = [path, key].filter(Boolean).join(".").split(".");
   for (let length = parts.length; length > 0; length--) {
@@ -59,15 +59,15 @@ export function shown(topic: Topic, key: string, insert: (line: string) => void)
     const current = parameter.name === key.split(".").at(-1);
     return el("tr", current ? { class: "current" } : {}, el("th", { scope: "row" }, button), el("td", {}, preset || (parameter.required ? "required" : "–")), el("td", {}, help));
   });
-  const head = ["key", "default", "what it is"].map((name) => el("th", { scope: "col" }, name));
+  const head = ["key", "default", "meaning"].map((name) => el("th", { scope: "col" }, name));
   const table = el("table", { class: "keys" }, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...rows));
   return [el("h3", {}, topic.path), ...prose(topic.entry.doc), ...(rows.length > 0 ? [table] : [])];
 }
 
-/** The few forms that doc comments have: headings, lists, paragraphs, code. */
+/** Converts the few constructs in doc comments: headings, lists, paragraphs, code. */
 function prose(doc: string): HTMLElement[] {
   const made: HTMLElement[] = [];
-  // The parameters are in the table.
+  // The table already contains the parameters.
   const text = doc.replace(/# Parameters\n[\s\S]*?(?=\n# |$)/, "");
   for (const part of text.split(/\n{2,}|\n(?=# )|(?<=^# .*)\n/m)) {
     const [first, ...more] = part.trim().split(/\n(?=- )/);

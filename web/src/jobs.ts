@@ -1,4 +1,4 @@
-// Jobs: how long each took, alone and now, and what its ranks did meanwhile.
+// Jobs: the time of each, alone and in this run, and the activity of its ranks.
 
 import type { Cell, Operations, Run, Table } from "./data";
 import { el, section } from "./dom";
@@ -10,7 +10,7 @@ export interface Job {
   ranks: number;
   /** Seconds; null for a job that has not ended. */
   time: number | null;
-  /** Seconds without other traffic, where that was measured. */
+  /** Seconds without other traffic, if that was measured. */
   alone: number | null;
   slowdown: number | null;
 }
@@ -18,16 +18,16 @@ export interface Job {
 interface Rank {
   rank: number;
   host: string;
-  /** Seconds that it computed, worked on messages, waited. */
+  /** Seconds spent computing, working on messages, and waiting. */
   parts: [number, number, number];
 }
 
 const PARTS: [string, string][] = [["part0", "computes"], ["part1", "works on messages"], ["part2", "waits"]];
-/** Of lanes, by their digits; each is lower than the one before, so that they are told apart without colour. */
-const DOES: [string, string][] = [["part0", "computes"], ["part2", "messages under way"], ["part3", "waits for others to send"]];
+/** Activities in lanes, by digit; each box is lower than the previous one, to distinguish them without colour. */
+const DOES: [string, string][] = [["part0", "computes"], ["part2", "messages in flight"], ["part3", "waits for others to send"]];
 const HEIGHTS = [10, 7, 4];
 
-/** The jobs of a run, the most slowed first. */
+/** The jobs of a run, largest slowdown first. */
 export function jobs(run: Run): Job[] {
   return rows(run, "jobs").map((row) => ({
     name: String(row("job")),
@@ -38,14 +38,14 @@ export function jobs(run: Run): Job[] {
   }));
 }
 
-/** What became of a job, in words. */
+/** The outcome of a job in words. */
 export function outcome(job: Job): string {
   if (job.time === null) return "has not ended";
   const now = withUnit(job.time, "s");
   return job.alone === null ? now : `${now}, alone ${withUnit(job.alone, "s")}`;
 }
 
-/** The tile of the job that other traffic slows most, or that has not ended. */
+/** The tile of the job with the largest slowdown, or of one that has not ended. */
 export function jobTile(run: Run): [string, string, string] | null {
   const all = jobs(run);
   const open = all.find((job) => job.time === null);
@@ -56,7 +56,7 @@ export function jobTile(run: Run): [string, string, string] | null {
   return ["job slowed by", `${worst.slowdown.toFixed(2)} ×`, `${worst.name}: ${outcome(worst)}`];
 }
 
-/** A bar for each job, and a bar or lane for each of its ranks; nothing without jobs. */
+/** A bar for each job, and a bar or lane for each of its ranks; null without jobs. */
 export function jobSection(run: Run, operations: Operations[]): HTMLElement | null {
   const all = jobs(run);
   if (all.length === 0) return null;
@@ -70,7 +70,7 @@ export function jobSection(run: Run, operations: Operations[]): HTMLElement | nu
   const total = run.tables.find((each) => each.name === "ranks")?.total ?? 0;
   const longest = Math.max(...all.map((job) => Math.max(job.time ?? run.end, job.alone ?? 0)));
   const without = all.some((job) => !lanes(job));
-  const more = without && total > ranks.length ? [el("p", { class: "faint" }, `The ${ranks.length} ranks that wait longest, of ${total.toLocaleString("en")}.`)] : [];
+  const more = without && total > ranks.length ? [el("p", { class: "faint" }, `Shown: the ${ranks.length} of ${total.toLocaleString("en")} ranks that wait longest.`)] : [];
   const each = all.map((job) => drawn(job, lanes(job) ?? ranks.filter((rank) => rank.job === job.name), longest, run.end));
   const kinds = [...(operations.length > 0 ? [...DOES, ["path", "critical path"] as [string, string]] : []), ...(without ? PARTS : [])];
   return section("job-times", "Jobs: time alone and now", legend([...new Map(kinds.map((kind) => [kind.join(), kind])).values()]), ...each, ...more);
@@ -84,7 +84,7 @@ function drawn(job: Job, ranks: Rank[] | Operations, longest: number, end: numbe
   list.append(bar("now", [[job.time ?? end, "now"]], longest, job.time === null ? "no end" : withUnit(job.time, "s")));
   if (!Array.isArray(ranks)) {
     for (const lane of ranks.lanes) list.append(laneOf(lane, ranks.path, (job.time ?? end) / longest));
-    const cut = ranks.lanes.length < job.ranks ? ` The ${ranks.lanes.length} ranks of ${job.ranks.toLocaleString("en")} that are longest on it are shown.` : "";
+    const cut = ranks.lanes.length < job.ranks ? ` Shown: the ${ranks.lanes.length} of ${job.ranks.toLocaleString("en")} ranks with the longest time on it.` : "";
     return el("div", { class: "job" }, heading, el("p", {}, ranks.summary + cut), list);
   }
   for (const { rank, host, parts } of [...ranks].sort((a, b) => a.rank - b.rank)) {

@@ -7,7 +7,7 @@ import { sweepPage } from "./sweep";
 
 declare global {
   interface Window {
-    /** For tests and for those who script the page: shows a time by its place; tells how long pictures took. */
+    /** For tests and scripts: `go` shows a time, `took` returns the durations of pictures. */
     becalm?: { go: (time: number) => void; times: number; took: () => number[] };
   }
 }
@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   const root = document.getElementById("page") as HTMLElement;
   const payload = document.getElementById("payload")?.textContent;
   try {
-    if (!payload) throw new Error("This page is a template without results: becalm report fills it.");
+    if (!payload) throw new Error("This page is a template without results; becalm report fills it in.");
     const page = await decode(payload);
     if (page.kind !== "run") {
       sweepPage(page, root);

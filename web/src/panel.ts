@@ -1,4 +1,4 @@
-// The panel of a scene: its sliders, and its schemes as lists of all that the core has.
+// The panel of a scene: its sliders, and lists of all schemes in the core.
 
 import type { Catalogue, Facts } from "./core";
 import { el } from "./dom";
@@ -17,7 +17,7 @@ interface Control {
 
 const TITLES: Record<Kind, string> = { marking: "Marking", echo: "Echo", response: "Response" };
 
-/** Letters of a unit that stands beside its number; a longer one is in the slider's words only. */
+/** Largest number of letters in a unit shown next to its number; a longer unit appears only in the slider's description. */
 const LONGEST_UNIT = 8;
 
 export class Panel {
@@ -50,7 +50,7 @@ export class Panel {
     }
   }
 
-  /** Shows the sliders of a text; controls stay as they are where only values differ, so that one can be dragged. */
+  /** Shows the sliders of a text. Controls are kept if only values differ, so that one can be dragged. */
   set(text: string): void {
     this.text = text;
     const found = sliders(text);
@@ -66,7 +66,7 @@ export class Panel {
     });
   }
 
-  /** Shows the schemes that a scenario has. */
+  /** Shows the schemes of a scenario. */
   know(facts: Facts): void {
     this.schemes = facts.schemes;
     for (const [kind, list] of this.lists) list.value = facts.schemes[kind];
@@ -80,7 +80,7 @@ export class Panel {
     return control;
   }
 
-  /** Gives a slider the unit and the words of the key that it moves, or those of the table around it. */
+  /** Adds to a slider the unit and the help of its key, or of the surrounding table. */
   private explain(control: Control): void {
     const { path, key } = pathAt(this.text, control.slider.line);
     const topic = topicAt(this.topics, path, key);
@@ -96,7 +96,7 @@ export class Panel {
     this.note.textContent = "";
     if (kind === "response" && this.schemes) {
       const { text, changed } = fitted(this.text, name, this.schemes, this.catalogue);
-      if (changed.length > 0) this.note.textContent = `Set with it, since ${name} needs them: ${changed.join(", ")}.`;
+      if (changed.length > 0) this.note.textContent = `Also changed, because ${name} requires it: ${changed.join(", ")}.`;
       this.changed(text);
       return;
     }
@@ -110,7 +110,7 @@ function alike(a: Slider, b: Slider): boolean {
 }
 
 function show({ slider, input, output, unit }: Control): void {
-  // A control that is dragged already has its place, which may lie between two values.
+  // A dragged control keeps its position, which may lie between two values.
   const place = position(slider);
   if (document.activeElement !== input || at(slider, Number(input.value)) !== slider.value) input.value = String(place);
   const text = `${slider.value} ${slider.value === 1 ? singular(unit) : unit}`.trim();

@@ -1,4 +1,4 @@
-// The playground: a scenario, its sliders and its editor; runs of it, with and without congestion control.
+// The playground: a scenario with its sliders and its editor, and runs with and without congestion control.
 
 import type { Catalogue, Checked, Facts, Mistakes, Outcome, Summary } from "./core";
 import { type RunPage, parse } from "./data";
@@ -15,19 +15,19 @@ import type { Reply } from "./worker";
 
 declare global {
   interface Window {
-    /** For tests and for those who script the page. */
+    /** For tests and scripts. */
     playground?: Hook;
   }
 }
 
 interface Hook {
-  /** Whether nothing runs and nothing waits. */
+  /** Whether no run is active or waiting. */
   idle: () => boolean;
-  /** The fingerprints that are shown, left and right. */
+  /** The shown fingerprints, left and right. */
   fingerprints: () => string[];
   /** Milliseconds from the last changes to their pictures. */
   delays: number[];
-  /** Milliseconds that the last runs took. */
+  /** Durations of the last runs in milliseconds. */
   runs: number[];
   text: () => string;
   set: (text: string) => void;
@@ -40,11 +40,11 @@ interface Result {
   page: RunPage;
 }
 
-/** Packet-hops above which the page asks before it runs. */
+/** Packet-hops above which the page asks before a run. */
 const MOST_HOPS = 1e6;
-/** Packet-hops in a second, before any were measured. */
+/** Packet-hops per second, assumed before the first measurement. */
 const SPEED = 1.5e6;
-/** Bytes that a page may take; a module can have 4 GB, and browsers give less. */
+/** Largest memory of a page in bytes; a module can have 4 GB, and browsers allow less. */
 const MOST_MEMORY = 1.5e9;
 
 class Playground {
@@ -59,7 +59,7 @@ class Playground {
   private left: Result | null = null;
   private right: Result | null = null;
   private kept: Result | null = null;
-  /** What differs for runs without control: that of the run on the right, and that of the newest request. */
+  /** Identifies runs without control: the run on the right, and the newest request. */
   private bare = "";
   private asked = { text: "", bare: "" };
   private readonly checker: Port;
@@ -118,7 +118,7 @@ class Playground {
     this.root.replaceChildren(el("div", { class: "top" }, heading, el("div", { class: "tools" }, ...tools)), controls, this.notice, this.editor.element, this.versus.element);
   }
 
-  /** Shows a scenario from elsewhere: a scene, a link, a file. */
+  /** Shows a scenario from a scene, a link, or a file. */
   open(text: string): void {
     const scene = SCENES.findIndex((each) => each.text === text);
     this.scenes.selectedIndex = scene < 0 ? SCENES.length : scene;
@@ -126,7 +126,7 @@ class Playground {
     this.set(text);
   }
 
-  /** Opens what a link has. In place of a link that cannot be read no other scenario is shown as if it were that one. */
+  /** Opens a link's contents. If a link cannot be read, no other scenario is shown instead. */
   follow(given: Given): void {
     if ("problem" in given) {
       if (this.checks === 0) {
@@ -175,7 +175,7 @@ class Playground {
     this.notice.hidden = true;
     this.versus.element.dataset.note = checked.replications > 1 ? `The first of ${checked.replications} replications.` : "";
     if (checked.memory > MOST_MEMORY) {
-      this.refuse(`It needs at least ${digits(checked.memory / 1e9)} GB of memory, more than a page has: run it with becalm run.`);
+      this.refuse(`This scenario needs at least ${digits(checked.memory / 1e9)} GB of memory, more than a page may use. Run it with becalm run.`);
     } else if (checked.packet_hops > MOST_HOPS && this.agreed !== this.text) {
       this.ask(checked.packet_hops);
     } else {
@@ -204,7 +204,7 @@ class Playground {
       if (this.facts) this.run(this.facts);
     });
     const seconds = hops / this.speed;
-    this.say(`About ${digits(hops / 1e6)} million packet-hops: some ${seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`}.`, go);
+    this.say(`About ${digits(hops / 1e6)} million packet-hops, which will take about ${seconds < 90 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`}.`, go);
   }
 
   private refuse(why: string): void {
@@ -212,7 +212,7 @@ class Playground {
     this.say(why);
   }
 
-  /** What is shown is not what the text says. */
+  /** Marks the shown results as outdated. */
   private stale(): void {
     this.changed = 0;
     this.facts = null;
@@ -228,7 +228,7 @@ class Playground {
   private run(facts: Facts): void {
     this.runners[0].request({ text: this.text, control: true });
     if (this.beside !== "without" || !facts.controlled) return;
-    // Without control nothing changes while only its parameters do.
+    // If only parameters of control change, the run without control is unaffected.
     if (facts.bare === this.bare && this.right) {
       this.runners[1].stop();
       return;
@@ -241,7 +241,7 @@ class Playground {
   private listener(side: number) {
     return {
       progress: (share: number) => {
-        // The run beside it may end later: nothing would take its share away.
+        // Only the left run reports progress: the other one may end later and would leave its share on screen.
         if (side === 0) this.status.textContent = `running: ${Math.round(100 * share)} %`;
       },
       done: (wish: Wish, outcome: Outcome, milliseconds: number) => this.done(side, wish, outcome, milliseconds),
@@ -321,7 +321,7 @@ class Playground {
     await this.remember();
     try {
       await navigator.clipboard.writeText(location.href);
-      this.status.textContent = "The link is in the clipboard.";
+      this.status.textContent = "The link has been copied to the clipboard.";
     } catch {
       this.status.textContent = "The link is in the address bar.";
     }

@@ -15,14 +15,14 @@ import { percent, withUnit } from "./units";
 
 /** Above this many hosts, only the tree of the worst root is shown at first. */
 const MANY = 64;
-/** Above this many hosts, only congestion trees are shown at first, if there is no root that lasts. */
+/** Above this many hosts, only congestion trees are shown at first, if there is no lasting root. */
 const HUGE = 1000;
 /** Titles of tables, and what their rows are. */
 export const TITLES: Record<string, [string, string]> = {
   groups: ["Groups of flows", ""],
   hottest: ["Hottest links", "by load over the measured window"],
   blocked: ["Most blocked links", "by time without credit"],
-  victims: ["Victims", "hosts and groups with flows that wait behind a branch, cross no root, and lose"],
+  victims: ["Victims", "hosts and groups with flows that wait behind a branch, cross no root, and lose throughput"],
   tree: ["Roots and branches", "ordered by first appearance"],
 };
 
@@ -55,11 +55,11 @@ function last(run: Run): number {
   return (run.frames?.times.length ?? 1) - 1;
 }
 
-/** What a page shows at first. */
+/** The initial state of a page. */
 export function start(page: RunPage): State {
   const run = page.runs[0];
   const { frames } = run;
-  // Where no buffer ever holds anything back, buffers are an empty picture.
+  // If no buffer ever holds packets back, the picture of buffers would be empty.
   const calm = frames?.lanes.every(({ role }) => role.every((each) => each === 0)) && frames.details.busy;
   return {
     run: 0,
@@ -72,17 +72,17 @@ export function start(page: RunPage): State {
   };
 }
 
-/** What the page does not show, so that it stays small. */
+/** Parts omitted to keep the page small. */
 function leftOut(page: RunPage): string[] {
   const names: Record<string, string> = { stalled: "waits for credit", marked: "marks", busy: "load" };
   const made: string[] = [];
-  if (page.every > 1) made.push(`One of ${page.every} frames is shown, so that the page stays small: becalm report --max-size sets how small.`);
-  if (page.omitted.length > 0) made.push(`Links over time are shown without ${page.omitted.map((name) => names[name]).join(" and ")}; becalm report --full keeps all.`);
+  if (page.every > 1) made.push(`Only one of ${page.every} frames is shown, to keep the page small. Set the limit with becalm report --max-size.`);
+  if (page.omitted.length > 0) made.push(`Links over time are shown without ${page.omitted.map((name) => names[name]).join(" and ")}; becalm report --full keeps everything.`);
   return made;
 }
 
-/** The frame in which the tree has most outputs, and of several that in which buffers hold most: what a reader came to
- * see. A tree that comes and goes between two frames is in none: then it is the frame after its largest growth. */
+/** The frame in which the tree has most outputs; among several, the one with the fullest buffers. If the tree comes and
+ * goes between two frames, it is in none of them, and the frame after its largest growth is returned. */
 function worstMoment(run: Run, links: number): number {
   let [best, most] = [0, [0, 0]];
   for (let time = 0; time <= last(run); time++) {
@@ -106,7 +106,7 @@ function afterGrowth({ growth, frames }: Run): number | null {
   return largest > 0 && found >= 0 ? found : null;
 }
 
-/** The link that is chosen at first: the foremost root, or else the one with the highest load. */
+/** The link chosen at first: the worst root, or else the link with the highest load. */
 function foremost(run: Run): number {
   const hottest = run.tables.find((each) => each.name === "hottest")?.rows[0]?.[0];
   return run.roles?.first?.link ?? (typeof hottest === "number" ? hottest : -1);
@@ -119,14 +119,14 @@ function keyFigures(page: RunPage, run: Run): HTMLElement[] {
   const at = (data: Table, row: number, name: string): Cell => data.rows[row]?.[data.columns.findIndex((column) => column.name === name)] ?? null;
   if (run.roles) {
     const { roots, branches, first } = run.roles;
-    const longest = first && roots > 0 ? `${roots > 1 ? "foremost " : ""}${linkName(page, first.link)}${first.since === null ? "" : `, since ${withUnit(first.since, "s")}`}` : null;
+    const longest = first && roots > 0 ? `${roots > 1 ? "worst: " : ""}${linkName(page, first.link)}${first.since === null ? "" : `, since ${withUnit(first.since, "s")}`}` : null;
     const main = longest ?? (first ? "no link is oversubscribed by its flows" : "no link was congested for 1% of the time");
     tiles.push([roots === 1 ? "root" : "roots", roots.toLocaleString("en"), main]);
     tiles.push(["branches", branches.toLocaleString("en"), "outputs that wait for credit"]);
   }
   const victims = find("victims");
   if (victims) {
-    const worst = victims.total > 0 ? `${at(victims, 0, "host")} loses ${withUnit(at(victims, 0, "lost") as number, "B/s")}` : "no flow loses to congestion that it has no part in";
+    const worst = victims.total > 0 ? `${at(victims, 0, "host")} loses ${withUnit(at(victims, 0, "lost") as number, "B/s")}` : "no flow loses to congestion that it does not cause";
     tiles.push(["victims", run.victims.length.toLocaleString("en"), worst]);
   }
   const hottest = find("hottest");
@@ -140,7 +140,7 @@ function keyFigures(page: RunPage, run: Run): HTMLElement[] {
   return tiles.map(([name, value, note]) => el("div", {}, el("dt", {}, name), el("dd", { class: "value" }, value), el("dd", { class: "note" }, note.replace(/(?<=\d) (?=\S{1,4}$)/, "\u00a0"))));
 }
 
-/** The heading of a table that the page has no words for. */
+/** The heading of a table for which the page has no words. */
 function heading(name: string): string {
   return title(name).replace(/^./, (first) => first.toUpperCase());
 }
@@ -151,7 +151,7 @@ function below(page: RunPage, store: Store, run: Run): HTMLElement[] {
   const made: HTMLElement[] = [];
   const jobs = jobSection(run, page.about.operations?.[run.replication] ?? []);
   if (jobs) made.push(jobs);
-  const note = page.runs.length > 1 ? `Lines are medians of ${page.runs.length} replications, bands their range.` : "";
+  const note = page.runs.length > 1 ? `Lines are medians of ${page.runs.length} replications; bands show their range.` : "";
   if (time.length > 0) made.push(section("time", "Over time", ...(note ? [el("p", { class: "faint" }, note)] : []), el("div", { class: "multiples" }, ...time)));
   const pair: HTMLElement[] = [];
   if (rows) pair.push(section("periods", "When outputs were roots and branches", rows));

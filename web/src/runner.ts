@@ -1,9 +1,9 @@
-// What runs when: at most one run is under way and one waits; the newest request replaces the one that waits.
+// The order of runs: at most one is active and one waits; the newest request replaces the waiting one.
 
 import type { Outcome } from "./core";
 import type { Reply, Request } from "./worker";
 
-/** What a runner needs of a worker. */
+/** The part of a worker that a runner needs. */
 export interface Port {
   onmessage: ((event: { data: Reply }) => void) | null;
   postMessage(request: Request): void;
@@ -21,7 +21,7 @@ export interface Listener {
   broke(wish: Wish, problem: string): void;
 }
 
-/** A run that has taken longer than this, in ms, is given up for a newer one. */
+/** A run that lasts longer than this, in ms, is abandoned for a newer one. */
 const PATIENCE = 700;
 
 export class Runner {
@@ -43,7 +43,7 @@ export class Runner {
     return this.current !== null;
   }
 
-  /** Runs this as soon as what is under way has ended, or has lasted too long. */
+  /** Runs this as soon as the active run has ended or has lasted too long. */
   request(wish: Wish): void {
     if (!this.current) {
       this.send(wish);
@@ -54,7 +54,7 @@ export class Runner {
     this.timer = setTimeout(() => this.replace(), Math.max(0, this.current.since + PATIENCE - this.now()));
   }
 
-  /** Gives up what is under way and what waits. */
+  /** Abandons the active and the waiting run. */
   stop(): void {
     this.waiting = null;
     if (!this.current) return;
@@ -100,7 +100,7 @@ export class Runner {
     this.timer = undefined;
     const next = this.waiting;
     this.waiting = null;
-    // The next run goes ahead while this one is drawn.
+    // The next run proceeds while this one is drawn.
     if (next) this.send(next);
     const wish = { text: current.text, control: current.control };
     if (reply.kind === "ran") this.listener.done(wish, reply.outcome, reply.milliseconds);

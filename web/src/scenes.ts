@@ -1,4 +1,4 @@
-// The scenes that a reader can choose from: scenarios with sliders, each with its title and story in its first comment.
+// The scenes that a reader can choose: scenarios with sliders, each with its title and story in its first comment.
 
 import allReduce from "../scenes/all_reduce.toml";
 import dumbbell from "../scenes/dumbbell.toml";
@@ -21,7 +21,7 @@ export const SCENES: Scene[] = [
   { name: "all_reduce", text: allReduce },
 ];
 
-/** The heading and the story of a scenario: the first sentence of the comment at its top, and the rest of it. */
+/** The heading and the story of a scenario: the first sentence of its top comment, and the rest. */
 export function story(text: string): { title: string; more: string } {
   const lines = text.split("\n");
   const end = lines.findIndex((line) => !line.startsWith("#"));

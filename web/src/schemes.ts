@@ -1,11 +1,12 @@
-// Schemes of a scenario: which it has, and its text with another one. What there is comes from the core's catalogue.
+// The schemes of a scenario, and its text with another scheme. The core's catalogue lists the available schemes.
 
 import type { Catalogue, Entry, Parameter } from "./core";
 
 export const KINDS = ["marking", "echo", "response"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** What a response hears: a marking, or `any` but none, and the echo that brings it; `kept` where marks do not matter. */
+/** The marking and the echo that each response needs; `any` means any marking except none, and `kept` that marks do not
+ * matter. */
 const FITS: Record<string, { marking: string; echo: string }> = {
   fixed: { marking: "kept", echo: "ack" },
   ...Object.fromEntries(["lipd", "fimd", "aimd", "binary_feedback", "table"].map((name) => [name, { marking: "any", echo: "ack" }])),
@@ -14,24 +15,24 @@ const FITS: Record<string, { marking: string; echo: string }> = {
   dcqcn: { marking: "ramp", echo: "rocev2" },
   dctcp: { marking: "ramp", echo: "ack" },
 };
-/** A marking for a response that hears any, where there is none. */
+/** A marking for a response that accepts any, if the scenario has none. */
 const ANY = "input_triggered";
-/** Values of a preset that a scheme takes by default: its parameters have no default of their own. */
+/** Values of a scheme's default preset, since its parameters have no other default. */
 const PRESETS: Record<string, Record<string, number | string>> = {
   dcqcn: { g: 0.00390625, alpha_timer: "55 us", increase_timer: "55 us", fast_recovery: 5, min_rate: 100 },
 };
 
-/** Parameters of a scheme that get sliders. */
+/** Largest number of parameters of a scheme that get sliders. */
 const MOST_SLIDERS = 5;
-/** A slider goes from a default over this to a default times this, if the range is wider. */
+/** A slider ranges from its default divided by this to its default times this, if the parameter's range is wider. */
 const SPREAD = 16;
 
-/** The text with another scheme in place of its own; values of parameters that both have are kept. */
+/** The text with another scheme instead of its own; values of shared parameters are kept. */
 export function swapped(text: string, kind: Kind, scheme: Entry): string {
   const lines = text.split("\n");
   const old = [...span(lines, kind)];
   const kept = old.map((at) => lines[at]);
-  // What follows a block up to the next heading belongs to what comes next.
+  // Lines between a block and the next heading belong to the next block.
   const first = old.length > 0 ? old[0] : place(lines);
   const gone = new Set(old);
   const rest = (from: number, until: number) => lines.slice(from, until).filter((_, i) => !gone.has(from + i));
@@ -40,7 +41,7 @@ export function swapped(text: string, kind: Kind, scheme: Entry): string {
   return [...rest(0, first), ...block, ...rest(first, lines.length)].join("\n");
 }
 
-/** The text with another response, and with a marking and an echo that it hears, and what was changed for that. */
+/** The text with another response and a suitable marking and echo, and a list of the changes. */
 export function fitted(text: string, response: string, now: Record<Kind, string>, catalogue: Catalogue): { text: string; changed: string[] } {
   const changed: string[] = [];
   const put = (text: string, kind: Kind, name: string) => {
@@ -60,7 +61,7 @@ export function fitted(text: string, response: string, now: Record<Kind, string>
   return { text: made, changed };
 }
 
-/** The lines of a kind's tables: headings, keys below them, and keys with dots. */
+/** The lines of a kind's tables: headings, keys below them, and dotted keys. */
 function span(lines: string[], kind: Kind): number[] {
   const own = new RegExp(String.raw`^\s*\[\s*${kind}\s*(\.|\])`);
   const dotted = new RegExp(String.raw`^\s*${kind}\s*(\.[\w.-]+\s*)?=`);
@@ -76,7 +77,7 @@ function span(lines: string[], kind: Kind): number[] {
   return found;
 }
 
-/** Where a new table goes: before the first group of flows or job. */
+/** The position of a new table: before the first group of flows or job. */
 function place(lines: string[]): number {
   let at = lines.findIndex((line) => /^\s*\[\[\s*(flows|jobs)\s*\]\]/.test(line));
   if (at < 0) return lines.length;
@@ -94,7 +95,7 @@ function table(kind: Kind, scheme: Entry, old: string[]): string[] {
   return [`[${kind}.${scheme.name}]`, ...made];
 }
 
-/** A parameter with a number that is worth moving, with its slider. */
+/** A numeric parameter that is worth changing, with its slider. */
 function written({ name, kind, minimum, maximum, required, default: preset }: Parameter): string | null {
   const whole = kind.startsWith("an integer");
   const time = kind.startsWith("a time");

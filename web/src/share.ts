@@ -1,12 +1,12 @@
-// A scenario in a link: its text, deflated, in the part of the address that no server sees.
+// A scenario in a link: its deflated text, in the fragment of the address, which is not sent to servers.
 
 const KEY = "s=";
-/** Bytes of a scenario; `becalm play` opens no more either. */
+/** Largest size of a scenario in bytes; `becalm play` has the same limit. */
 export const MOST_TEXT = 1_000_000;
-/** Bytes that are inflated at once: they become a thousand times as many at most. */
+/** Number of bytes inflated at once; they expand at most a thousandfold. */
 const PIECE = 1024;
 
-/** What a link says: a scenario, or why there is none. */
+/** The contents of a link: a scenario, or the reason why there is none. */
 export type Given = { text: string } | { problem: string };
 
 async function through(bytes: Uint8Array<ArrayBuffer>, stream: CompressionStream | DecompressionStream): Promise<Uint8Array<ArrayBuffer>> {
@@ -20,17 +20,17 @@ export async function toFragment(text: string): Promise<string> {
   return `#${KEY}${btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")}`;
 }
 
-/** What a fragment has; null if it names no scenario. */
+/** The contents of a fragment; null if it contains no scenario. */
 export async function fromFragment(fragment: string): Promise<Given | null> {
   if (!fragment.startsWith(`#${KEY}`)) return null;
-  const long = { problem: `The scenario in this link is longer than the ${MOST_TEXT / 1e6} MB that a page opens: save it as a file, and run it with becalm run.` };
-  // Deflated bytes as letters: a text that does not shrink needs no more.
+  const long = { problem: `The scenario in this link exceeds the limit of ${MOST_TEXT / 1e6} MB for a page. Save it as a file and run it with becalm run.` };
+  // Base64 of deflated bytes: even an incompressible text needs no more.
   if (fragment.length > 1.5 * MOST_TEXT) return long;
   try {
     const text = await inflatedText(bytesOf(fragment.slice(KEY.length + 1).replaceAll("-", "+").replaceAll("_", "/")));
     return text === null ? long : { text };
   } catch {
-    return { problem: "The scenario in this link cannot be read: the link is damaged or cut off. Ask for it again, or choose a scene." };
+    return { problem: "The scenario in this link cannot be read: the link is damaged or incomplete. Ask for a new link, or choose a scene." };
   }
 }
 

@@ -1,20 +1,20 @@
-// Sliders of a scenario: comments at its own lines say which numbers move, and from where to where. The text stays the
-// one state of the page: a slider changes a number in it.
+// Sliders of a scenario, declared in comments on the lines of the numbers that they change, with their ranges. The text
+// is the only state of the page: a slider changes a number in it.
 //
 //     ccti_timer = 10            # slider "timer" 1..1000 log
 //     from = ["H1..H20"]         # slider "hot sources" 1..31
 //
-// The number is the last one of the value; a unit after it stays.
+// The slider changes the last number of the value; a unit after the number is kept.
 
 export interface Slider {
-  /** Line, from 0. */
+  /** Line number, from 0. */
   line: number;
   name: string;
   unit: string;
   value: number;
   low: number;
   high: number;
-  /** Smallest change; 0 for one that follows from the range. */
+  /** Smallest change; 0 if it follows from the range. */
   step: number;
   log: boolean;
 }
@@ -23,10 +23,10 @@ const NUMBER = String.raw`-?\d+(?:\.\d+)?(?:e[+-]?\d+)?`;
 const NOTE = new RegExp(String.raw`#\s*slider\s+"([^"]+)"\s+(${NUMBER})\.\.(${NUMBER})(?:\s+step\s+(${NUMBER}))?(\s+log)?\s*$`, "i");
 const LAST = new RegExp(String.raw`(${NUMBER})([^\d]*)$`, "i");
 
-/** Places of a slider that has no step. */
+/** Number of positions of a slider without a step. */
 const PLACES = 100;
 
-/** The sliders of a text, in the order of their lines; two on one line are not possible. */
+/** The sliders of a text, in the order of their lines; each line can have only one. */
 export function sliders(text: string): Slider[] {
   return text.split("\n").flatMap((line, number) => slider(line, number) ?? []);
 }
@@ -43,7 +43,7 @@ function slider(line: string, number: number): Slider | null {
   return { line: number, name: note[1], unit, value, low, high, step: Number(note[4] ?? (whole && !note[5] ? 1 : 0)), log: note[5] !== undefined };
 }
 
-/** The text with another number at a slider's line. */
+/** The text with another number on a slider's line. */
 export function moved(text: string, slider: Slider, value: number): string {
   const lines = text.split("\n");
   const line = lines[slider.line];
@@ -51,17 +51,17 @@ export function moved(text: string, slider: Slider, value: number): string {
   if (!note) return text;
   const before = line.slice(0, note.index);
   const written = before.trimEnd().replace(LAST, (_, _old: string, rest: string) => `${short(value)}${rest}`);
-  // The comment keeps its column where there is room.
+  // The comment keeps its column if there is space.
   lines[slider.line] = written.padEnd(Math.max(before.length, written.length + 1)) + line.slice(note.index);
   return lines.join("\n");
 }
 
-/** Positions of the control that stands for a slider: 0 to this. */
+/** The control's highest position, counted from 0. */
 export function positions(slider: Slider): number {
   return slider.step > 0 ? Math.max(1, Math.round((slider.high - slider.low) / slider.step)) : PLACES;
 }
 
-/** The position of a value, the nearest one. */
+/** The position nearest to a value. */
 export function position(slider: Slider): number {
   const { low, high, value } = slider;
   const all = positions(slider);
@@ -72,7 +72,7 @@ export function position(slider: Slider): number {
   return clamp(Math.round(from + (Math.log(value / first) / Math.log(high / first)) * (all - from)), all);
 }
 
-/** The value at a position; of a logarithmic slider with two digits, whole where its ends are. */
+/** The value at a position. Logarithmic sliders have values with two digits, integers if their ends are integers. */
 export function at(slider: Slider, position: number): number {
   const { low, high } = slider;
   const all = positions(slider);
@@ -86,7 +86,7 @@ export function at(slider: Slider, position: number): number {
   return Number.isInteger(low) && Number.isInteger(high) ? Math.round(digits) : digits;
 }
 
-/** Where the logarithmic part begins: zero is a position of its own. */
+/** Where the logarithmic part begins; zero has a separate position. */
 function least({ low, high }: Slider): number {
   return low > 0 ? low : Number.isInteger(high) ? 1 : high / 1000;
 }

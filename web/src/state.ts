@@ -1,10 +1,10 @@
-// What is shown: one object, and those who draw it.
+// The state of what is shown, and its listeners.
 
 import type { Detail } from "./data";
 
 export type Mode = "occupancy" | Detail | "utilization" | "stalledWhole";
 
-/** What of the fabric is drawn: the foremost root's tree alone, all trees, everything. */
+/** The part of the fabric that is drawn: only the worst root's tree, all trees, everything. */
 export type Focus = "root" | "trees" | "all";
 
 export interface State {
@@ -13,7 +13,7 @@ export interface State {
   lane: number;
   mode: Mode;
   focus: Focus;
-  /** A link by its place, -1 for none: the one that was clicked, and the one under the pointer. */
+  /** Links by index, or -1: the clicked link and the one under the pointer. */
   chosen: number;
   hovered: number;
 }
@@ -21,7 +21,7 @@ export interface State {
 export type Key = keyof State;
 type Listener = (changed: Set<Key>) => void;
 
-/** Holds the state; listeners hear once per drawn frame what has changed. */
+/** Holds the state; listeners are told once per drawn frame what has changed. */
 export class Store {
   private readonly listeners: Listener[] = [];
   private changed = new Set<Key>();
@@ -47,7 +47,7 @@ export class Store {
     this.listeners.push(listener);
   }
 
-  /** Tells all listeners now, for tests and for printing. */
+  /** Notifies all listeners now, for tests and printing. */
   tell(): void {
     const changed = this.changed;
     this.changed = new Set();

@@ -1,4 +1,4 @@
-// The page of a sweep or of a tuning: measures over the keys, scatter plots, tables of points.
+// The page of a sweep or of a tuning: measures by key, scatter plots, tables of points.
 
 import { chart } from "./charts";
 import type { Panel, Scatter, SweepPage } from "./data";
@@ -11,12 +11,12 @@ import { ticks } from "./units";
 export function sweepPage(page: SweepPage, root: HTMLElement): void {
   const parts: HTMLElement[] = [];
   if (page.comparison && page.comparison.length > 0) {
-    const note = el("p", { class: "faint" }, "Means on fresh seeds, which the search has not seen.");
+    const note = el("p", { class: "faint" }, "Means over fresh seeds that the search did not use.");
     parts.push(section("comparison", "Guideline against the best parameters", note, el("div", { class: "multiples" }, ...page.comparison.map(compared))));
   }
   if (page.scatters.length > 0) parts.push(section("scatter", "Trials", el("div", { class: "multiples" }, ...page.scatters.map(scatter))));
   const banded = page.panels.some((data) => data.lines.some((line) => line.low));
-  const note = banded ? [el("p", { class: "faint" }, "Means over the seeds; bands are their 95% intervals.")] : [];
+  const note = banded ? [el("p", { class: "faint" }, "Means over the seeds; bands show their 95% intervals.")] : [];
   if (page.panels.length > 0) parts.push(section("panels", "Measures over the keys", ...note, el("div", { class: "multiples" }, ...page.panels.map(panel))));
   const tables = page.tables.map((data) => {
     const caption = el("p", { class: "faint" }, `${counted(data)} ${data.total === 1 ? "row" : "rows"}`);
@@ -25,7 +25,7 @@ export function sweepPage(page: SweepPage, root: HTMLElement): void {
   frame(root, page.about, null, ...parts, ...tables);
 }
 
-/** A measure over one key: lines where the key has numbers, bars where it has names. */
+/** A measure by one key: lines for numeric keys, bars for names. */
 function panel(data: Panel): HTMLElement {
   const x = data.x.values.filter((value) => typeof value === "number");
   const title = `${data.title}, over ${data.x.name}`;
@@ -35,7 +35,7 @@ function panel(data: Panel): HTMLElement {
   return chart({ title, x, xUnit: data.x.unit, yUnit, lines: data.lines, height: 200, marked: true, yRange });
 }
 
-/** A measure of the candidates, by case: a bar each, the guideline first. A single case is named in the title. */
+/** A measure of the candidates, by case: one bar for each, the guideline first. A single case is named in the title. */
 function compared(data: Panel): HTMLElement {
   return bars(data.x.values.length < 2 ? `${data.title}, ${data.x.values[0]}` : data.title, data);
 }
@@ -113,6 +113,6 @@ const MARKS = ["●", "◆", "▲", "■", "✚"];
 function range(values: number[]): [number, number] {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   const room = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
-  // What is never negative has no negative ticks.
+  // Values that are never negative get no negative ticks.
   return [low >= 0 ? Math.max(0, low - room) : low - room, high + room];
 }

@@ -1,22 +1,22 @@
-// Tables sorted by clicking, with bars in the cells of shares.
+// Tables that are sorted by clicking, with bars in the cells of shares.
 
 import type { Cell, Column, Table } from "./data";
 import { el } from "./dom";
 import { count, digits, percent, withUnit } from "./units";
 
-/** A page beside this one: no other address is made a link. */
+/** A page next to this one; no other address becomes a link. */
 const PAGE = /^[^/:?#\\]+\/[0-9a-f]+\.html$/;
 
-/** Characters of a text that stays on one line. */
+/** Largest number of characters in a text that stays on one line. */
 const SHORT = 24;
 
 export interface Names {
-  /** The text of a link's cell, and what clicking it does. */
+  /** The text of a link's cell, and the action when it is clicked. */
   link?: (link: number) => string;
   choose?: (link: number) => void;
 }
 
-/** A table with a caption; rows keep the order they came in until a heading is clicked. */
+/** A table with a caption; rows keep their original order until a heading is clicked. */
 export function table(data: Table, names: Names): HTMLElement {
   const body = el("tbody");
   let sorted: { column: number; down: boolean } | null = null;
@@ -37,13 +37,13 @@ export function table(data: Table, names: Names): HTMLElement {
   return scroll;
 }
 
-/** How many rows there are, where not all are shown. */
+/** The number of rows, and of shown rows if some are hidden. */
 export function counted(data: Table): string {
   const [shown, total] = [data.rows.length, data.total];
   return shown < total ? `the first ${shown} of ${total.toLocaleString("en")}` : total.toLocaleString("en");
 }
 
-/** A name as people read it; a scenario's key, which has dots, stays as it is written there. */
+/** A readable name; a scenario's key, which contains dots, is unchanged. */
 export function title(name: string): string {
   return name.includes(".") ? name : name.replaceAll("_", " ");
 }
@@ -58,7 +58,7 @@ function order(data: Table, column: number, down: boolean, names: Names): Cell[]
     return data.columns[column].kind === "link" && names.link ? names.link(value as number) : value;
   };
   const compare = (a: Cell, b: Cell): number => {
-    // What is undefined comes last.
+    // Undefined values come last.
     if (a === null || b === null) return a === b ? 0 : a === null ? 1 : -1;
     const less = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
     return down ? -less : less;
@@ -110,7 +110,7 @@ export function written(column: Pick<Column, "kind" | "unit">, value: Cell): str
     case "count":
       return count(value);
     case "number":
-      // Of pages of sweeps; a number that stands for a thing has no unit and no fraction.
+      // On pages of sweeps, a number that identifies something has neither unit nor fraction.
       return column.unit === "" ? (Number.isInteger(value) ? String(value) : digits(value)) : withUnit(value, column.unit);
     default:
       return withUnit(value, column.unit);

@@ -1,5 +1,5 @@
-// Colours of what is drawn. Shades go from empty to full in lightness as well as in hue, widths grow with them: they can
-// be told apart without colour vision and on paper. Okabe and Ito's colours for lines, with dashes.
+// Colours of drawings. Shades differ in lightness as well as in hue, and widths grow with them, so they can be told
+// apart without colour vision and on paper. Lines have Okabe and Ito's colours, with dashes.
 
 export interface Theme {
   dark: boolean;
@@ -14,7 +14,7 @@ export interface Theme {
   lines: string[];
 }
 
-/** Shades of a link, from nothing to full. */
+/** Number of shades of a link, from empty to full. */
 export const STEPS = 16;
 export const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3], [12, 4], [4, 2, 1, 2]];
 
@@ -46,7 +46,7 @@ const DARK: Theme = {
 
 const asked = matchMedia("(prefers-color-scheme: dark)");
 
-/** The theme that the page has now. */
+/** The current theme of the page. */
 export function theme(): Theme {
   const set = document.documentElement.dataset.theme;
   if (printing) return LIGHT;
@@ -60,7 +60,7 @@ const tell = () => {
 };
 let listening = false;
 
-/** Calls when the theme changes, and before and after the page is printed, which is always light. */
+/** Calls `then` when the theme changes, and before and after printing, which is always light. */
 export function onTheme(then: () => void): void {
   listeners.add(then);
   if (listening) return;
@@ -75,12 +75,12 @@ export function onTheme(then: () => void): void {
   }
 }
 
-/** Forgets all that would be called: for a page that replaces what it has drawn. */
+/** Removes all listeners, for a page that replaces its drawings. */
 export function forgetThemes(): void {
   listeners.clear();
 }
 
-/** Changes between light and dark. */
+/** Switches between light and dark. */
 export function toggleTheme(): void {
   document.documentElement.dataset.theme = theme().dark ? "light" : "dark";
 }

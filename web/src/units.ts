@@ -1,4 +1,4 @@
-// Numbers as people read them.
+// Numbers in readable form.
 
 const PREFIXES: [number, string][] = [
   [1e12, "T"],
@@ -30,41 +30,41 @@ export function withUnit(value: number | null, unit: string): string {
   return `${digits(value / factor)} ${prefix}${unit}`;
 }
 
-/** A larger share is none: packets at the ends of a window may make a full link a little more than full. */
+/** Above this, a value is not a share. Packets at the ends of a window may make a full link slightly more than full. */
 const MOST_SHARE = 1.005;
 
-/** A share in per cent; a dash for none, and for what is above 1 and so no share. */
+/** A share in per cent; a dash if undefined or too large to be a share. */
 export function percent(share: number | null): string {
   if (share === null || Number.isNaN(share) || share > MOST_SHARE) return "–";
   const value = 100 * Math.min(share, 1);
   return `${value > 0 && value < 0.05 ? "<0.1" : value.toFixed(value >= 99.95 || value === 0 ? 0 : 1)} %`;
 }
 
-/** A whole number with groups of thousands; others with three digits. */
+/** An integer with thousands separators; other numbers with three digits. */
 export function count(value: number): string {
   return Number.isInteger(value) ? value.toLocaleString("en") : digits(value);
 }
 
-/** The prefix that fits the largest of some values: what to divide by, and the unit with it. */
+/** The prefix that fits the largest of some values: the divisor, and the unit with the prefix. */
 export function scaled(largest: number, unit: string): [number, string] {
   if (unit !== "s" && unit !== "B/s" && unit !== "B") return [1, unit];
   const [factor, prefix] = PREFIXES.find(([factor]) => largest >= factor) ?? [1, ""];
   return [factor, `${prefix}${unit}`];
 }
 
-/** A byte of a share. */
+/** The share that a byte represents. */
 export function share(byte: number): number {
   return byte / 255;
 }
 
-/** Where an axis has numbers: both ends and the middle; whole numbers where a part of one means nothing. */
+/** Positions of an axis's numbers: both ends and the middle, as integers if fractions are meaningless. */
 export function ticks([low, high]: [number, number], whole: boolean): number[] {
   if (!whole) return [low, (low + high) / 2, high];
   const [first, last] = [Math.ceil(low), Math.floor(high)];
   return [...new Set([first, Math.round((first + last) / 2), last])];
 }
 
-/** The unit of one thing: `packet` of `packets`; symbols such as `us` stay. */
+/** The singular of a unit: `packet` for `packets`; symbols such as `us` stay. */
 export function singular(unit: string): string {
   return /^[a-z]{3,}s$/.test(unit) ? unit.slice(0, -1) : unit;
 }

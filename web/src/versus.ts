@@ -1,4 +1,4 @@
-// Two runs of one fabric side by side: the same time, the same link, lines of both in each chart.
+// Two runs of one fabric side by side, at the same time and link, with lines of both in each chart.
 
 import { type Chart, type Line, chart, update } from "./charts";
 import type { Run, RunPage, Table } from "./data";
@@ -15,7 +15,7 @@ import { count } from "./units";
 
 export interface Side {
   title: string;
-  /** What is shown while there is no run. */
+  /** The text shown while there is no run. */
   note: string;
   page: RunPage | null;
 }
@@ -52,7 +52,7 @@ export class Versus {
   show(given: Side[]): void {
     const first = given.find(({ page }) => page !== null)?.page ?? null;
     const form = first ? formOf(first, given.length) : [];
-    // A run of another fabric waits for the new one to take its place.
+    // A run is shown only if its fabric matches that of the first.
     const fits = (page: RunPage | null) => page !== null && formOf(page, 0).slice(0, 2).every((part, i) => part === form[i]);
     const sides = given.map((side) => ({ ...side, page: fits(side.page) ? side.page : null }));
     this.sides = sides;
@@ -65,7 +65,7 @@ export class Versus {
     this.rest(sides);
   }
 
-  /** Another fabric, or another number of sides: everything is rebuilt. */
+  /** Rebuilds everything for another fabric or another number of sides. */
   private begin(page: RunPage, form: string[]): void {
     forgetThemes();
     const before = this.store?.now;
@@ -96,7 +96,7 @@ export class Versus {
     view.details = new Details(page, store);
     view.details.element.setAttribute("aria-label", `link, ${title}`);
     view.film = new Film(page, store, view.details.element, `fabric: ${title}`);
-    // The controls of one serve both.
+    // One side's controls serve both.
     if (view === this.views[0]) this.controls.replaceChildren(view.film.controls);
     view.box.replaceChildren(view.film.stage);
   }
@@ -117,7 +117,7 @@ export class Versus {
     }
   }
 
-  /** When outputs were roots and branches on both sides, and the tables of one. */
+  /** Periods as roots and branches on both sides, and the tables of one side. */
   private rest(sides: Side[]): void {
     const store = this.store as Store;
     const rows = sides.flatMap(({ title, page }) => {
@@ -137,7 +137,8 @@ export class Versus {
   }
 }
 
-/** Equal for runs whose pictures may replace each other; the first two parts for those that may stand side by side. */
+/** Equal for runs whose pictures may replace each other; the first two parts are equal for runs that may be side by
+ * side. */
 function formOf(page: RunPage, sides: number): string[] {
   const lanes = page.runs[0].frames?.lanes.map(({ vl }) => vl) ?? [];
   return [page.fabric.names, page.groups, lanes, sides].map((part) => JSON.stringify(part));
@@ -147,7 +148,7 @@ function times(page: RunPage): number {
   return page.runs[0].frames?.times.length ?? 1;
 }
 
-/** The charts of both: a line for each run. */
+/** The charts of both runs, with a line for each. */
 function charts(sides: Side[], store: Store): Chart[] {
   const pages = sides.flatMap(({ title, page }) => (page ? [{ title, page, run: page.runs[0] }] : []));
   const longest = pages.reduce((a, b) => (times(b.page) > times(a.page) ? b : a)).run;
@@ -180,7 +181,7 @@ function padded(values: ArrayLike<number>, length: number): (number | null)[] {
   return Array.from({ length }, (_, i) => values[i] ?? null);
 }
 
-/** What matters of both in one table. */
+/** The main numbers of both runs in one table. */
 function figures(sides: Side[]): HTMLElement {
   const pages = sides.map(({ page }) => page);
   const known = pages.find((page) => page !== null) as RunPage;
@@ -189,9 +190,9 @@ function figures(sides: Side[]): HTMLElement {
   known.groups.forEach((group, i) => {
     const value = (name: string) => (_: RunPage, run: Run) => cell(run, "groups", i, name);
     row(`rate of ${group}`, value("rate"));
-    row("    arrived, of what was offered", value("delivered_of_offered"));
-    row("    latency, half of the packets within", value("latency_p50"));
-    row("    latency, 99% within", value("latency_p99"));
+    row("    delivered share of offered traffic", value("delivered_of_offered"));
+    row("    median latency", value("latency_p50"));
+    row("    99th percentile of latency", value("latency_p99"));
     row("    marked packets", value("marked_share"));
   });
   jobs(known.runs[0]).forEach(({ name }) => {

@@ -1,4 +1,4 @@
-// The worker: holds the compiled core, checks and runs what it is sent, one after the other.
+// The worker: holds the compiled core, and checks and runs requests in order.
 
 import { type Checked, Core, type Outcome } from "./core";
 
@@ -35,7 +35,7 @@ scope.onmessage = async ({ data }) => {
   try {
     answer(data, await compiled);
   } catch (error) {
-    // After a panic an instance is of no use.
+    // After a panic an instance is unusable.
     checker = null;
     scope.postMessage({ kind: "broke", id: data.id, problem: error instanceof Error ? error.message : String(error) });
   }

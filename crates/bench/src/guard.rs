@@ -1,8 +1,9 @@
-//! Instructions and cache misses per packet-hop, counted by callgrind and compared with committed figures.
+//! Compares instructions and cache misses per packet-hop, counted by callgrind, with committed figures.
 //!
-//! Unlike a time, a count does not depend on other work of the machine. Only the run itself is counted; not the set-up,
-//! not the tables. A longer run less a shorter one is what happens between their ends, when queues have their usual
-//! lengths and lists their full size. The cache is a simulated one, so that it is the same everywhere.
+//! Unlike a time, a count does not depend on the load of the machine. Only the run itself is counted, without
+//! the set-up and the tables. The count of a shorter run is subtracted from that of a longer run. The
+//! difference covers the time between their ends, when queues and lists have reached their usual sizes. The
+//! cache is simulated, and so is the same on every machine.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use crate::measure::{Figures, Settings, duration};
 use crate::scenarios::find;
 
-/// A scenario, from when to when it is counted, and changes that bring what is to be counted near its start.
+/// A scenario, the start and end of the counted period, and changes that move the events of interest near its
+/// start.
 struct Counted {
     name: &'static str,
     span: [&'static str; 2],
@@ -28,33 +30,35 @@ const COUNTED: [Counted; 5] = [
 ];
 /// The function whose instructions count, with its callees.
 const MEASURED: &str = "*becalm_scenario::run::course::Course::advance*";
-/// The simulated caches: size, ways and bytes of a line. The last one stands for a core's second cache.
+/// The simulated caches: size, associativity and bytes per line. The last cache represents a core's
+/// second-level cache.
 const CACHES: [&str; 4] = ["--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", "--LL=1048576,16,64"];
-/// Growth that fails.
+/// Relative growth above which the check fails.
 const TOLERANCES: Counts = Counts { instructions: 0.05, misses: 0.1 };
-/// Growth that never fails: misses depend a little on where a system's library puts memory.
+/// Absolute growth that is always accepted. Misses depend slightly on where the system's library allocates
+/// memory.
 const NOISE: Counts = Counts { instructions: 0.0, misses: 1.0 };
 
 /// Figures per packet-hop.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Counts {
     instructions: f64,
-    /// Loads and stores that miss the first data cache.
+    /// Loads and stores that miss the first-level data cache.
     misses: f64,
 }
 
 /// The committed figures.
 #[derive(Serialize, Deserialize)]
 struct Known {
-    /// The compiler of the committed figures; another one may give others.
+    /// The compiler of the committed figures. Another compiler may lead to different figures.
     rustc: String,
     per_packet_hop: BTreeMap<String, Counts>,
 }
 
-/// Compares with the figures of a file, or writes them again.
+/// Compares counts with the figures in a file, or rewrites the file.
 ///
 /// # Errors
-/// Figures that grew too much, or the reason why counting failed.
+/// Figures that grew too much, or the reason that counting failed.
 pub fn check(file: &Path, write: bool) -> Result<(), String> {
     let mut counted = BTreeMap::new();
     for scene in &COUNTED {
@@ -89,7 +93,7 @@ fn compare(known: &Known, counted: &BTreeMap<String, Counts>) -> Result<(), Stri
             let growth = now / before - 1.0;
             println!("{name:<12} {now:8.2} {what} per packet-hop, {before:.2} committed: {:+.1}%", growth * 100.0);
             if growth > tolerance && now - before > noise {
-                worse.push(format!("{name} takes over {:.0}% more {what} than committed", tolerance * 100.0));
+                worse.push(format!("{name} needs over {:.0}% more {what} than committed", tolerance * 100.0));
             }
         }
     }
@@ -101,13 +105,13 @@ fn compare(known: &Known, counted: &BTreeMap<String, Counts>) -> Result<(), Stri
         now => format!(" (committed with {}, now {now})", known.rustc),
     };
     Err(format!(
-        "{}{compilers}; make it faster, or say in the commit what they are for and write the figures with \
+        "{}{compilers}; make it faster, or explain the growth in the commit and update the figures with \
          `make guard-write`",
         worse.join(", ")
     ))
 }
 
-/// Counts and packet-hops of a scenario from time zero on.
+/// Counts and packet-hops of a scenario from time zero.
 fn count(scene: &Counted, until: &str) -> Result<(Counts, u64), String> {
     let name = scene.name;
     let bench = find(name).ok_or_else(|| format!("no such scenario: {name}"))?;
@@ -162,10 +166,10 @@ mod tests {
             assert_eq!(compare(&known, &figures(instructions, misses)), Ok(()));
         }
         let why = |instructions, misses| compare(&known, &figures(instructions, misses)).unwrap_err();
-        assert!(why(420.1, 20.0).starts_with("dumbbell takes over 5% more instructions than committed;"));
-        assert!(why(400.0, 22.1).starts_with("dumbbell takes over 10% more misses than committed;"));
+        assert!(why(420.1, 20.0).starts_with("dumbbell needs over 5% more instructions than committed;"));
+        assert!(why(400.0, 22.1).starts_with("dumbbell needs over 10% more misses than committed;"));
         let few = Known { rustc: rustc(), per_packet_hop: figures(400.0, 2.0) };
-        assert_eq!(compare(&few, &figures(400.0, 2.9)), Ok(()), "memory lies elsewhere on each machine");
+        assert_eq!(compare(&few, &figures(400.0, 2.9)), Ok(()), "memory addresses differ between machines");
         assert!(compare(&few, &figures(400.0, 3.1)).is_err());
         let other = Known { rustc: "rustc 0".to_string(), ..known };
         assert!(compare(&other, &figures(500.0, 1.0)).is_err_and(|why| why.contains("committed with rustc 0")));

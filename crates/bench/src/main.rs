@@ -1,10 +1,10 @@
 //! Packet-hops per core-second on fixed scenarios.
 //!
-//! A packet-hop is one packet that crosses one link; host links, ACKs and CNPs count.
+//! A packet-hop is one packet that crosses one link. Host links, ACKs and CNPs count.
 //!
-//! - `scenarios`: the scenarios, of files in `scenarios/`.
-//! - `measure`: one of them, in a process of its own.
-//! - `guard`: instructions and cache misses per packet-hop, compared with committed figures.
+//! - `scenarios`: the scenarios, from files in `scenarios/`.
+//! - `measure`: measures one of them in a separate process.
+//! - `guard`: compares instructions and cache misses per packet-hop with committed figures.
 
 mod guard;
 mod measure;
@@ -23,34 +23,35 @@ use crate::scenarios::{Bench, SCENARIOS};
 #[derive(Parser)]
 #[command(name = "becalm-bench")]
 struct Arguments {
-    /// Scenarios to run; the usual ones if none is named.
+    /// Scenarios to run; the default ones if none is named.
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(SCENARIOS.map(|bench| bench.name)))]
     names: Vec<String>,
-    /// All scenarios.
+    /// Runs all scenarios.
     #[arg(long, conflicts_with = "names")]
     all: bool,
-    /// Runs of each scenario, of which the fastest counts.
+    /// Number of runs of each scenario. The fastest run counts.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
-    /// Threads of one run.
+    /// Number of threads of a run.
     #[arg(long, default_value_t = 1)]
     threads: usize,
-    /// Simulated time in place of the scenarios' own, such as "30 us".
+    /// Simulated time instead of the scenarios' own, such as "30 us".
     #[arg(long)]
     duration: Option<String>,
-    /// Other values of the scenarios: a JSON pointer to a text of the resolved scenario, and the text.
+    /// A changed value of the scenarios: a JSON pointer to a string in the resolved scenario, and the new
+    /// string.
     #[arg(long, value_name = "POINTER=VALUE")]
     set: Vec<String>,
-    /// One JSON object per scenario instead of a table.
+    /// Prints one JSON object per scenario instead of a table.
     #[arg(long)]
     json: bool,
     /// Prints the text of the scenarios without a run.
     #[arg(long, conflicts_with = "json")]
     show: bool,
-    /// Compares instructions and cache misses per packet-hop with those of this file, without other runs.
+    /// Only compares instructions and cache misses per packet-hop with those in this file.
     #[arg(long, conflicts_with = "names")]
     guard: Option<PathBuf>,
-    /// Writes that file again.
+    /// Rewrites the file of `--guard`.
     #[arg(long, requires = "guard")]
     write: bool,
     /// Runs one scenario in this process and prints its figures as JSON.

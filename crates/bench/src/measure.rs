@@ -1,4 +1,4 @@
-//! One scenario, measured.
+//! Measures one scenario.
 
 use std::process::Command;
 use std::time::Instant;
@@ -9,40 +9,40 @@ use serde::{Deserialize, Serialize};
 
 use crate::scenarios::Bench;
 
-/// The figures of one scenario. Seconds are of processor time, user and system, of all threads together.
+/// The figures of one scenario. Seconds are processor time (user and system) of all threads.
 #[derive(Serialize, Deserialize)]
 pub struct Figures {
     pub scenario: String,
     pub hosts: u64,
-    /// Cables; each joins a pair of ports.
+    /// Number of cables. Each connects a pair of ports.
     pub port_pairs: u64,
     pub threads: usize,
     pub packet_hops: u64,
     pub events: u64,
-    /// From the file's text to a run at time zero.
+    /// Set-up: from the file's text to a run at time zero.
     pub set_up_seconds: f64,
-    /// From there to the tables of results.
+    /// Run: from time zero to the result tables.
     pub cpu_seconds: f64,
-    /// The same by the clock on the wall.
+    /// Wall time of the same period.
     pub wall_seconds: f64,
     pub packet_hops_per_core_second: f64,
     pub events_per_packet_hop: f64,
     pub ns_per_event: f64,
-    /// Growth of the resident set during the set-up, where the system reports it (Linux).
+    /// Growth of the resident set during the set-up, if the system reports it (Linux).
     pub idle_memory_bytes: Option<u64>,
     pub idle_bytes_per_host: Option<u64>,
     pub idle_bytes_per_port_pair: Option<u64>,
-    /// The largest resident set, results included.
+    /// The largest resident set, including results.
     pub peak_memory_bytes: Option<u64>,
     pub fingerprint: String,
 }
 
-/// How to measure.
+/// Settings of a measurement.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     pub runs: u32,
     pub threads: usize,
-    /// Changes of the scenario, as `POINTER=VALUE` with a JSON pointer to a text of the resolved scenario.
+    /// Changes of the scenario, as `POINTER=VALUE` with a JSON pointer to a string in the resolved scenario.
     pub changes: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl Settings {
         arguments
     }
 
-    /// The command by which this program measures a scenario in a process of its own: `before ... program ...`.
+    /// The command that measures a scenario in a separate process of this program: `before ... program ...`.
     pub fn command(&self, before: &[String], name: &str) -> Result<Command, String> {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let mut command = match before {
@@ -70,7 +70,7 @@ impl Settings {
     }
 }
 
-/// Measures a scenario in a process of its own, so that its memory is measured alone.
+/// Measures a scenario in a separate process, so that the memory is only its own.
 pub fn measure_apart(bench: &Bench, settings: &Settings) -> Result<Figures, String> {
     let output = settings.command(&[], bench.name)?.output().map_err(|error| error.to_string())?;
     if !output.status.success() {
@@ -79,8 +79,8 @@ pub fn measure_apart(bench: &Bench, settings: &Settings) -> Result<Figures, Stri
     serde_json::from_slice(&output.stdout).map_err(|error| error.to_string())
 }
 
-/// Runs a scenario several times. The fastest run by processor time counts: other work of the machine can only slow a
-/// run. Memory is that of the first run, before others could affect it.
+/// Runs a scenario several times. The run with the least processor time counts, because other load can only
+/// slow a run down. Memory is measured in the first run, which no earlier run can affect.
 pub fn measure(bench: &Bench, settings: &Settings) -> Result<Figures, String> {
     let mut best = run(bench, settings)?;
     for _ in 1..settings.runs {
@@ -137,7 +137,7 @@ impl Figures {
     }
 }
 
-/// The change to another duration.
+/// The change that sets another duration.
 pub fn duration(text: &str) -> String {
     format!("/run/duration={text}")
 }

@@ -1,14 +1,14 @@
 //! The fixed scenarios.
 
-/// A scenario by its name.
+/// A scenario and its name.
 pub struct Bench {
     pub name: &'static str,
     pub text: &'static str,
-    /// Whether it runs when none is named.
+    /// Whether it runs if none is named.
     pub usual: bool,
 }
 
-/// The text of a scenario: one or more files of `scenarios`, one after the other.
+/// The text of a scenario: one or more files in `scenarios`, concatenated.
 macro_rules! text {
     ($($file:literal),+) => { concat!($(include_str!(concat!("../scenarios/", $file, ".toml")), "\n"),+) };
 }
@@ -21,7 +21,7 @@ const fn named(name: &'static str, text: &'static str) -> Bench {
     Bench { name, text, usual: false }
 }
 
-/// All of them. `_cc` is the scenario before it with IBTA congestion control.
+/// All scenarios. `_cc` is the previous scenario with IBTA congestion control.
 pub const SCENARIOS: [Bench; 19] = [
     usual("dumbbell", text!("dumbbell")),
     named("clos128_0.5", text!("clos128_0.5")),

@@ -1,9 +1,9 @@
-//! Congestion control tables (CCT): from an index to an injection-rate delay, in the encoding of the specification.
+//! Congestion control tables (CCT), which map an index to an injection-rate delay, in the specification's encoding.
 //!
-//! An entry is a 2-bit shift and a 14-bit multiplier; the delay after a packet with transmission time Tp is
-//! (Tp >> shift) * multiplier. So a delay is a multiple of the packet's own time, in steps of 1/8 up to 2047.875, of
-//! 1/4 up to 4095.75, of 1/2 up to 8191.5, and of 1 up to 16383. The bits that Tp >> shift drops are less than a tick
-//! of the adapter's clock; they are kept here.
+//! An entry consists of a 2-bit shift and a 14-bit multiplier. The delay after a packet with the transmission time Tp
+//! is (Tp >> shift) * multiplier. A delay is thus a multiple of the packet's transmission time, in steps of 1/8 up to
+//! 2047.875, of 1/4 up to 4095.75, of 1/2 up to 8191.5, and of 1 up to 16383. The bits that Tp >> shift drops represent
+//! less than a tick of the adapter's clock. Here they are kept.
 
 mod entry;
 mod formula;
@@ -15,9 +15,9 @@ use entry::MAX_ENTRIES;
 pub use formula::{Geometric, Linear, Quadratic};
 
 becalm_schema::table! {
-    /// The entries one by one.
+    /// A list of entries.
     pub struct List {
-        /// Pairs [shift, multiplier], from index 0 on.
+        /// Pairs [shift, multiplier], starting at index 0.
         pub entries: Vec<CctEntry>,
     }
     check List::check;
@@ -27,7 +27,7 @@ impl List {
     fn check(&self) -> Result<(), Conflict> {
         let length = self.entries.len();
         Conflict::unless((1..=MAX_ENTRIES as usize).contains(&length), "entries", || {
-            format!("must have between 1 and {MAX_ENTRIES} entries, has {length}")
+            format!("must have between 1 and {MAX_ENTRIES} entries, but has {length}")
         })
     }
 }
@@ -35,13 +35,13 @@ impl List {
 becalm_schema::choice! {
     /// Source of a table's entries.
     pub enum CctParams {
-        /// Delays that grow with the square of the index.
+        /// Delays proportional to the square of the index.
         Quadratic(Quadratic) = "quadratic",
-        /// Delays that grow with the index.
+        /// Delays proportional to the index.
         Linear(Linear) = "linear",
-        /// Delays that grow by a factor from index to index.
+        /// Delays that grow by a constant factor per index.
         Geometric(Geometric) = "geometric",
-        /// Entries one by one.
+        /// A list of entries.
         List(List) = "list",
     }
 }
@@ -57,7 +57,7 @@ impl CctParams {
         }
     }
 
-    /// Whether there are no entries, which no scenario allows.
+    /// Whether the table has no entries, which no scenario allows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -74,7 +74,7 @@ impl CctParams {
         (index < self.len()).then_some(gap)
     }
 
-    /// The entries. A delay that no entry can express becomes the longest; no scenario allows one.
+    /// The entries. A delay that no entry can express is replaced by the longest; scenarios do not allow such delays.
     pub fn entries(&self) -> Vec<CctEntry> {
         if let CctParams::List(list) = self {
             return list.entries.clone();
@@ -108,7 +108,7 @@ mod tests {
         let wrong = read::<CctParams>("[list]\nentries = [[0, 0], [4, 1], [0, 16384], [1]]", "f.toml").unwrap_err();
         let keys: Vec<&str> = wrong.list.iter().map(|error| error.key.as_str()).collect();
         assert_eq!(keys, ["list.entries[1]", "list.entries[2]", "list.entries[3]"]);
-        assert!(wrong.to_string().contains("shift between 0 and 3 and multiplier between 0 and 16383"), "{wrong}");
+        assert!(wrong.to_string().contains("shift from 0 to 3, multiplier from 0 to 16383"), "{wrong}");
         let wrong = read::<CctParams>("[list]\nentries = []", "f.toml").unwrap_err();
         assert!(wrong.to_string().contains("must have between 1 and 16384 entries"), "{wrong}");
     }

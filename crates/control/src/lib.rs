@@ -1,20 +1,20 @@
-//! Congestion-control schemes, above the seams of the fabric: pure state machines without a clock of their own.
+//! Congestion-control schemes: pure state machines without a clock, called by the fabric.
 //!
-//! A tour, from the ground up:
+//! Contents, from the ground up:
 //!
-//! - [`scheme`]: the parameters and properties of a scheme; its documentation.
-//! - [`registry`]: the macros that list schemes by name. A scheme needs only its file and one line of a list.
-//! - [`cct`]: the delays of IBTA congestion control and their tables, in the encoding of switches and adapters.
-//! - the schemes, a room for each seam, and in each a list and one file per scheme:
+//! - [`scheme`]: the parameters, properties and documentation of a scheme.
+//! - [`registry`]: the macros that list schemes by name. A scheme needs only its file and one line in a list.
+//! - [`cct`]: the tables of delays of IBTA congestion control, in the encoding of switches and adapters.
+//! - the schemes: one module for each role, with a list and one file per scheme:
 //!
-//! | room | runs at | answers |
+//! | module | runs at | determines |
 //! |---|---|---|
 //! | [`marking`] | a switch | which packets are marked |
-//! | [`echo`] | a destination adapter | how a mark gets back to the source |
+//! | [`echo`] | a destination adapter | how a mark returns to the source |
 //! | [`response`] | a source flow | how fast the flow may send |
 //!
-//! A scheme's file begins with a description, its source, its parameters, and departures from the source; the page of
-//! the scheme is made from that.
+//! A scheme's file begins with a description of the scheme, its source, its parameters, and departures from the source.
+//! The scheme's documentation page is generated from this text.
 //!
 //! ```
 //! use becalm_control::{Responding, ResponseParams, ResponseScheme};
@@ -39,6 +39,6 @@ pub use marking::{Marking, MarkingParams};
 pub use response::{Responding, ResponseParams};
 pub use scheme::{Cnps, EchoScheme, Feedback, MarkingScheme, ResponseScheme, SchemeDoc};
 
-// For the macros of the registry, wherever a list is.
+// The registry's macros need these wherever a list is declared.
 #[doc(hidden)]
 pub use {becalm_engine, becalm_fabric, becalm_schema};

@@ -1,15 +1,16 @@
 //! Lists of schemes by name.
 //!
-//! A line of a list, `"name" => module::Type`, registers the scheme in `module.rs`, next to the file with the list:
-//! `module::Params` becomes the table of its name, and `module::Type` is made from it. The first scheme of a list is the
-//! default.
+//! A line of a list, `"name" => module::Type`, registers the scheme in `module.rs`, next to the file with the list. The
+//! scenario table with that name is read into `module::Params`, from which `module::Type` is made. The first scheme of
+//! a list is the default.
 //!
 //! - [`markers!`](crate::markers!) lists marking policies,
 //! - [`echoes!`](crate::echoes!) lists ways to answer packets,
 //! - [`responses!`](crate::responses!) lists responses.
 //!
-//! Each makes the modules, an enum of parameters (a [`becalm_schema::Choice`]), and an enum of running schemes,
-//! which is a scheme itself. The lists of this crate are in `marking/mod.rs`, `echo/mod.rs` and `response/mod.rs`.
+//! Each macro declares the modules, an enum of parameters (a [`becalm_schema::Choice`]), and an enum of running
+//! schemes, which is also a scheme. The lists of this crate are in `marking/mod.rs`, `echo/mod.rs` and
+//! `response/mod.rs`.
 
 /// Common parts of all lists: modules, both enums, the default, the documentation.
 #[doc(hidden)]
@@ -35,7 +36,7 @@ macro_rules! schemes {
 
         $crate::schemes!(@default $params; $($name => $module::$scheme,)+);
 
-        // A separate tag: one hidden in the unused values of a field takes longer to read.
+        // The tag is explicit, since reading it from the niche of a field is slower.
         #[doc = concat!("A running ", $seam, " scheme.")]
         #[derive(Clone, Debug)]
         #[repr(u8)]

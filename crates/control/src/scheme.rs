@@ -1,6 +1,6 @@
-//! Schemes beyond their seams: construction and properties.
+//! Construction and properties of schemes, beyond what the fabric calls.
 //!
-//! Every choice of schemes, such as [`Marking`](crate::Marking), is itself a scheme.
+//! Every choice of schemes, such as [`Marking`](crate::Marking), is also a scheme.
 
 use becalm_fabric::Rate;
 use becalm_fabric::policy::{Echo, Marker, Response, SwitchShape};
@@ -9,27 +9,27 @@ use serde_json::json;
 
 /// A marking policy.
 pub trait MarkingScheme: Marker + Sized {
-    /// Its parameters.
+    /// Parameters of the policy.
     type Params: Field;
 
     /// The marker of one switch.
     fn new(params: &Self::Params, shape: SwitchShape) -> Self;
 
-    /// Whether it depends on how full an input buffer is. Then it needs finite buffers.
+    /// Whether the policy depends on the free space of an input buffer, so that it needs finite buffers.
     fn needs_finite_buffer(params: &Self::Params) -> bool {
         let _ = params;
         false
     }
 
-    /// The setting for which it looks at credit or delays it, as a conflict with a fabric without credit; `None` if it
-    /// does neither.
+    /// The setting that makes the policy read or delay credit, as a conflict with a fabric without credit; `None`
+    /// without such a setting.
     fn needs_credit(params: &Self::Params) -> Option<Conflict> {
         let _ = params;
         None
     }
 
-    /// Bytes that wait for an output of such a switch, on a link of this rate, when it begins to mark; `None` if another
-    /// quantity decides.
+    /// Smallest number of bytes waiting for an output at which the switch starts to mark, on a link with this rate;
+    /// `None` if marking depends on another quantity.
     fn marks_at(params: &Self::Params, shape: &SwitchShape, rate: Rate) -> Option<u64> {
         let _ = (params, shape, rate);
         None
@@ -42,33 +42,33 @@ pub trait MarkingScheme: Marker + Sized {
     }
 }
 
-/// The congestion notification packets (CNPs) of an echo.
+/// Whether an echo sends congestion notification packets (CNPs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cnps {
-    /// It sends none.
+    /// The echo sends none.
     None,
-    /// It sends some.
+    /// The echo sends CNPs.
     Sent,
-    /// It sends some, and real adapters give them a class of their own.
+    /// The echo sends CNPs, which real adapters assign to a separate class.
     Apart,
 }
 
 /// A way to answer the packets that arrive.
 pub trait EchoScheme: Echo + Sized {
-    /// Its parameters.
+    /// Parameters of the echo.
     type Params: Field;
 
     /// The echo of all destinations.
     fn new(params: &Self::Params) -> Self;
 
-    /// Most data packets that one ACK covers; `None` if no data packet is acknowledged. If it is a parameter, its name
-    /// is `ack_every`.
+    /// Largest number of data packets that one ACK covers; `None` if data packets are not acknowledged. If it is a
+    /// parameter, its name is `ack_every`.
     fn ack_every(params: &Self::Params) -> Option<u32> {
         let _ = params;
         Some(1)
     }
 
-    /// Its congestion notification packets.
+    /// Whether the echo sends congestion notification packets.
     fn cnps(params: &Self::Params) -> Cnps {
         let _ = params;
         Cnps::None
@@ -78,47 +78,48 @@ pub trait EchoScheme: Echo + Sized {
 /// The feedback that a response uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
-    /// Marks, in ACKs or in congestion notification packets.
+    /// Marks in ACKs or in congestion notification packets.
     Marks,
     /// The round-trip times of packets and their ACKs.
     RoundTripTime,
-    /// What switches record of the path of packets.
+    /// Telemetry that switches record in packets.
     Telemetry,
 }
 
 /// A response to congestion.
 pub trait ResponseScheme: Response + Sized {
-    /// Its parameters. A window that never changes is called `window`.
+    /// Parameters of the response. A window that never changes is called `window`.
     type Params: Field;
 
-    /// The response of one flow in its initial state. To make many with the same parameters, clone one.
+    /// The response of one flow in its initial state. To create many responses with the same parameters, clone one.
     fn new(params: &Self::Params) -> Self;
 
-    /// The feedback that it uses.
+    /// The feedback that the response uses.
     fn feedback(params: &Self::Params) -> Feedback {
         let _ = params;
         Feedback::Marks
     }
 
-    /// Whether its window changes during a run. It may then fall to one packet.
+    /// Whether the window changes during a run. If so, it may fall to one packet.
     fn moves_window(params: &Self::Params) -> bool {
         let _ = params;
         false
     }
 
-    /// Whether it reacts to the share of packets that are marked, so that each mark has to reach it.
+    /// Whether the response depends on the share of marked packets, and therefore needs every mark.
     fn counts_marks(params: &Self::Params) -> bool {
         let _ = params;
         false
     }
 
-    /// Whether a trial before the run finds out its properties. If not, checks that need one leave it alone.
+    /// Whether a trial before the run can determine the properties of the response. If not, checks that need a trial
+    /// are skipped.
     fn can_be_tried(params: &Self::Params) -> bool {
         let _ = params;
         true
     }
 
-    /// The delays of the table that it walks, in packet times; `None` without such a table.
+    /// The delays in the response's table, in packet times; `None` without a table.
     fn delays(params: &Self::Params) -> Option<Vec<f64>> {
         let _ = params;
         None
@@ -128,21 +129,21 @@ pub trait ResponseScheme: Response + Sized {
 /// Description of a scheme.
 #[derive(Clone, Debug)]
 pub struct SchemeDoc {
-    /// Its seam: `marking`, `echo` or `response`.
+    /// Role of the scheme: `marking`, `echo` or `response`.
     pub seam: &'static str,
-    /// Its name in a scenario.
+    /// Name of the scheme in a scenario.
     pub name: &'static str,
     /// Summary in one sentence.
     pub summary: String,
-    /// The doc comment of its file, Markdown: a title, then `# What it does`, `# Source`, `# Parameters`,
+    /// The doc comment of the scheme's file, in Markdown: a title, then `# What it does`, `# Source`, `# Parameters`,
     /// `# Departures from the source`.
     pub page: String,
-    /// Its parameters.
+    /// Parameters of the scheme.
     pub parameters: Vec<FieldDoc>,
 }
 
 impl SchemeDoc {
-    /// Describes the scheme with the parameters `P` by the source text of its file.
+    /// Describes the scheme with the parameters `P` from the source text of its file.
     pub fn of<P: Table>(seam: &'static str, name: &'static str, source: &str) -> SchemeDoc {
         let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
         let page = lines.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect::<Vec<_>>().join("\n");
@@ -155,7 +156,7 @@ impl SchemeDoc {
         Some(rest.split("\n# ").next().unwrap_or(rest).trim())
     }
 
-    /// All of it as JSON.
+    /// The complete description as JSON.
     pub fn to_json(&self) -> serde_json::Value {
         let parameters: Vec<serde_json::Value> = self.parameters.iter().map(FieldDoc::to_json).collect();
         json!({"name": self.name, "summary": self.summary, "page": self.page, "parameters": parameters})

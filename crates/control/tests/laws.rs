@@ -1,4 +1,4 @@
-//! The response functions against their closed forms and against the conditions they were designed for
+//! Response functions against their closed forms and their design conditions
 //! (Santos 2003, section V-A).
 
 use becalm_control::response::{Law, RateControl, Settings, aimd, fimd, increase_curve, lipd, recovery_time};
@@ -18,12 +18,12 @@ fn laws() -> Vec<(&'static str, Box<dyn Law>)> {
     ]
 }
 
-/// Rates from `from` to `to`, a fixed factor apart.
+/// Rates from `from` to `to` in geometric steps.
 fn rates(from: f64, to: f64) -> impl Iterator<Item = f64> {
     (0..=400).map(move |i| from * (to / from).powf(f64::from(i) / 400.0))
 }
 
-/// The rate above which a decrease is not cut off at rmin.
+/// Rate above which a decrease is not limited by rmin.
 fn lowest_free(law: &dyn Law) -> f64 {
     let Settings { rmin, rmax, .. } = law.settings();
     rates(rmin, rmax).find(|r| law.decrease(*r) >= rmin).unwrap()
@@ -64,7 +64,7 @@ fn ack_by_ack_the_rate_stays_close_under_the_curve() {
         while rate < 0.9 * rmax {
             time += 1.0 / rate;
             rate = law.increase(rate).min(rmax);
-            // Each step is taken exactly for the time of the step, so that the steps add up to the curve.
+            // Each increase is exact for the time of its step, so the steps follow the curve.
             assert!((rate / increase_curve(law.as_ref(), time) - 1.0).abs() < 1e-6, "{name} at {time}: {rate}");
         }
     }

@@ -1,9 +1,9 @@
-//! Pending events of a model in groups: an inbox for each group and window of time.
+//! Pending events of a model in groups, with an inbox for each group and window of time.
 //!
-//! Time is cut into [windows](crate::windows) no longer than the look-ahead, so that an event of one group causes events
-//! of another in later windows only. An event of a later window is appended to the inbox of its group and window; only at
-//! its turn does a group sort its inbox of the present window. Events that it causes for itself in the same window go to a
-//! [`Line`]. Events beyond the next few windows wait in a [`Queue`].
+//! Time is divided into [windows](crate::windows) no longer than the look-ahead, so an event of one group causes events
+//! of another group only in later windows. An event of a later window is appended to its group's inbox for that window.
+//! A group sorts its inbox for the current window only when the group is processed. Events that it then schedules for
+//! itself in the same window go to a [`Line`]. Events beyond the next few windows wait in a [`Queue`].
 
 use crate::key::{Entry, Key};
 use crate::line::Line;
@@ -13,57 +13,57 @@ use crate::ticket::{Compact, Next, Ticket};
 use crate::time::Time;
 use crate::windows::Windows;
 
-/// The fewest and the most windows with inboxes, including the present one; both are powers of two.
+/// Minimum and maximum number of windows with inboxes, including the current one; both are powers of two.
 const SLOTS: (usize, usize) = (8, 64);
-/// Events that a new inbox has room for.
+/// Initial capacity of an inbox.
 const FIRST_ROOM: usize = 16;
-/// The value of `turn` while it is no group's turn.
+/// Value of `turn` while no group is being processed.
 const NO_GROUP: usize = usize::MAX;
 
 /// Pending events, earliest first in each group.
 #[derive(Debug)]
 pub(crate) struct Inboxes<E> {
-    /// The group of every target.
+    /// Group of every target.
     group_of: Vec<u16>,
     groups: usize,
     windows: Windows,
-    /// The present window, and its first and last time.
+    /// The current window, and its first and last time.
     window: u64,
     span: (Time, Time),
-    /// Windows with inboxes, less one: a mask that takes the number of a window to its slot.
+    /// Number of windows with inboxes, minus one: a mask that maps a window's number to its slot.
     last_slot: usize,
-    /// By (slot, group).
+    /// Indexed by (slot, group).
     lists: Vec<Vec<Entry<E>>>,
-    /// By slot: a bit for every group whose inbox is not empty.
+    /// For each slot, a bit for every group whose inbox is not empty.
     filled: Vec<Vec<u64>>,
-    /// By slot: the time of the earliest event, [`Time::MAX`] where there is none. For the present window, only events
-    /// that have come or been put back since it was opened count.
+    /// For each slot, the time of the earliest event, or [`Time::MAX`] without events. For the current window, this
+    /// covers only events added or put back since it was opened.
     first: Vec<Time>,
-    /// Empty lists for reuse, so that the memory that was read last is written next.
+    /// Empty lists for reuse, so that recently read memory is written next.
     spare: Vec<Vec<Entry<E>>>,
-    /// The group whose turn it is, or [`NO_GROUP`].
+    /// The group being processed, or [`NO_GROUP`].
     turn: usize,
-    /// The group to look at next; the number of groups once the window is done.
+    /// The next group to check; the number of groups once the window is done.
     next: usize,
-    /// The inbox of the group whose turn it is.
+    /// The inbox of the group being processed.
     inbox: Vec<Entry<E>>,
-    /// Its order: places in the inbox, in the low half of each word.
+    /// Sorted order of the inbox: each word's low half is an index into it.
     order: Vec<u64>,
     scratch: Scratch,
-    /// The first place in the order that has not been handled.
+    /// The first unhandled position in the order.
     at: usize,
-    /// The event at that place: its place in the inbox, and its time; [`Time::MAX`] at the end.
+    /// The event at that position: its index in the inbox, and its time, which is [`Time::MAX`] at the end.
     first_listed: usize,
     listed: Time,
-    /// Events that the group whose turn it is causes for itself in the present window.
+    /// Events in the current window that the group being processed schedules for itself.
     local: Line<E>,
-    /// Events of windows later than those with inboxes.
+    /// Events in windows later than those with inboxes.
     far: Queue<E>,
 }
 
 impl<E: Compact> Inboxes<E> {
-    /// Nothing pending; windows are no longer than `lookahead`. Most events happen within `reach` after those that
-    /// cause them: inboxes cover that span, unless it takes too many of them.
+    /// Creates empty inboxes with windows no longer than `lookahead`. Most events happen within `reach` after their
+    /// causes; the inboxes cover that span unless this needs too many of them.
     pub fn new(group_of: Vec<u16>, groups: usize, lookahead: Time, reach: Time) -> Inboxes<E> {
         let ahead = reach.0.div_ceil(lookahead.0).saturating_add(1).min(SLOTS.1 as u64) as usize;
         let slots = ahead.next_power_of_two().clamp(SLOTS.0, SLOTS.1);
@@ -100,15 +100,15 @@ impl<E: Compact> Inboxes<E> {
         if ahead == 0 && group == self.turn {
             self.push_local(time, key, &event());
         } else if ahead <= self.last_slot as u64 {
-            debug_assert!(ahead > 0 || self.turn == NO_GROUP, "an event of the present window for another group");
+            debug_assert!(ahead > 0 || self.turn == NO_GROUP, "an event in the current window for another group");
             self.append(group, self.slot_of(window), time, || Entry { time, key, event: event() });
         } else {
-            debug_assert!(window > self.window, "an event of a past window");
+            debug_assert!(window > self.window, "an event in a past window");
             self.push_far(Entry { time, key, event: event() });
         }
     }
 
-    /// Adds a signal, mostly one of the group whose turn it is, in the present window.
+    /// Adds a signal, usually for the group being processed and in the current window.
     #[inline(always)]
     pub fn signal(&mut self, time: Time, key: Key, signal: u64) {
         let group = usize::from(self.group_of[key.target() as usize]);
@@ -124,13 +124,13 @@ impl<E: Compact> Inboxes<E> {
         self.push(time, key, || E::of(signal));
     }
 
-    /// Adds an event of the group whose turn it is, in the present window.
+    /// Adds an event in the current window for the group being processed.
     #[inline(never)]
     fn push_local(&mut self, time: Time, key: Key, event: &E) {
         self.local.push(time, key, event);
     }
 
-    /// Adds an event of a window later than those with inboxes.
+    /// Adds an event in a window later than those with inboxes.
     #[inline(never)]
     fn push_far(&mut self, entry: Entry<E>) {
         self.far.push(entry.time, entry.key, &entry.event);
@@ -141,14 +141,14 @@ impl<E: Compact> Inboxes<E> {
     fn append(&mut self, group: usize, slot: usize, time: Time, entry: impl FnOnce() -> Entry<E>) {
         self.first[slot] = self.first[slot].min(time);
         let list = &mut self.lists[slot * self.groups + group];
-        // An inbox in use usually has room for more; an empty inbox has no capacity.
+        // An inbox in use usually has spare capacity; an empty inbox has none.
         if list.len() == list.capacity() {
             return self.append_to_full(group, slot, &entry());
         }
         list.push(entry());
     }
 
-    /// Appends an event to an inbox without room, or to an empty one, which gets a spare list.
+    /// Appends an event to a full inbox, or to an empty one, which first gets a spare list.
     #[cold]
     #[inline(never)]
     fn append_to_full(&mut self, group: usize, slot: usize, entry: &Entry<E>) {
@@ -161,8 +161,8 @@ impl<E: Compact> Inboxes<E> {
         list.push(*entry);
     }
 
-    /// Shows the next event, if it happens at `until` or before: the earliest of the group whose turn it is. A large
-    /// event that the group has caused itself is put behind the others in `inbox`, the list from [`Inboxes::lend`].
+    /// Returns the next event if it happens no later than `until`: the earliest of the group being processed. If the
+    /// group scheduled a large event for itself, the event is appended to `inbox`, the list from [`Inboxes::lend`].
     #[inline(always)]
     pub fn next(&mut self, until: Time, inbox: &mut Vec<Entry<E>>) -> Next {
         loop {
@@ -187,7 +187,7 @@ impl<E: Compact> Inboxes<E> {
         }
     }
 
-    /// Puts a large local event behind the others of the inbox; returns its place there.
+    /// Appends a large local event to the inbox; returns its index there.
     #[inline(never)]
     fn show_local(&mut self, ticket: &Ticket, inbox: &mut Vec<Entry<E>>) -> usize {
         inbox.truncate(self.order.len());
@@ -195,7 +195,7 @@ impl<E: Compact> Inboxes<E> {
         self.order.len()
     }
 
-    /// Lends the inbox of the group whose turn it is, so that its events need not be copied.
+    /// Lends the inbox of the group being processed, so that its events need not be copied.
     pub fn lend(&mut self) -> Vec<Entry<E>> {
         std::mem::take(&mut self.inbox)
     }
@@ -205,7 +205,7 @@ impl<E: Compact> Inboxes<E> {
         self.inbox = inbox;
     }
 
-    /// Whether the next event of the inbox comes before the local one of the same time, if both exist.
+    /// Whether the next event of the inbox precedes the local event of the same time, if both exist.
     #[inline]
     fn goes_first(&self, inbox: &[Entry<E>]) -> bool {
         if self.listed != self.local.next {
@@ -216,7 +216,7 @@ impl<E: Compact> Inboxes<E> {
         listed.map(rank).zip(self.local.first()).is_some_and(|(listed, local)| listed < local)
     }
 
-    /// Moves on in the inbox, which holds another event; returns the place of that event.
+    /// Advances in the inbox, which holds another event; returns that event's index.
     #[inline(always)]
     fn next_listed(&mut self, inbox: &[Entry<E>]) -> usize {
         let place = self.first_listed;
@@ -225,7 +225,7 @@ impl<E: Compact> Inboxes<E> {
         place
     }
 
-    /// Notes the time of the next event of the inbox. Reading it now brings it into the cache before it is handled.
+    /// Stores the time of the inbox's next event. Reading it now brings it into the cache before it is handled.
     #[inline]
     fn look_at_next(&mut self, inbox: &[Entry<E>]) {
         self.listed = Time::MAX;
@@ -235,7 +235,7 @@ impl<E: Compact> Inboxes<E> {
         }
     }
 
-    /// Gives the next group its turn, if any group has an event at `until` or before.
+    /// Starts processing the next group, if any group has an event no later than `until`.
     #[inline(never)]
     fn next_turn(&mut self, until: Time) -> bool {
         self.end_turn();
@@ -252,7 +252,7 @@ impl<E: Compact> Inboxes<E> {
         }
     }
 
-    /// The next group of this window with something in its inbox.
+    /// The next group in this window with a nonempty inbox.
     fn next_filled(&self) -> Option<usize> {
         if self.next >= self.groups {
             return None;
@@ -273,7 +273,7 @@ impl<E: Compact> Inboxes<E> {
         window as usize & self.last_slot
     }
 
-    /// The slot of the present window.
+    /// The slot of the current window.
     #[inline]
     fn slot(&self) -> usize {
         self.slot_of(self.window)
@@ -289,7 +289,7 @@ impl<E: Compact> Inboxes<E> {
         self.inbox = inbox;
     }
 
-    /// Puts back the events that the group whose turn it is may not handle yet.
+    /// Puts back the events that the group being processed may not handle yet.
     fn end_turn(&mut self) {
         if self.turn == NO_GROUP {
             return;
@@ -309,7 +309,7 @@ impl<E: Compact> Inboxes<E> {
         self.spare.push(std::mem::take(&mut self.inbox));
     }
 
-    /// Opens the window of the next event: this one again or a later one; it is no group's turn.
+    /// Opens the window of the next event, which may be the same window again. No group is being processed then.
     fn open_window(&mut self) {
         let last = self.window + self.last_slot as u64;
         let next = (self.window..=last).find(|&window| self.first[self.slot_of(window)] < Time::MAX);
@@ -326,7 +326,7 @@ impl<E: Compact> Inboxes<E> {
         (self.next, self.first[slot]) = (0, Time::MAX);
     }
 
-    /// Whether all groups have handled what they may in the present window.
+    /// Whether no group is being processed in the current window.
     fn between_turns(&self) -> bool {
         self.turn == NO_GROUP && self.next >= self.groups
     }
@@ -340,12 +340,12 @@ impl<E: Compact> Inboxes<E> {
         near.or_else(|| self.far.next_time())
     }
 
-    /// The last time of the last window that ends before `time`, if any does.
+    /// The end of the last window that ends before `time`, if any.
     pub fn last_end_before(&self, time: Time) -> Option<Time> {
         self.windows.of(time).checked_sub(1).map(|window| self.windows.end(window))
     }
 
-    /// Whether nothing is pending.
+    /// Whether no events are pending.
     pub fn is_empty(&self) -> bool {
         match self.between_turns() {
             true => self.first.iter().all(|&time| time == Time::MAX) && self.far.is_empty(),

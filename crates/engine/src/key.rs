@@ -1,38 +1,38 @@
-//! Pending events, and their rank among those of the same time.
+//! Pending events, and their rank among events of the same time.
 
 use std::cmp::Ordering;
 
 use crate::time::Time;
 
-/// The rank of an event among those of the same time: target entity, kind, tie-breaker, source.
+/// The rank of an event among events of the same time: target entity, kind, tie-breaker, source.
 ///
-/// The tie-breaker is a hash that the model chooses, so that equal times favour no node; the source
-/// (a port of the target, say) makes the order total where hashes collide.
+/// The tie-breaker is a hash chosen by the model, so that no node is favoured at equal times. The source (such as a
+/// port of the target) makes the order total if hashes collide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(u64);
 
 impl Key {
-    /// The number of entities that can be distinguished.
+    /// Number of entities that can be distinguished.
     pub const TARGETS: u32 = 1 << 20;
 
-    /// A key; `target` is below [`Key::TARGETS`], `kind` below 16; only the low 24 bits of `tie` count.
+    /// A key; `target` must be below [`Key::TARGETS`] and `kind` below 16; only the low 24 bits of `tie` count.
     pub const fn new(target: u32, kind: u8, tie: u64, source: u16) -> Key {
         debug_assert!(target < Key::TARGETS && kind < 16);
         Key((target as u64) << 44 | (kind as u64) << 40 | (tie & 0xFF_FFFF) << 16 | source as u64)
     }
 
-    /// The same key with a tie-breaker in place of 0.
+    /// The same key with a tie-breaker instead of 0.
     #[inline]
     pub const fn with_tie(self, tie: u32) -> Key {
         Key(self.0 | (tie as u64 & 0xFF_FFFF) << 16)
     }
 
-    /// The entity that the event is for.
+    /// The entity to which the event belongs.
     pub const fn target(self) -> u32 {
         (self.0 >> 44) as u32
     }
 
-    /// The source that was given, a port of the target by convention.
+    /// The source passed to `new`, by convention a port of the target.
     pub const fn source(self) -> u16 {
         self.0 as u16
     }
@@ -41,15 +41,15 @@ impl Key {
 /// A pending event.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<E> {
-    /// When it happens.
+    /// Time of the event.
     pub time: Time,
-    /// Its rank among events of the same time.
+    /// Rank among events of the same time.
     pub key: Key,
-    /// What happens.
+    /// The event itself.
     pub event: E,
 }
 
-/// Time and key as one number, which takes two instructions to compare.
+/// Time and key as one number, which can be compared in two instructions.
 #[inline(always)]
 pub(crate) fn rank(time: Time, key: Key) -> u128 {
     u128::from(time.0) << 64 | u128::from(key.0)

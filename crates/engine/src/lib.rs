@@ -1,22 +1,22 @@
-//! The engine: simulated time, the event queue, the run loop and random streams. It knows no networks.
+//! The engine: simulated time, the event queue, the run loop and random streams. It is independent of networks.
 //!
 //! The order of events depends only on their times and keys, never on the order in which they were scheduled. A result
 //! therefore does not depend on how entities are laid out in memory or spread over threads.
 //!
-//! # Rooms
+//! # Modules
 //!
-//! Imports run one way: a room uses only rooms above it in this list.
+//! Imports are one-way: a module uses only modules above it in this list.
 //!
-//! | room | contents |
+//! | module | contents |
 //! |---|---|
 //! | [`time`] | time in integer picoseconds |
 //! | [`random`] | independent random streams, one per (seed, entity, purpose), and the hash behind them |
-//! | [`order`] | sorting that no event waits for |
+//! | [`order`] | sorting outside the event loop |
 //! | [`key`] | pending events and their rank: (time, [`Key`]) |
-//! | [`ticket`] | tickets for pending events: a large event is stored apart while its ticket is sorted |
+//! | [`ticket`] | tickets for pending events: a large event is stored separately while its ticket is sorted |
 //! | [`queue`] | the queue of pending events |
-//! | `windows`, `sorting`, `line`, `inboxes` | the pending events of groups: an inbox for each group and window of time |
-//! | [`run`] | the run loop: a [`Model`] handles events until a time, until none is left, or for a number of events |
+//! | `windows`, `sorting`, `line`, `inboxes` | pending events in groups: an inbox for each group and window of time |
+//! | [`run`] | the run loop: a [`Model`] handles events until a time, until none is left, or up to a number of events |
 //! | [`parts`] | one model on several threads |
 //!
 //! # Example

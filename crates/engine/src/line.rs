@@ -1,4 +1,4 @@
-//! A short line of pending events in their order.
+//! A short, sorted line of pending events.
 
 use std::collections::BinaryHeap;
 
@@ -6,17 +6,17 @@ use crate::key::{Entry, Key};
 use crate::ticket::{Compact, Store, Ticket};
 use crate::time::Time;
 
-/// Most places that an event moves forward in a row; one that would have to move further is kept in a heap.
+/// Maximum number of positions that an event moves forward in a row; events that would move further go to a heap.
 const STEPS: usize = 8;
 
-/// Tickets in their order.
+/// Sorted tickets.
 #[derive(Debug)]
 struct Row {
     /// Sorted from `at` onwards.
     tickets: Vec<Ticket>,
-    /// The first that has not been taken.
+    /// Index of the first ticket not yet taken.
     at: usize,
-    /// Its time; [`Time::MAX`] where there is none.
+    /// Time of that ticket; [`Time::MAX`] without tickets.
     next: Time,
 }
 
@@ -38,7 +38,7 @@ impl Row {
         self.tickets.last().is_none_or(|last| last.rank() <= ticket.rank())
     }
 
-    /// Adds a ticket if it comes after all others and there is room for it.
+    /// Adds a ticket if it comes after all others and fits within the capacity.
     #[inline(always)]
     fn append(&mut self, ticket: Ticket) -> bool {
         let fits = self.tickets.len() < self.tickets.capacity() && self.ends_before(&ticket);
@@ -57,7 +57,7 @@ impl Row {
         self.tickets.push(ticket);
     }
 
-    /// Adds a ticket at most [`STEPS`] places before the end, if it belongs there.
+    /// Inserts a ticket if its position is at most [`STEPS`] places before the end.
     fn insert(&mut self, ticket: Ticket) -> bool {
         let mut place = self.tickets.len();
         let first = self.at.max(place.saturating_sub(STEPS));
@@ -72,7 +72,7 @@ impl Row {
         true
     }
 
-    /// Moves on to the next ticket.
+    /// Advances to the next ticket.
     #[inline]
     fn advance(&mut self) {
         self.at += 1;
@@ -87,14 +87,14 @@ impl Row {
     }
 }
 
-/// Pending events, earliest first, for events that come nearly in their order: most go to the end of one of two rows,
-/// for example when the ends of long and of short packets are events.
+/// Pending events, earliest first, for events that are added almost in order. Most are appended to one of two rows, for
+/// example if the ends of long and of short packets are events.
 #[derive(Debug)]
 pub(crate) struct Line<E> {
     rows: [Row; 2],
     /// Events that would have to move too far forward.
     heap: BinaryHeap<Ticket>,
-    /// The time of the first event; [`Time::MAX`] where there is none.
+    /// Time of the first event; [`Time::MAX`] without events.
     pub next: Time,
     pub store: Store<E>,
 }
@@ -123,7 +123,7 @@ impl<E: Compact> Line<E> {
         }
     }
 
-    /// Adds an event that comes before the last events of both rows, or has no room there.
+    /// Adds an event that precedes the last events of both rows, or for which neither row has capacity.
     #[inline(never)]
     fn squeeze_in(&mut self, ticket: Ticket) {
         if let Some(row) = self.rows.iter_mut().find(|row| row.ends_before(&ticket)) {
@@ -154,7 +154,7 @@ impl<E: Compact> Line<E> {
         }
     }
 
-    /// Takes the earliest event.
+    /// Removes the earliest event.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<Ticket> {
         if !self.heap.is_empty() {
@@ -170,7 +170,7 @@ impl<E: Compact> Line<E> {
         Some(Ticket { time, key, word })
     }
 
-    /// Moves the first ticket of the heap to the front of a row, if it is the first of all.
+    /// Moves the first ticket of the heap to the front of a row, if it is the earliest of all.
     #[cold]
     #[inline(never)]
     fn take_from_heap(&mut self) {

@@ -1,6 +1,5 @@
-//! Sorting that no event waits for. The sort of the standard library is compiled for every type, and would make up a
-//! tenth of the core that a web page downloads: there, one sort is compiled for all types. It takes two to five times
-//! as long.
+//! Sorting outside the event loop. The standard library's sort is compiled for every type, and would make up a tenth of
+//! the core that a web page downloads. There, one sort is compiled for all types, which is two to five times as slow.
 
 use std::cmp::Ordering;
 
@@ -25,14 +24,14 @@ fn sort_by_places<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
     arrange(order, &mut |a, b| items.swap(a, b));
 }
 
-/// The places of items, in sorted order.
+/// Indices of items in sorted order.
 fn ordered(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     order.sort_by(|&a, &b| compare(a, b));
     order
 }
 
-/// Puts items at their places, cycle by cycle.
+/// Moves items to their positions, cycle by cycle.
 fn arrange(mut order: Vec<usize>, swap: &mut dyn FnMut(usize, usize)) {
     for start in 0..order.len() {
         let mut at = start;

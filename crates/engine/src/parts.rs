@@ -1,9 +1,9 @@
-//! One model on several threads: parts that run side by side and tell each other what concerns the others.
+//! One model on several threads, in parts that run in parallel and exchange messages.
 //!
-//! A message takes effect in another part at least the look-ahead after the event that caused it. All parts may
-//! therefore handle their events side by side, from the earliest event of all until just before its time plus the
-//! look-ahead; then they exchange messages and agree on the next such window. Windows depend only on the times of
-//! events: the result depends on neither the number of parts nor the speed of their threads.
+//! A message takes effect in another part no sooner than the look-ahead after the event that caused it. All parts can
+//! therefore handle their events in parallel, from the earliest event of all parts to just before that time plus the
+//! look-ahead. They then exchange messages and agree on the next window. Windows depend only on the times of events, so
+//! the result depends neither on the number of parts nor on the speed of their threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use crate::run::{Agenda, Model, Simulator, Stop};
 use crate::time::Time;
 
-/// Events between two checks whether to stop: a few milliseconds.
+/// Number of events between two checks whether to stop: a few milliseconds.
 const EVENTS_AT_ONCE: u64 = 10_000;
-/// Times that a waiting thread checks whether the others have come before it yields the core.
+/// Number of times that a waiting thread checks for the others before it yields the core.
 const SPINS: u32 = 5_000;
 
 /// A model that can be one part of a larger one.
@@ -21,27 +21,27 @@ pub trait Part: Model {
     /// A message from one part to another.
     type Message: Send;
 
-    /// Messages for another part since the last time; emptied by the caller.
+    /// Messages for another part since the last call; the caller empties the list.
     fn outbox(&mut self, part: usize) -> &mut Vec<Self::Message>;
 
-    /// The time of a message's effect: at least the look-ahead after the event that caused it.
+    /// The time at which a message takes effect, no sooner than the look-ahead after the event that caused it.
     fn time(message: &Self::Message) -> Time;
 
-    /// Takes in a message.
+    /// Receives a message.
     fn receive(&mut self, message: Self::Message, agenda: &mut Agenda<Self::Event>);
 
-    /// The amount of work done, in any unit, for progress reports.
+    /// Amount of work done, in any unit, for progress reports.
     fn work(&self) -> u64;
 }
 
-/// Progress of all parts together.
+/// Combined progress of all parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
-    /// The time that all parts have reached.
+    /// Time that all parts have reached.
     pub time: Time,
-    /// Events handled.
+    /// Number of events handled.
     pub events: u64,
-    /// The sum of [`Part::work`].
+    /// Sum of [`Part::work`].
     pub work: u64,
 }
 
@@ -51,19 +51,19 @@ pub struct Parts<M: Part> {
     lookahead: Time,
 }
 
-/// What the threads share during a run.
+/// State that the threads share during a run.
 struct Shared<T> {
     meeting: Meeting,
-    /// The time of a part's next event, or of the first one that it has sent to another part; one list for even windows
+    /// For each part, the time of its next event or of the earliest message that it has sent. One list for even windows
     /// and one for odd windows.
     next: [Vec<AtomicU64>; 2],
     events: Vec<AtomicU64>,
     work: Vec<AtomicU64>,
-    /// By (receiver, sender).
+    /// Indexed by (receiver, sender).
     mail: Vec<Mutex<Vec<T>>>,
 }
 
-/// Where threads wait for each other. They spin, since a window takes microseconds.
+/// A barrier at which threads wait for each other. They spin, since a window lasts microseconds.
 struct Meeting {
     threads: usize,
     here: AtomicUsize,
@@ -76,7 +76,7 @@ impl Meeting {
         Meeting { threads, here: AtomicUsize::new(0), held: AtomicU64::new(0), cancelled: AtomicBool::new(false) }
     }
 
-    /// Waits until all threads have come or the meeting is cancelled; returns whether they have come.
+    /// Waits until all threads have arrived or the meeting is cancelled; returns whether they have arrived.
     fn join(&self) -> bool {
         let held = self.held.load(Ordering::Acquire);
         if self.here.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
@@ -99,7 +99,7 @@ impl Meeting {
         true
     }
 
-    /// Cancels the meeting: no thread waits any longer.
+    /// Cancels the meeting, so that no thread waits any longer.
     fn cancel(&self) {
         self.cancelled.store(true, Ordering::Release);
     }
@@ -109,7 +109,7 @@ impl Meeting {
     }
 }
 
-/// Cancels a meeting when the thread panics, so that no thread waits for it.
+/// Cancels a meeting if the thread panics, so that no other thread waits for it.
 struct CancelOnPanic<'a>(&'a Meeting);
 
 impl Drop for CancelOnPanic<'_> {
@@ -125,8 +125,8 @@ where
     M: Part + Send,
     M::Event: Send,
 {
-    /// Parts at the same time whose messages take effect at least `lookahead` later; several parts need a positive
-    /// look-ahead.
+    /// Combines parts at the same simulated time. Messages take effect at least `lookahead` later, which must be
+    /// positive for several parts.
     pub fn new(simulators: Vec<Simulator<M>>, lookahead: Time) -> Parts<M> {
         assert!(!simulators.is_empty() && (simulators.len() == 1 || lookahead > Time::ZERO), "no look-ahead");
         Parts { simulators, lookahead }
@@ -137,12 +137,12 @@ where
         &self.simulators
     }
 
-    /// The parts, to be changed between two calls of [`Parts::run`].
+    /// The parts, to be changed between calls of [`Parts::run`].
     pub fn simulators_mut(&mut self) -> &mut [Simulator<M>] {
         &mut self.simulators
     }
 
-    /// Takes out the parts.
+    /// Returns the parts, consuming `self`.
     pub fn into_simulators(self) -> Vec<Simulator<M>> {
         self.simulators
     }
@@ -161,9 +161,9 @@ where
     /// Handles all events up to and including `until`, on one thread per part.
     ///
     /// `watch` is called every few milliseconds on the calling thread; when it returns `false`, the run ends early and
-    /// returns `None`. [`Stop::Idle`] means that nothing is pending any more.
+    /// returns `None`. [`Stop::Idle`] means that no events are pending.
     pub fn run(&mut self, until: Time, watch: &mut dyn FnMut(&Work) -> bool) -> Option<Stop> {
-        // A web page has no threads: the compiler leaves out what they need.
+        // A web page has no threads; the compiler then omits the code for them.
         if cfg!(target_family = "wasm") || self.simulators.len() == 1 {
             return self.run_alone(until, watch);
         }
@@ -207,7 +207,7 @@ where
 }
 
 impl<T: Send> Shared<T> {
-    /// Runs one part; `go_on` gets the time every few milliseconds and decides whether the run goes on.
+    /// Runs one part; `go_on` is called with the time every few milliseconds and decides whether to continue.
     fn run<M: Part<Message = T>>(
         &self,
         part: usize,
@@ -250,11 +250,11 @@ impl<T: Send> Shared<T> {
         }
     }
 
-    /// Hands over the messages of other parts to this one.
+    /// Delivers messages from other parts to this one.
     fn deliver<M: Part<Message = T>>(&self, part: usize, simulator: &mut Simulator<M>) {
         let n = self.events.len();
         for mail in &self.mail[part * n..(part + 1) * n] {
-            let mut mail = mail.lock().expect("no thread dies holding mail");
+            let mut mail = mail.lock().expect("no thread panics while holding mail");
             for message in mail.drain(..) {
                 simulator.model.receive(message, &mut simulator.agenda);
             }
@@ -269,7 +269,7 @@ impl<T: Send> Shared<T> {
             let outbox = simulator.model.outbox(other);
             if !outbox.is_empty() {
                 earliest = outbox.iter().map(M::time).min().expect("not empty").min(earliest);
-                self.mail[other * n + part].lock().expect("no thread dies holding mail").append(outbox);
+                self.mail[other * n + part].lock().expect("no thread panics while holding mail").append(outbox);
             }
         }
         earliest
@@ -288,7 +288,7 @@ mod tests {
     use crate::random::mix;
     use proptest::prelude::*;
 
-    /// Cells that send each other tokens: what a cell does with one depends on all that it has seen before.
+    /// Cells that send each other tokens. A cell's reaction depends on everything that it has received.
     struct Cells {
         part: usize,
         part_of: Vec<usize>,
@@ -309,7 +309,7 @@ mod tests {
             for copy in 0..copies {
                 let token = mix(state, copy);
                 let to = token as usize % self.part_of.len();
-                // A cell may tell itself something sooner.
+                // A cell may send itself a token sooner.
                 let least = if to == cell { Time::ZERO } else { LOOKAHEAD };
                 let time = now + least + Time(token >> 20 & 63);
                 let key = Key::new(to as u32, 0, token, copy as u16);
@@ -337,7 +337,7 @@ mod tests {
         }
     }
 
-    /// Cells in groups; `reach` is in look-aheads.
+    /// Cells in groups; `reach` is a multiple of the look-ahead.
     fn cells(part_of: &[usize], parts: usize, (groups, reach): (u16, u64)) -> Parts<Cells> {
         let simulator = |part| {
             let states = vec![0; part_of.len()];

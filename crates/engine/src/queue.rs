@@ -1,10 +1,10 @@
-//! The event queue: a wheel of short buckets for the near future, a heap behind it for the rest.
+//! The event queue: a wheel of short buckets for the near future, and a heap for the rest.
 //!
-//! Events leave in the order (time, [`Key`]), whatever the order they came in. The wheel covers [`BUCKETS`] spans of
-//! time from the current bucket onwards; the current bucket is kept sorted, later ones are plain lists. When very many
-//! events fall into the current bucket, only the earliest are sorted, and a heap holds the rest. A bucket spans 4 ns at
-//! first, then less if it turns out to hold many events and more if it holds few; nearly all events of a fabric fall
-//! into the wheel, since packets take microseconds at most.
+//! Events leave in the order (time, [`Key`]), whatever their order of insertion. The wheel covers [`BUCKETS`] spans of
+//! time, starting with the current bucket. The current bucket is kept sorted; later ones are unsorted lists. If very
+//! many events fall into the current bucket, only the earliest are sorted, and a heap holds the rest. A bucket
+//! initially spans 4 ns. The span shrinks if buckets hold many events and grows if they hold few. Nearly all events of
+//! a fabric fall into the wheel, since packets last microseconds at most.
 
 use std::collections::BinaryHeap;
 
@@ -14,24 +14,24 @@ use crate::time::Time;
 
 /// log2 of a bucket's initial length in picoseconds (4.096 ns).
 const FIRST_BITS: u32 = 12;
-/// The same for the shortest (512 ps) and the longest (262 ns) bucket.
+/// log2 of the shortest (512 ps) and the longest (262 ns) bucket in picoseconds.
 const BITS: std::ops::RangeInclusive<u32> = 9..=18;
 /// Number of buckets in the wheel.
 pub const BUCKETS: usize = 1024;
-/// Twice the events in a bucket, on average, beyond which buckets are made shorter, since they have to be sorted, or
-/// longer, since each has to be found.
+/// Range of twice the mean number of events in a bucket. Above it buckets are shortened, because their events must be
+/// sorted; below it they are lengthened, because each nonempty bucket must be found.
 const TWICE_EVENTS: std::ops::RangeInclusive<u64> = 3..=8;
-/// Buckets between two checks of how many events they hold.
+/// Number of buckets between two checks of their mean number of events.
 const LOOK_EVERY: u64 = 1024;
 const WORDS: usize = BUCKETS / 64;
-/// Most sorted events into which another is inserted; moving more of them would take longer than a heap.
+/// Largest number of sorted events into which another is inserted; moving more would be slower than a heap.
 const MOST_SORTED: usize = 256;
 
 /// A pending event in the list of its bucket.
 #[derive(Debug)]
 struct Node {
     ticket: Ticket,
-    /// The next node of the list; [`NONE`] at its end.
+    /// The next node in the list; [`NONE`] at its end.
     next: u32,
 }
 
@@ -43,13 +43,13 @@ const NONE: u32 = u32::MAX;
 pub struct Queue<E> {
     /// The current bucket and anything earlier, sorted with the earliest last.
     near: Vec<Ticket>,
-    /// Events of the current bucket that are later than all of `near`.
+    /// Events in the current bucket later than all of `near`.
     crowd: BinaryHeap<Ticket>,
-    /// The first node of each of the following buckets; absolute bucket `b` is at `b mod BUCKETS`.
+    /// The first node of each following bucket; absolute bucket `b` is at `b mod BUCKETS`.
     wheel: Box<[u32; BUCKETS]>,
-    /// One bit per non-empty bucket.
+    /// One bit per nonempty bucket.
     occupied: [u64; WORDS],
-    /// The events in the wheel, and places for more: those freed last are used first, while they are in the cache.
+    /// The events in the wheel, and free nodes; the most recently freed are reused first, while they are in the cache.
     nodes: Vec<Node>,
     /// The first free node.
     free: u32,
@@ -57,9 +57,9 @@ pub struct Queue<E> {
     current: u64,
     /// log2 of a bucket's length in picoseconds.
     bits: u32,
-    /// Buckets used up since the last check, and the events in them.
+    /// Number of buckets used up since the last check, and of events in them.
     seen: (u64, u64),
-    /// Events in the wheel.
+    /// Number of events in the wheel.
     in_wheel: usize,
     /// Events beyond the wheel.
     far: BinaryHeap<Ticket>,
@@ -91,7 +91,7 @@ impl<E: Compact> Queue<E> {
         self.near.len() + self.crowd.len() + self.in_wheel + self.far.len()
     }
 
-    /// Whether nothing is pending.
+    /// Whether no events are pending.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -117,7 +117,7 @@ impl<E: Compact> Queue<E> {
         }
     }
 
-    /// Adds an event to the current bucket, to the events beyond the wheel, or to the wheel without a free place.
+    /// Adds an event to the current bucket, beyond the wheel, or to the wheel if there is no free node.
     #[cold]
     #[inline(never)]
     fn push_elsewhere(&mut self, bucket: u64, ticket: Ticket) {
@@ -151,14 +151,14 @@ impl<E: Compact> Queue<E> {
         self.near.last().map(|e| e.time)
     }
 
-    /// Takes the earliest event if it happens at `until` or before.
+    /// Removes the earliest event if it happens no later than `until`.
     #[inline]
     pub fn pop_until(&mut self, until: Time) -> Option<Entry<E>> {
         let ticket = self.pop_ticket(until)?;
         Some(self.store.redeem(&ticket))
     }
 
-    /// Takes the ticket of the earliest event if it happens at `until` or before.
+    /// Removes the ticket of the earliest event if it happens no later than `until`.
     #[inline(always)]
     pub(crate) fn pop_ticket(&mut self, until: Time) -> Option<Ticket> {
         self.refill();
@@ -168,7 +168,7 @@ impl<E: Compact> Queue<E> {
         self.near.pop()
     }
 
-    /// Takes the earliest event.
+    /// Removes the earliest event.
     pub fn pop(&mut self) -> Option<Entry<E>> {
         self.pop_until(Time::MAX)
     }
@@ -186,7 +186,7 @@ impl<E: Compact> Queue<E> {
         std::iter::successors(node(first), move |last| node(last.next)).map(|node| &node.ticket)
     }
 
-    /// Makes a node the first one of a bucket's list.
+    /// Makes a node the first in a bucket's list.
     #[inline]
     fn link(&mut self, bucket: u64, node: u32, ticket: Ticket) {
         let slot = bucket as usize % BUCKETS;
@@ -211,7 +211,7 @@ impl<E: Compact> Queue<E> {
         }
     }
 
-    /// Moves on to the next bucket with events when the current one is used up.
+    /// Advances to the next bucket with events when the current one is used up.
     #[inline]
     fn refill(&mut self) {
         if self.near.is_empty() {
@@ -264,7 +264,7 @@ impl<E: Compact> Queue<E> {
         self.near.reverse();
     }
 
-    /// Makes buckets shorter or longer if they hold too many events or too few; the current one is used up.
+    /// Shortens or lengthens buckets that hold too many or too few events; the current one is used up.
     #[cold]
     fn look_at_length(&mut self) {
         let (buckets, events) = std::mem::take(&mut self.seen);
@@ -285,7 +285,7 @@ impl<E: Compact> Queue<E> {
         tickets.into_iter().for_each(|ticket| self.add(ticket));
     }
 
-    /// Absolute number of the first non-empty bucket after the current one; the wheel is not empty.
+    /// Absolute number of the first nonempty bucket after the current one; the wheel is not empty.
     fn next_occupied(&self) -> u64 {
         let start = (self.current as usize + 1) % BUCKETS;
         let first = self.occupied[start / 64] >> (start % 64);
@@ -300,10 +300,10 @@ impl<E: Compact> Queue<E> {
             }
             distance += 64;
         }
-        unreachable!("the wheel holds {} events in no bucket", self.in_wheel)
+        unreachable!("the wheel holds {} events outside its buckets", self.in_wheel)
     }
 
-    /// Moves events that the wheel now covers out of the heap.
+    /// Moves events that the wheel now covers from the heap to the wheel.
     fn take_from_far(&mut self) {
         while let Some(ticket) = self.far.peek() {
             let bucket = ticket.time.0 >> self.bits;

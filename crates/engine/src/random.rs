@@ -1,8 +1,8 @@
-//! Random streams that are independent of each other and the same on every machine.
+//! Independent random streams that are the same on every machine.
 //!
-//! A stream is named by (seed, entity, purpose): adding a host or a new use of randomness does not
-//! shift the numbers that another entity sees. Transcendental functions come from `libm`, since the
-//! platform's own differ in the last bit.
+//! A stream is identified by (seed, entity, purpose), so adding a host or a new use of randomness does not shift the
+//! numbers of other entities. Transcendental functions come from `libm`, since the platforms' own differ in the last
+//! bit.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -11,7 +11,7 @@ use crate::time::Time;
 
 /// A good 64-bit mix of two words: every input bit changes about half of the output bits.
 ///
-/// The finalizer of SplitMix64 over a sum with the golden ratio.
+/// The finalizer of SplitMix64, applied to a sum with the golden ratio.
 pub const fn mix(a: u64, b: u64) -> u64 {
     let mut z = a.wrapping_add(b.wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_add(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -24,7 +24,7 @@ pub const fn mix(a: u64, b: u64) -> u64 {
 pub struct Stream(Xoshiro256PlusPlus);
 
 impl Stream {
-    /// The stream of one entity for one purpose in the run with this seed.
+    /// The stream of one entity for one purpose in a run with this seed.
     pub fn new(seed: u64, entity: u64, purpose: u64) -> Stream {
         Stream(Xoshiro256PlusPlus::seed_from_u64(mix(mix(seed, entity), purpose)))
     }
@@ -34,7 +34,7 @@ impl Stream {
         (self.0.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
     }
 
-    /// An integer in `0..n`, each equally likely. `n` must be positive.
+    /// An integer in `0..n`, uniformly distributed. `n` must be positive.
     pub fn below(&mut self, n: u32) -> u32 {
         self.0.random_range(0..n)
     }

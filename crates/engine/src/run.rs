@@ -1,8 +1,8 @@
 //! The run loop.
 //!
-//! A model may be cut into groups of entities that affect each other only at least a look-ahead later. Then each group
-//! handles its events of the next look-ahead in one go before the next group takes its turn: what one group needs stays
-//! in the cache. Every entity sees the same events at the same times in the same order as it would without groups.
+//! A model may be divided into groups of entities that affect each other no sooner than a look-ahead later. Each group
+//! then handles its events of the next look-ahead in one pass before the next group does, so that its data stays in the
+//! cache. Every entity sees the same events at the same times in the same order as without groups.
 
 use crate::inboxes::Inboxes;
 use crate::key::{Entry, Key};
@@ -10,34 +10,31 @@ use crate::queue::Queue;
 use crate::ticket::{Compact, Next, Ticket};
 use crate::time::Time;
 
-/// A system that changes only by events.
+/// A system whose state changes only through events.
 pub trait Model {
-    /// What can happen.
+    /// Type of the events.
     type Event: Compact;
 
-    /// Handles one event at its time, and schedules what follows from it.
+    /// Handles one event at its time, and schedules the resulting events.
     fn handle(&mut self, now: Time, key: Key, event: &Self::Event, agenda: &mut Agenda<Self::Event>);
 }
 
-/// Where a model schedules its events: the queue behind a guard on time.
+/// The interface through which a model schedules events: the queue, with a check of times.
 #[derive(Debug)]
 pub struct Agenda<E> {
     pending: Pending<E>,
     now: Time,
-    /// Where the next event of a whole model is shown.
+    /// The list in which the next event of an ungrouped model is shown.
     shown: Vec<Entry<E>>,
-    /// Events that are not counted.
+    /// Number of events that are not counted.
     discounted: u64,
 }
 
-/// The pending events: of a whole model, or of one in groups.
-// A separate tag: one hidden in the unused values of a field takes longer to read.
+/// The pending events of an ungrouped model, or of one in groups.
+// An explicit tag, since reading one from the niche of a field takes longer.
 #[derive(Debug)]
 #[repr(u8)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "there is one for each thread, and a box would be one more load per event"
-)]
+#[expect(clippy::large_enum_variant, reason = "there is one per thread, and a box would add a load per event")]
 enum Pending<E> {
     Whole(Queue<E>),
     Groups(Box<Inboxes<E>>),
@@ -50,13 +47,13 @@ impl<E: Compact> Default for Agenda<E> {
 }
 
 impl<E: Compact> Agenda<E> {
-    /// Schedules an event, now or later.
+    /// Schedules an event at the current time or later.
     #[inline(always)]
     pub fn at(&mut self, time: Time, key: Key, event: E) {
         self.at_with(time, key, || event);
     }
 
-    /// Schedules an event that is constructed in place: a large one is not copied on the way.
+    /// Schedules an event that is constructed in place, so that a large one is not copied.
     #[inline(always)]
     pub fn at_with(&mut self, time: Time, key: Key, event: impl FnOnce() -> E) {
         debug_assert!(time >= self.now, "an event at {time} was scheduled at {}", self.now);
@@ -66,7 +63,7 @@ impl<E: Compact> Agenda<E> {
         }
     }
 
-    /// Schedules an event that is no more than a signal.
+    /// Schedules an event that consists only of a signal.
     #[inline(always)]
     pub fn signal(&mut self, time: Time, key: Key, signal: u64) {
         debug_assert!(time >= self.now, "an event at {time} was scheduled at {}", self.now);
@@ -76,17 +73,17 @@ impl<E: Compact> Agenda<E> {
         }
     }
 
-    /// Leaves the present event out of the count, since it was called off.
+    /// Excludes the current event from the count, since it was cancelled.
     pub fn discount(&mut self) {
         self.discounted += 1;
     }
 
-    /// Cuts the model into groups: `group_of` gives the group of every target, and events for another group happen at
-    /// least `lookahead` after those that cause them. Most events happen within `reach` after those that cause them;
-    /// only the time that a run takes depends on it. Must be called before anything is scheduled.
+    /// Divides the model into groups: `group_of` is the group of every target. Events for another group must happen at
+    /// least `lookahead` after their causes. Most events happen within `reach` after their causes; `reach` affects only
+    /// the speed of a run. Must be called before anything is scheduled.
     ///
     /// # Panics
-    /// If there is no look-ahead, or something is scheduled.
+    /// If the look-ahead is zero, or something is scheduled.
     pub fn split(&mut self, group_of: Vec<u16>, lookahead: Time, reach: Time) {
         let groups = group_of.iter().max().map_or(1, |&last| usize::from(last) + 1);
         assert!(lookahead > Time::ZERO && self.is_empty());
@@ -95,8 +92,8 @@ impl<E: Compact> Agenda<E> {
         }
     }
 
-    /// Shows the next event if it happens at `until` or before: the earliest, or the next one of the group whose turn
-    /// it is. A large event is shown in the list that was lent.
+    /// Returns the next event if it happens no later than `until`: the earliest, or the next one of the group being
+    /// processed. A large event is shown in the list from [`Agenda::lend`].
     #[inline(always)]
     fn next(&mut self, until: Time, shown: &mut Vec<Entry<E>>) -> Next {
         let queue = match &mut self.pending {
@@ -112,7 +109,7 @@ impl<E: Compact> Agenda<E> {
         Next::Listed(0)
     }
 
-    /// Lends the list in which events are shown, so that a model can schedule others while it looks at one.
+    /// Lends the list in which events are shown, so that a model can schedule others while it reads one.
     fn lend(&mut self) -> Vec<Entry<E>> {
         match &mut self.pending {
             Pending::Whole(_) => std::mem::take(&mut self.shown),
@@ -142,8 +139,8 @@ impl<E: Compact> Agenda<E> {
         }
     }
 
-    /// The latest time in `from..before` at which no group is in the middle of its turn; the last time if there is
-    /// none.
+    /// The latest time in `from..before` at which a window ends, so that no group is in the middle of it; the last time
+    /// if there is none.
     pub(crate) fn stop_before(&self, before: Time, from: Time) -> Time {
         let end = match &self.pending {
             Pending::Whole(_) => None,
@@ -166,9 +163,9 @@ impl<E: Compact> Agenda<E> {
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// It reached the requested time; all events up to and including that time have happened.
+    /// The run reached the requested time; all events up to and including that time have happened.
     Time,
-    /// Nothing is pending any more.
+    /// No events are pending.
     Idle,
     /// The requested number of events has been handled.
     Events,
@@ -179,13 +176,13 @@ pub enum Stop {
 pub struct Simulator<M: Model> {
     /// The model.
     pub model: M,
-    /// What is pending.
+    /// The pending events.
     pub agenda: Agenda<M::Event>,
     events: u64,
 }
 
 impl<M: Model> Simulator<M> {
-    /// A simulator at time zero with nothing pending.
+    /// A simulator at time zero without pending events.
     pub fn new(model: M) -> Self {
         Simulator { model, agenda: Agenda::default(), events: 0 }
     }
@@ -195,20 +192,21 @@ impl<M: Model> Simulator<M> {
         self.agenda.now
     }
 
-    /// Events handled so far, without those that were called off.
+    /// Number of events handled so far, without cancelled ones.
     pub fn events(&self) -> u64 {
         self.events - self.agenda.discounted
     }
 
-    /// Adds events that another simulator, now part of this one, has handled.
+    /// Adds to the count the events of another simulator that is now part of this one.
     pub fn count_events(&mut self, events: u64) {
         self.events += events;
     }
 
     /// Handles events up to and including `until`, at most `max_events` of them.
     ///
-    /// On [`Stop::Time`] and [`Stop::Idle`] the clock stands at `until`, except that an idle run without a bound
-    /// (`until` is [`Time::MAX`]) keeps the time of its last event. An interruptible run is a loop over short ones.
+    /// On [`Stop::Time`] and [`Stop::Idle`] the clock is set to `until`, except that an idle run without a bound
+    /// (`until` is [`Time::MAX`]) keeps the time of its last event. For an interruptible run, call this in a loop with
+    /// small limits.
     pub fn run(&mut self, until: Time, max_events: u64) -> Stop {
         let mut shown = self.agenda.lend();
         let done = self.handle_next(until, max_events, &mut shown);
@@ -250,7 +248,7 @@ impl<M: Model> Simulator<M> {
         self.run(until, u64::MAX)
     }
 
-    /// Handles events until nothing is pending.
+    /// Handles events until none is pending.
     pub fn run_until_idle(&mut self) -> Stop {
         self.run(Time::MAX, u64::MAX)
     }
@@ -260,7 +258,7 @@ impl<M: Model> Simulator<M> {
 mod tests {
     use super::*;
 
-    /// Ticks every microsecond until a number of ticks is reached.
+    /// Ticks every microsecond up to a number of ticks.
     struct Clock {
         ticks: u32,
         last: u32,

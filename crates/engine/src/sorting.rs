@@ -1,13 +1,13 @@
-//! Sorting of an inbox: a counting sort into short buckets of time, then insertion.
+//! Sorting of an inbox: a counting sort into short buckets of time, followed by insertion sort.
 
 use crate::key::Entry;
 use crate::time::Time;
 
-/// Most buckets: as many as one byte can tell apart.
+/// Largest number of buckets, limited by one byte.
 const BUCKETS: usize = 256;
-/// Most entries that are sorted by insertion only.
+/// Largest number of entries that are sorted only by insertion.
 const FEW: usize = 12;
-/// Most entries in a bucket before insertion takes too long.
+/// Largest number of entries in a bucket before insertion is too slow.
 const CROWD: u32 = 32;
 
 /// Scratch space of [`sort`].
@@ -23,15 +23,15 @@ impl Default for Scratch {
     }
 }
 
-/// Fills `order` with the places of entries, which happen from `start` to `end`, earliest first: the place in the low half
-/// of each word.
+/// Fills `order` with the sorted indices of entries with times from `start` to `end`, earliest first. The index is in
+/// the low half of each word.
 pub(crate) fn sort<E: Copy>(
     entries: &[Entry<E>],
     (start, end): (Time, Time),
     order: &mut Vec<u64>,
     scratch: &mut Scratch,
 ) {
-    // The high half of a word is the time since the start, cut to 32 bits where the span is long.
+    // The high half of a word is the time since the start, truncated to 32 bits if the span is long.
     let bits = u64::BITS - (end.0 - start.0).leading_zeros();
     let cut = bits.saturating_sub(32);
     let word = |(entry, place): (&Entry<E>, u64)| (entry.time.0 - start.0) >> cut << 32 | place;
@@ -40,7 +40,7 @@ pub(crate) fn sort<E: Copy>(
         order.extend(entries.iter().zip(0u64..).map(word));
         return insert(entries, order);
     }
-    // Sorting a few entries in a bucket takes as long as summing up many buckets.
+    // Sorting a few entries within a bucket takes as long as summing many bucket counts.
     let buckets = (entries.len() / 2).next_power_of_two().min(BUCKETS);
     let shift = 32 + (bits - cut).saturating_sub(buckets.trailing_zeros());
     let bucket = |word: u64| usize::from((word >> shift) as u8);
@@ -95,7 +95,7 @@ fn is_later<E: Copy>(entries: &[Entry<E>], a: u64, b: u64) -> bool {
     if (a ^ b) >> 32 != 0 {
         return a > b;
     }
-    // The later of two entries is the smaller one.
+    // The later of two entries compares as smaller.
     entry(entries, a) < entry(entries, b)
 }
 

@@ -1,16 +1,16 @@
-//! Tickets for pending events: a signal is in its ticket, a larger event in a store.
+//! Tickets for pending events: a ticket contains a signal, or refers to a larger event in a store.
 
 use std::cmp::Ordering;
 
 use crate::key::{Entry, Key, rank};
 use crate::time::Time;
 
-/// An event that may be no more than a signal, one word: it is copied and moved a lot while events are sorted.
+/// An event that may consist only of a signal, one word, which is cheap to copy and move while events are sorted.
 pub trait Compact: Copy {
-    /// The signal, if the event is no more than that; its highest bit is 0.
+    /// The signal, if the event consists only of one; its highest bit is 0.
     fn signal(&self) -> Option<u64>;
 
-    /// The event that is no more than this signal.
+    /// The event that consists only of this signal.
     fn of(signal: u64) -> Self;
 }
 
@@ -22,25 +22,25 @@ impl Compact for () {
     fn of(_: u64) {}
 }
 
-/// The next event, as it is handed to the run.
+/// The next event, as returned to the run loop.
 pub(crate) enum Next {
-    /// The event at this place in the list that was lent.
+    /// The event at this index in the lent list.
     Listed(usize),
     /// A signal, with its time and rank.
     Signal(Time, Key, u64),
-    /// No event is due in time.
+    /// No event is due.
     None,
 }
 
-/// The bit of a word that marks the other bits as the place of an event in the store.
+/// Bit that marks a word as the index of an event in the store.
 const STORED: u64 = 1 << 63;
 
-/// A place in the order of pending events.
+/// A sortable reference to a pending event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticket {
     pub time: Time,
     pub key: Key,
-    /// A signal, or a place in the store.
+    /// A signal, or an index into the store.
     pub word: u64,
 }
 
@@ -56,7 +56,7 @@ impl Ticket {
         rank(self.time, self.key)
     }
 
-    /// The signal, if it is one.
+    /// The signal, if the ticket contains one.
     #[inline(always)]
     pub fn signal(&self) -> Option<u64> {
         (self.word & STORED == 0).then_some(self.word)
@@ -83,7 +83,8 @@ impl Ord for Ticket {
     }
 }
 
-/// The events of tickets that are not signals. Places freed last are used first, while they are in the cache.
+/// The events of tickets without a signal. The most recently freed entries are reused first, while they are in the
+/// cache.
 #[derive(Debug)]
 pub(crate) struct Store<E> {
     places: Vec<E>,
@@ -97,7 +98,7 @@ impl<E> Default for Store<E> {
 }
 
 impl<E: Compact> Store<E> {
-    /// A ticket for an event.
+    /// Creates a ticket for an event.
     #[inline(always)]
     pub fn ticket(&mut self, time: Time, key: Key, event: &E) -> Ticket {
         let word = match event.signal() {
@@ -121,7 +122,7 @@ impl<E: Compact> Store<E> {
         }
     }
 
-    /// The entry of a ticket, whose place becomes free.
+    /// Returns the entry of a ticket and frees its slot.
     #[inline(always)]
     pub fn redeem(&mut self, ticket: &Ticket) -> Entry<E> {
         if ticket.signal().is_none() {
@@ -130,7 +131,7 @@ impl<E: Compact> Store<E> {
         self.look_at(ticket)
     }
 
-    /// The entry of a ticket.
+    /// Returns the entry of a ticket without freeing its slot.
     #[inline(always)]
     pub fn look_at(&self, ticket: &Ticket) -> Entry<E> {
         let event = match ticket.signal() {
@@ -156,7 +157,7 @@ mod tests {
         assert_eq!((store.places.len(), again.map(|ticket| store.look_at(&ticket).event)), (2, [5, 7]));
     }
 
-    /// Even numbers are signals, odd ones are stored.
+    /// Even numbers are signals; odd ones are stored.
     macro_rules! numbers {
         ($($number:ty),*) => {
             $(impl Compact for $number {

@@ -3,9 +3,9 @@
 use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
-/// A point in simulated time, or a span of it, in picoseconds.
+/// A point in simulated time, or a span of time, in picoseconds.
 ///
-/// The largest value, [`Time::MAX`], is 213 days and stands for "never".
+/// The largest value, [`Time::MAX`], is 213 days and represents "never".
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u64);
 
@@ -30,7 +30,7 @@ impl Time {
         Time(ms * 1_000_000_000)
     }
 
-    /// The nearest picosecond to `seconds`; negative values and NaN give zero, too large ones `MAX`.
+    /// `seconds` rounded to the nearest picosecond. Negative values and NaN become zero; too large values become `MAX`.
     pub fn from_secs(seconds: f64) -> Time {
         Time((seconds * 1e12).round() as u64)
     }
@@ -45,20 +45,20 @@ impl Time {
         self.0 as f64 / 1e12
     }
 
-    /// `self - earlier`, or zero where `earlier` is later.
+    /// `self - earlier`, or zero if `earlier` is later.
     pub const fn since(self, earlier: Time) -> Time {
         Time(self.0.saturating_sub(earlier.0))
     }
 
-    /// The span scaled by a non-negative factor, to the nearest picosecond.
+    /// The span multiplied by a non-negative factor, rounded to the nearest picosecond.
     #[inline]
     pub fn scaled(self, factor: f64) -> Time {
-        // A cast truncates, which takes a fraction of the instructions of `round` on a processor without one for
-        // rounding.
+        // A cast truncates, which needs far fewer instructions than `round` on a processor without a rounding
+        // instruction.
         Time((self.0 as f64 * factor + 0.5) as u64)
     }
 
-    /// `self + span`, staying at [`Time::MAX`] on overflow.
+    /// `self + span`, limited to [`Time::MAX`] on overflow.
     pub const fn saturating_add(self, span: Time) -> Time {
         Time(self.0.saturating_add(span.0))
     }
@@ -92,7 +92,7 @@ impl Mul<u64> for Time {
 }
 
 impl fmt::Display for Time {
-    /// The value in the largest unit that keeps it exact: `40 ns`, `2.068 us`, `0 s`.
+    /// Formats the value in the largest unit that keeps it exact: `40 ns`, `2.068 us`, `0 s`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const UNITS: [(u64, &str); 5] =
             [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns"), (1, "ps")];

@@ -1,27 +1,27 @@
-//! Windows: equal spans of time, one after the other from time zero.
+//! Windows: consecutive equal spans of time, starting at time zero.
 
 use crate::time::Time;
 
-/// log2 of the value that stands for one window in [`Windows::per_ps`].
+/// log2 of the value that represents one window in [`Windows::per_ps`].
 const ONE: u32 = 63;
 
-/// Windows, numbered from 0, none of them longer than a given span.
+/// Windows, numbered from 0 and no longer than a given span.
 ///
-/// Finding the number of a window takes a multiplication, not a division, so a window may be a picosecond shorter than
-/// the span.
+/// The number of a window is computed by multiplication instead of division, so a window may be a picosecond shorter
+/// than the span.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Windows {
-    /// Windows in a picosecond, times `2^ONE`, rounded up.
+    /// Windows per picosecond, times `2^ONE`, rounded up.
     per_ps: u64,
 }
 
 impl Windows {
-    /// Windows of at most this span, which is not zero.
+    /// Windows no longer than `longest`, which must not be zero.
     pub fn new(longest: Time) -> Windows {
         Windows { per_ps: (1u64 << ONE).div_ceil(longest.0) }
     }
 
-    /// The window of a time. Two times that are the span or more apart have different windows.
+    /// The number of the window that contains a time. Times at least `longest` apart are in different windows.
     #[inline]
     pub fn of(self, time: Time) -> u64 {
         ((u128::from(time.0) * u128::from(self.per_ps)) >> ONE) as u64

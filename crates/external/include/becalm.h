@@ -1,19 +1,21 @@
-/* becalm: schemes of one's own in C, C++, Rust, Zig or any language with C functions.
+/* becalm: user-defined schemes in C, C++, Rust, Zig or any other language that can export C functions.
  *
- * A library exports
+ * A library exports the function
  *
  *     const becalm_scheme *becalm_scheme_at(uint32_t number);
  *
- * which returns its schemes by number, from 0, and NULL after the last one. Everything that it points to must live as long
- * as the library. `--response libmine.so:mine`, `--marking` and `--echo` provide a scheme to becalm.
+ * It returns the library's schemes by number, starting at 0, and NULL after the last one. All data to which a scheme
+ * points must exist as long as the library is loaded. `--response libmine.so:mine`, `--marking` and `--echo` provide a
+ * scheme to becalm.
  *
  * Rules
- * - State belongs to becalm: plain bytes, zero at first, aligned to 16. It is copied with memcpy, and never freed by the
- *   library. Let it hold no pointers.
- * - No globals that change, no threads, no clock: becalm calls from several threads, for different flows at once.
- * - Times are picoseconds, rates bytes per second, sizes bytes on the wire.
- * - The same bits on every machine: use the functions of becalm_context for powers and logarithms, and compile with
- *   -ffp-contract=off.
+ * - becalm owns all state. State consists of plain bytes, is initially zero, and is aligned to 16 bytes. becalm copies
+ *   it with memcpy, and the library never frees it. State must not contain pointers.
+ * - Do not use mutable globals, threads or a clock. becalm calls the functions from several threads, for different
+ *   flows at the same time.
+ * - Times are in picoseconds, rates in bytes per second, and sizes in bytes on the wire.
+ * - Results must be the same on every machine. Use the functions in becalm_context for powers, exponentials and
+ *   logarithms, and compile with -ffp-contract=off.
  */
 #ifndef BECALM_H
 #define BECALM_H
@@ -31,7 +33,8 @@ enum { BECALM_RESPONSE = 0, BECALM_MARKING = 1, BECALM_ECHO = 2 };
 enum { BECALM_NUMBER = 0, BECALM_INTEGER = 1, BECALM_TRUTH = 2, BECALM_TIME = 3, BECALM_WORD = 4 };
 enum { BECALM_DATA = 0, BECALM_ACK = 1, BECALM_CNP = 2 };
 
-/* The value of a parameter: `number` for BECALM_NUMBER, `integer` for all other kinds; of a word, its place. */
+/* The value of a parameter: `number` for BECALM_NUMBER, `integer` for all other kinds. For a word, it is the index in
+ * `words`. */
 typedef union becalm_value {
     double number;
     int64_t integer;
@@ -45,7 +48,7 @@ typedef struct becalm_parameter {
 } becalm_parameter;
 
 typedef struct becalm_context {
-    const becalm_value *parameters; /* in the order of their declaration */
+    const becalm_value *parameters; /* in the order of declaration */
     double (*power)(double x, double y);
     double (*exponential)(double x);
     double (*logarithm)(double x);
@@ -54,22 +57,22 @@ typedef struct becalm_context {
 /* Responses: how fast a source sends. */
 
 typedef struct becalm_flow {
-    double rate;                     /* of the source's link */
-    uint64_t base_rtt, longest_rtt;  /* on an empty fabric; the longest of all flows */
+    double rate;                     /* rate of the source's link */
+    uint64_t base_rtt, longest_rtt;  /* round trip on an empty fabric: of this flow, and the longest of all flows */
     uint32_t mtu, header, hops, reserved;
 } becalm_flow;
 
 typedef struct becalm_hop {
-    uint64_t at, sent, waiting; /* time; bytes sent since the start; bytes that wait */
+    uint64_t at, sent, waiting; /* time; bytes sent since the start; waiting bytes */
     double rate;
     uint32_t node, port;
 } becalm_hop;
 
 typedef struct becalm_ack {
     uint64_t rtt, held;
-    uint32_t marked, covers; /* marked packets that it reports; packets that it covers */
-    uint32_t sequence, next; /* the last packet that it covers; the next packet that the flow sends */
-    const becalm_hop *trail; /* only with trail_bytes */
+    uint32_t marked, covers; /* number of marked packets that the ACK reports, and of packets that it covers */
+    uint32_t sequence, next; /* the last packet that the ACK covers, and the next packet that the flow sends */
+    const becalm_hop *trail; /* only if trail_bytes is not 0 */
     uint64_t hops;
 } becalm_ack;
 
@@ -78,20 +81,20 @@ typedef struct becalm_sent {
     uint32_t bytes, in_flight;
 } becalm_sent;
 
-/* Stays as it is until a call changes it; at first line rate, no window, no timer. */
+/* A pace applies until a call changes it. Initially, a flow sends at line rate, without a window or a timer. */
 typedef struct becalm_pace {
-    double gap;      /* idle time after a packet, in its own transmission times; at least 0 */
+    double gap;      /* idle time after a packet, as a multiple of its transmission time; at least 0 */
     uint64_t timer;  /* time of the next call of `timer`; BECALM_NEVER for none */
-    uint32_t window; /* packets under way; at least 1; UINT32_MAX for no limit */
+    uint32_t window; /* largest number of packets in flight, at least 1; UINT32_MAX for no limit */
     uint32_t reserved;
 } becalm_pace;
 
 enum { BECALM_MOVES_WINDOW = 1, BECALM_COUNTS_MARKS = 2, BECALM_USES_RTT = 4 };
 
-/* All functions but `start` and `ack` may be NULL. */
+/* All functions except `start` and `ack` may be NULL. */
 typedef struct becalm_response {
-    uint64_t state_bytes; /* of a flow */
-    uint32_t trail_bytes; /* telemetry in each packet; 0 for none */
+    uint64_t state_bytes; /* size of a flow's state */
+    uint32_t trail_bytes; /* bytes of telemetry in each packet; 0 for none */
     uint32_t flags;
     void (*start)(void *state, const becalm_context *context, const becalm_flow *flow, becalm_pace *pace);
     void (*ack)(void *state, const becalm_context *context, uint64_t now, const becalm_ack *ack, becalm_pace *pace);
@@ -106,17 +109,17 @@ typedef struct becalm_response {
 typedef struct becalm_switch {
     const char *name;
     const uint8_t *host_ports; /* for every port, 1 if it leads to a host */
-    uint32_t capacity;         /* bytes of an input buffer, per port and lane */
+    uint32_t capacity;         /* bytes of the input buffer of each port and lane */
     uint16_t ports, vls;
 } becalm_switch;
 
 typedef struct becalm_packet {
-    uint64_t now, order;       /* order of arrival at the switch */
+    uint64_t now, order;       /* time, and position in the order of arrival at the switch */
     uint32_t size;
-    uint32_t tie, switch_rank; /* at a departure */
+    uint32_t tie, switch_rank; /* only at a departure */
     uint16_t input, output, vl;
     uint8_t kind;
-    uint8_t waits;             /* at an arrival: 1 if it has to wait */
+    uint8_t waits;             /* only at an arrival: 1 if the packet has to wait */
     uint32_t reserved;
 } becalm_packet;
 
@@ -129,10 +132,11 @@ typedef struct becalm_questions {
     uint32_t (*credit)(const void *switch_, uint16_t output, uint16_t vl);
     uint64_t (*blocked_until)(const void *switch_, uint16_t output, uint16_t vl);
     uint64_t (*packet_time)(const void *switch_, uint16_t port, uint32_t size);
-    double (*draw)(const becalm_packet *packet); /* in [0, 1), from the scenario's seed */
+    double (*draw)(const becalm_packet *packet); /* random number in [0, 1), derived from the scenario's seed */
 } becalm_questions;
 
-/* Ask as view->ask->waiting(view->switch_, output, vl), during the call alone. */
+/* To query the switch, call view->ask->waiting(view->switch_, output, vl), for example. Views are valid only during a
+ * call of the marker. */
 typedef struct becalm_view {
     const becalm_questions *ask;
     const void *switch_;
@@ -140,15 +144,15 @@ typedef struct becalm_view {
     uint32_t reserved;
 } becalm_view;
 
-/* What a marker must be shown: nothing; packets that join or leave queues; all packets; also the time at which tails
- * leave; also packets whose last byte has come in while they wait. */
+/* The events of which a marker must be notified: none; packets that join or leave queues; all packets; in addition, the
+ * departures of packets' last bytes; in addition, the arrivals of the last bytes of waiting packets. */
 enum { BECALM_NOTHING = 0, BECALM_QUEUES = 1, BECALM_PACKETS = 2, BECALM_TAILS = 3, BECALM_STORAGE = 4 };
 enum { BECALM_PASSING = 1, BECALM_NEEDS_BUFFER = 2, BECALM_NEEDS_CREDIT = 4 };
 
-/* All functions but `departing` may be NULL. `lanes` is an array, by output * vls + vl. */
+/* All functions except `departing` may be NULL. `lanes` is an array with the index output * vls + vl. */
 typedef struct becalm_marker {
-    uint64_t state_bytes; /* of a switch */
-    uint64_t lane_bytes;  /* of each output and virtual lane */
+    uint64_t state_bytes; /* size of a switch's state */
+    uint64_t lane_bytes;  /* size of the state of each output and virtual lane */
     uint32_t attention, flags;
     void (*start)(void *state, void *lanes, const becalm_context *context, const becalm_switch *shape);
     void (*arrived)(void *state, void *lanes, const becalm_context *context, const becalm_packet *packet,
@@ -162,20 +166,20 @@ typedef struct becalm_marker {
 /* Echoes: how a destination answers data packets. */
 
 typedef struct becalm_received {
-    uint64_t now, notified, injected; /* notified: the flow's last CNP, or BECALM_NEVER */
+    uint64_t now, notified, injected; /* notified: time of the flow's last CNP, or BECALM_NEVER */
     uint32_t size, sequence;
-    uint32_t packets, marks;          /* of the flow that no ACK covers yet, this packet included */
+    uint32_t packets, marks;          /* those of the flow that no ACK covers yet, including this packet */
     uint32_t flow;
     uint16_t vl;
     uint8_t marked, last;
 } becalm_received;
 
-typedef struct becalm_answer { /* zero for silence */
+typedef struct becalm_answer { /* all zero for no answer */
     uint32_t ack, marks, cnp, reserved;
 } becalm_answer;
 
 typedef struct becalm_echo {
-    uint32_t ack_every; /* most packets that one ACK covers; 0 if none is sent */
+    uint32_t ack_every; /* largest number of packets that one ACK covers; 0 if no ACKs are sent */
     uint32_t reserved;
     void (*answer)(const becalm_context *context, const becalm_received *packet, becalm_answer *answer);
 } becalm_echo;

@@ -1,31 +1,31 @@
 //! The types of the C interface, as `include/becalm.h` declares them. A test compares sizes and offsets.
 //!
-//! Times are picoseconds, rates bytes per second, sizes bytes on the wire. No field has padding before it that the header
-//! does not have, whichever the platform.
+//! Times are in picoseconds, rates in bytes per second, sizes in bytes on the wire. The layout equals that of
+//! the header on every platform.
 
 use std::ffi::{c_char, c_void};
 
-/// The version of the interface. A library with another version is refused.
+/// The version of the interface. Libraries with another version are refused.
 pub const ABI: u32 = 1;
-/// No time: a timer that is not set, a flow that had no CNP.
+/// No time, for a timer that is not set or a flow without a CNP.
 pub const NEVER: u64 = u64::MAX;
 
-/// The seams, as numbers.
+/// The seam of responses.
 pub const SEAM_RESPONSE: u32 = 0;
 /// The seam of marking policies.
 pub const SEAM_MARKING: u32 = 1;
 /// The seam of echoes.
 pub const SEAM_ECHO: u32 = 2;
 
-/// Kinds of parameters: a floating-point number.
+/// The kind of a parameter that is a floating-point number.
 pub const KIND_NUMBER: u32 = 0;
 /// An integer.
 pub const KIND_INTEGER: u32 = 1;
 /// True or false, as 1 and 0.
 pub const KIND_TRUTH: u32 = 2;
-/// A time in picoseconds, as an integer; a text with its unit in scenarios.
+/// A time in picoseconds, as an integer. In scenarios, it is a text with a unit.
 pub const KIND_TIME: u32 = 3;
-/// One of some words: its place among them, as an integer.
+/// One of several words, represented by its index as an integer.
 pub const KIND_WORD: u32 = 4;
 
 /// The value of a parameter: a number for [`KIND_NUMBER`], an integer for all others.
@@ -34,7 +34,7 @@ pub const KIND_WORD: u32 = 4;
 pub union Value {
     /// A floating-point number.
     pub number: f64,
-    /// Any other kind.
+    /// A value of any other kind.
     pub integer: i64,
 }
 
@@ -62,20 +62,20 @@ pub struct Parameter {
     pub most: Value,
 }
 
-/// What every call gets besides its own arguments.
+/// The context that every call gets in addition to its own arguments.
 #[repr(C)]
 pub struct Context {
     /// The values of the parameters, in the order of their declaration.
     pub parameters: *const Value,
     /// x to the power of y, with the same bits on every machine.
     pub power: extern "C" fn(f64, f64) -> f64,
-    /// e to the power of x, likewise.
+    /// e to the power of x, with the same bits on every machine.
     pub exponential: extern "C" fn(f64) -> f64,
-    /// The natural logarithm, likewise.
+    /// The natural logarithm of x, with the same bits on every machine.
     pub logarithm: extern "C" fn(f64) -> f64,
 }
 
-/// The shape of a flow: [`becalm_fabric::policy::FlowShape`].
+/// The shape of a flow; see [`becalm_fabric::policy::FlowShape`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Flow {
@@ -83,19 +83,19 @@ pub struct Flow {
     pub rate: f64,
     /// Round-trip time on an empty fabric.
     pub base_rtt: u64,
-    /// The longest of all flows.
+    /// The longest base RTT of all flows.
     pub longest_rtt: u64,
     /// Payload of a full packet.
     pub mtu: u32,
     /// Header of a data packet.
     pub header: u32,
-    /// Links between the source and the destination.
+    /// Number of links between the source and the destination.
     pub hops: u32,
     /// Zero.
     pub reserved: u32,
 }
 
-/// Telemetry of one output: [`becalm_fabric::policy::Hop`].
+/// Telemetry of one output; see [`becalm_fabric::policy::Hop`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Hop {
@@ -113,17 +113,17 @@ pub struct Hop {
     pub port: u32,
 }
 
-/// An ACK: [`becalm_fabric::policy::Ack`].
+/// An ACK; see [`becalm_fabric::policy::Ack`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
     /// Round-trip time of the last packet that it covers.
     pub rtt: u64,
-    /// Part of it that the receiver held the packet or its ACK.
+    /// Part of `rtt` for which the receiver held the packet or its ACK.
     pub held: u64,
-    /// Marked packets that it reports.
+    /// Number of marked packets that it reports.
     pub marked: u32,
-    /// Packets that it covers.
+    /// Number of packets that it covers.
     pub covers: u32,
     /// Number of the last packet that it covers.
     pub sequence: u32,
@@ -135,7 +135,7 @@ pub struct Ack {
     pub hops: u64,
 }
 
-/// A packet that goes out: [`becalm_fabric::policy::Sent`].
+/// A packet that the flow sends; see [`becalm_fabric::policy::Sent`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sent {
@@ -143,33 +143,33 @@ pub struct Sent {
     pub now: u64,
     /// Size on the wire.
     pub bytes: u32,
-    /// Packets that are not yet acknowledged, this one included.
+    /// Number of unacknowledged packets, including this one.
     pub in_flight: u32,
 }
 
-/// The limits on the sending of a flow. It stays as it is until a call changes it.
+/// The limits on the sending of a flow. They stay in force until a call changes them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// Idle time after a packet, as a multiple of its own transmission time, at least 0.
+    /// Idle time after a packet, as a multiple of the packet's transmission time; at least 0.
     pub gap: f64,
     /// The time of the next call of `timer`; [`NEVER`] for none.
     pub timer: u64,
-    /// Packets that may be sent and not yet acknowledged, at least 1; `u32::MAX` for no limit.
+    /// Largest number of unacknowledged packets; at least 1, `u32::MAX` for no limit.
     pub window: u32,
     /// Zero.
     pub reserved: u32,
 }
 
 impl Pace {
-    /// Line rate, no window, no timer.
+    /// A pace without limits: line rate, no window, no timer.
     pub const FREE: Pace = Pace { gap: 0.0, timer: NEVER, window: u32::MAX, reserved: 0 };
 }
 
-/// A call of a response that has no more to tell than the time.
+/// A call of a response with no argument other than the time.
 pub type Tick = unsafe extern "C" fn(*mut c_void, *const Context, u64, *mut Pace);
 
-/// A response. State is zero before `start`. All functions but `start` and `ack` may be null.
+/// A response. Its state is zero before `start`. All functions except `start` and `ack` may be null.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Response {
@@ -179,28 +179,28 @@ pub struct Response {
     pub trail_bytes: u32,
     /// [`MOVES_WINDOW`], [`COUNTS_MARKS`], [`USES_RTT`].
     pub flags: u32,
-    /// Sets the pace of a flow that begins.
+    /// Sets the initial pace of a flow.
     pub start: Option<unsafe extern "C" fn(*mut c_void, *const Context, *const Flow, *mut Pace)>,
     /// Handles an ACK.
     pub ack: Option<unsafe extern "C" fn(*mut c_void, *const Context, u64, *const Ack, *mut Pace)>,
     /// Handles a congestion notification packet.
     pub becn: Option<Tick>,
-    /// Handles the timer.
+    /// Handles the expired timer.
     pub timer: Option<Tick>,
-    /// Begins again for a new flow after a pause.
+    /// Restarts the response for a new flow.
     pub restart: Option<Tick>,
-    /// Handles a packet that goes out.
+    /// Handles a packet that the flow sends.
     pub sent: Option<unsafe extern "C" fn(*mut c_void, *const Context, *const Sent, *mut Pace)>,
 }
 
-/// The window of a response changes.
+/// Flag of a response that changes its window.
 pub const MOVES_WINDOW: u32 = 1;
-/// A response reacts to the share of packets that are marked.
+/// Flag of a response that reacts to the share of marked packets.
 pub const COUNTS_MARKS: u32 = 2;
-/// A response reacts to round-trip times, not to marks.
+/// Flag of a response that reacts to round-trip times, not to marks.
 pub const USES_RTT: u32 = 4;
 
-/// The dimensions of a switch: [`becalm_fabric::policy::SwitchShape`].
+/// The dimensions of a switch; see [`becalm_fabric::policy::SwitchShape`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Switch {
@@ -208,7 +208,7 @@ pub struct Switch {
     pub name: *const c_char,
     /// For every port, 1 if a host is at the other end of its cable.
     pub host_ports: *const u8,
-    /// Room of an input buffer, per port and lane, in bytes.
+    /// Size of an input buffer, per port and lane, in bytes.
     pub capacity: u32,
     /// Number of ports.
     pub ports: u16,
@@ -216,65 +216,65 @@ pub struct Switch {
     pub vls: u16,
 }
 
-/// A packet at a switch: [`becalm_fabric::policy::Arrival`] and [`becalm_fabric::policy::Departure`].
+/// A packet at a switch; see [`becalm_fabric::policy::Arrival`] and [`becalm_fabric::policy::Departure`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Packet {
     /// The time.
     pub now: u64,
-    /// Its place in the switch's order of arrival.
+    /// Its position in the switch's order of arrival.
     pub order: u64,
     /// Size on the wire.
     pub size: u32,
-    /// Its seeded hash, at a departure.
+    /// The packet's seeded hash, at a departure.
     pub tie: u32,
     /// The rank of the switch, at a departure.
     pub switch_rank: u32,
-    /// The port it came in by.
+    /// The input port.
     pub input: u16,
-    /// The port it leaves by.
+    /// The output port.
     pub output: u16,
     /// Its virtual lane.
     pub vl: u16,
     /// 0 for data, 1 for an ACK, 2 for a CNP.
     pub kind: u8,
-    /// At an arrival: 1 if it has to wait.
+    /// 1 if an arriving packet has to wait.
     pub waits: u8,
     /// Zero.
     pub reserved: u32,
 }
 
-/// What a marker can ask its switch: [`becalm_fabric::policy::SwitchView`].
+/// The queries of a marker about its switch; see [`becalm_fabric::policy::SwitchView`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Questions {
-    /// Packets of the largest size for which an input buffer has room.
+    /// Number of packets of the largest size that fit into an input buffer.
     pub room: unsafe extern "C" fn(*const c_void, u16, u16) -> u32,
-    /// Packets that wait for an output.
+    /// Number of packets that wait for an output.
     pub waiting: unsafe extern "C" fn(*const c_void, u16, u16) -> u32,
-    /// Bytes that wait for an output.
+    /// Number of bytes that wait for an output.
     pub waiting_bytes: unsafe extern "C" fn(*const c_void, u16, u16) -> u64,
-    /// Packets for an output that are present.
+    /// Number of packets for an output that have arrived and not left.
     pub present: unsafe extern "C" fn(*const c_void, u16, u16) -> u32,
-    /// Packets for an output that are present in an input buffer.
+    /// Number of packets for an output in one input buffer.
     pub present_from: unsafe extern "C" fn(*const c_void, u16, u16, u16) -> u32,
-    /// Packets for which an output holds credit.
+    /// Number of packets for which an output has credit.
     pub credit: unsafe extern "C" fn(*const c_void, u16, u16) -> u32,
-    /// When an output last had a packet and no credit; [`NEVER`] if it never was so.
+    /// Last time at which an output had a packet but no credit; [`NEVER`] if there was none.
     pub blocked_until: unsafe extern "C" fn(*const c_void, u16, u16) -> u64,
-    /// Time that a packet of some size takes on the link of a port.
+    /// Transmission time of a packet of a given size on the link of a port.
     pub packet_time: unsafe extern "C" fn(*const c_void, u16, u32) -> u64,
-    /// A number in [0, 1) that is drawn for a packet that departs.
+    /// A random number in [0, 1) for a departing packet.
     pub draw: unsafe extern "C" fn(*const Packet) -> f64,
 }
 
-/// A marker's view of its switch, for one call. It is small, since each call makes a new one.
+/// A marker's view of its switch, for one call. It is small, because every call creates one.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct View {
     /// The functions, the same in every call of a run.
     pub ask: *const Questions,
-    /// What the functions take as their first argument.
+    /// The first argument of the functions.
     pub switch_: *const c_void,
     /// Number of ports.
     pub ports: u16,
@@ -284,37 +284,37 @@ pub struct View {
     pub reserved: u32,
 }
 
-/// A marking policy. State is zero before `start`. All functions but `departing` may be null.
+/// A marking policy. Its state is zero before `start`. All functions except `departing` may be null.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Marker {
-    /// Bytes of state of a switch.
+    /// Bytes of state per switch.
     pub state_bytes: u64,
-    /// Bytes of state of each output and lane, an array in the order of `output * vls + vl`.
+    /// Bytes of state per output and lane. The states form an array, indexed by `output * vls + vl`.
     pub lane_bytes: u64,
-    /// The number of an `Attention` of the fabric, from 0.
+    /// The number of the fabric's `Attention` variant, starting at 0.
     pub attention: u32,
     /// [`PASSING`], [`NEEDS_BUFFER`], [`NEEDS_CREDIT`].
     pub flags: u32,
-    /// Begins.
+    /// Initializes the state.
     pub start: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const Context, *const Switch)>,
-    /// Sees a packet that has arrived.
+    /// Handles the arrival of a packet.
     pub arrived: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const Context, *const Packet, *const View)>,
-    /// Sees that the last byte of a packet has come in while it waits.
+    /// Handles the arrival of the last byte of a waiting packet.
     pub stored: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const Context, *const Packet, *const View)>,
-    /// Whether a packet that is about to leave is marked: 1 if it is.
+    /// Decides whether a departing packet is marked; 1 if it is.
     pub departing:
         Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const Context, *const Packet, *const View) -> u8>,
 }
 
-/// A marker has to see packets that leave at once and meet no other.
+/// Flag of a marker that must see packets that leave at once without meeting another.
 pub const PASSING: u32 = 1;
-/// A marker depends on how full an input buffer is.
+/// Flag of a marker that depends on the occupancy of an input buffer.
 pub const NEEDS_BUFFER: u32 = 2;
-/// A marker looks at credit.
+/// Flag of a marker that depends on credits.
 pub const NEEDS_CREDIT: u32 = 4;
 
-/// A data packet that has arrived: [`becalm_fabric::policy::Echo::answer`].
+/// A data packet that has arrived; see [`becalm_fabric::policy::Echo::answer`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Received {
@@ -328,9 +328,9 @@ pub struct Received {
     pub size: u32,
     /// Number of the packet in its flow.
     pub sequence: u32,
-    /// Packets of the flow that no ACK covers yet, this one included.
+    /// Number of packets of the flow that no ACK covers yet, including this one.
     pub packets: u32,
-    /// The marked ones among these packets.
+    /// Number of marked packets among these.
     pub marks: u32,
     /// Number of the flow.
     pub flow: u32,
@@ -338,17 +338,17 @@ pub struct Received {
     pub vl: u16,
     /// 1 if this packet is marked.
     pub marked: u8,
-    /// 1 if it is the last of its message.
+    /// 1 if it is the last packet of its message.
     pub last: u8,
 }
 
-/// The answer to a packet: [`becalm_fabric::policy::Answer`]. Zero for silence.
+/// The answer to a packet; see [`becalm_fabric::policy::Answer`]. All zero for no answer.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
     /// 1 for an ACK.
     pub ack: u32,
-    /// Marked packets that it reports.
+    /// Number of marked packets that it reports.
     pub marks: u32,
     /// 1 for a CNP.
     pub cnp: u32,
@@ -360,7 +360,7 @@ pub struct Answer {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Echo {
-    /// Most packets that one ACK covers; 0 if no packet is acknowledged.
+    /// Largest number of packets that one ACK covers; 0 if no packet is acknowledged.
     pub ack_every: u32,
     /// Zero.
     pub reserved: u32,
@@ -378,17 +378,17 @@ pub struct Scheme {
     pub seam: u32,
     /// Its name in scenarios.
     pub name: *const c_char,
-    /// A sentence about it.
+    /// A one-sentence description.
     pub doc: *const c_char,
     /// Its parameters.
     pub parameters: *const Parameter,
     /// Number of parameters.
     pub parameter_count: u64,
-    /// A [`Response`], a [`Marker`] or an [`Echo`], as the seam says.
+    /// A [`Response`], a [`Marker`] or an [`Echo`], depending on the seam.
     pub functions: *const c_void,
 }
 
-// The state of schemes may be moved to another thread: becalm keeps it, and it is plain bytes.
+// The state of schemes may move to another thread, because becalm owns it and it is plain bytes.
 #[allow(unsafe_code, reason = "a union of numbers, and pointers that are only passed on")]
 mod threads {
     unsafe impl Send for super::Context {}

@@ -1,4 +1,4 @@
-//! A running echo from outside.
+//! An external echo in a run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::native::{self, Context};
 use crate::params::Params;
 use crate::scheme::{EchoObject, Functions};
 
-/// A running echo from outside. One whose code is not there acknowledges every packet.
+/// An external echo in a run. Without its code, it acknowledges every packet.
 pub struct RunningEcho {
     behind: Behind,
     linked: Option<Arc<Linked>>,
@@ -39,7 +39,7 @@ impl RunningEcho {
         RunningEcho { behind, linked, faults: Faults::default() }
     }
 
-    /// Sets where it leaves its failures.
+    /// Sets the object that records its failures.
     pub fn watched_by(&mut self, faults: Faults) {
         self.faults = faults;
     }
@@ -57,7 +57,7 @@ impl RunningEcho {
         };
         if answer.marks > packet.packets {
             let (marks, packets) = (answer.marks, packet.packets);
-            return Err(format!("reports {marks} marks in an ACK that covers {packets} packets"));
+            return Err(format!("reports {marks} marks in an ACK; its number of packets is {packets}"));
         }
         Ok(answer)
     }
@@ -91,7 +91,8 @@ impl Echo for RunningEcho {
 }
 
 impl Clone for RunningEcho {
-    /// A copy; one of an object begins at its start, since the object is not copied.
+    /// Returns a copy. The copy of an echo that is an object starts from the beginning, because objects are
+    /// not copied.
     fn clone(&self) -> RunningEcho {
         let behind = match &self.behind {
             Behind::Native { table, context } => Behind::Native { table: *table, context: context.clone() },

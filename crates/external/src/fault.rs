@@ -1,4 +1,4 @@
-//! Failures of schemes from outside: what a run reports in place of results.
+//! Failures of external schemes, which a run reports instead of results.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,26 +9,26 @@ use becalm_engine::Time;
 /// The failure of a scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The scheme, as a user knows it: `mine.py:Mine`.
+    /// The scheme, as the user named it: `mine.py:Mine`.
     pub scheme: String,
-    /// Whom it served.
+    /// The flow or switch that it served.
     pub place: Place,
     /// The simulated time.
     pub at: Time,
-    /// What went wrong.
+    /// The problem.
     pub problem: String,
 }
 
-/// Whom a scheme served when it failed.
+/// The flow or switch that a scheme served when it failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// A flow, or the flows that share a response, by the number of the response.
+    /// A flow, or flows that share a response, given by the number of the response.
     Response(u32),
-    /// A switch, by its name.
+    /// A switch, given by its name.
     Switch(String),
-    /// A flow, by its number.
+    /// A flow, given by its number.
     Flow(u32),
-    /// Whoever it is, in words.
+    /// A description in words.
     Named(String),
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Where the schemes of a run leave their first failure.
+/// The first failure among the schemes of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Faults(Arc<Inner>);
 
@@ -60,7 +60,7 @@ struct Inner {
 }
 
 impl Faults {
-    /// Leaves a failure; of several, the one that is earliest in simulated time stays.
+    /// Records a failure. Of several failures, the earliest in simulated time is kept.
     pub fn leave(&self, failure: Failure) {
         let mut first = self.0.first.lock().unwrap_or_else(PoisonError::into_inner);
         if first.as_ref().is_none_or(|first| failure.at < first.at) {
@@ -69,12 +69,12 @@ impl Faults {
         self.0.any.store(true, Ordering::Release);
     }
 
-    /// Whether there is one.
+    /// Whether any scheme has failed.
     pub fn any(&self) -> bool {
         self.0.any.load(Ordering::Acquire)
     }
 
-    /// The first one.
+    /// The first failure.
     pub fn first(&self) -> Option<Failure> {
         if !self.any() {
             return None;

@@ -1,17 +1,17 @@
-//! Schemes from outside becalm: libraries with a C interface, and objects of a language that keeps its own state.
+//! External schemes: libraries with a C interface, and objects of a language that manages their state.
 //!
-//! A tour:
+//! The modules:
 //!
-//! - [`abi`]: the types of the C interface, those of `include/becalm.h`.
+//! - [`abi`]: the types of the C interface, as in `include/becalm.h`.
 //! - [`read`]: the declaration of a scheme, read from memory.
-//! - [`scheme`]: schemes as they are provided to a scenario, and what an object has to do.
-//! - [`parameters`]: what a scheme declares, and the values in a scenario.
-//! - [`params`]: the table `[response.external]`, and how it finds its scheme.
-//! - [`RunningResponse`], [`RunningMarker`], [`RunningEcho`]: schemes in a run. What they answer is checked.
-//! - [`fault`]: what a run reports of a scheme that failed.
-//! - `native`: calls of functions behind pointers.
+//! - [`scheme`]: schemes that are provided to a scenario, and the traits of objects.
+//! - [`parameters`]: the declared parameters of a scheme, and their values in a scenario.
+//! - [`params`]: the table `[response.external]` and the search for its scheme.
+//! - [`RunningResponse`], [`RunningMarker`], [`RunningEcho`]: schemes in a run. Their results are checked.
+//! - [`fault`]: the report of a failed scheme.
+//! - `native`: calls through function pointers.
 //!
-//! A scenario names a scheme, and never brings its code. Nothing here loads a library: the caller does.
+//! A scenario names a scheme, but never contains its code. The caller loads libraries; this crate does not.
 
 pub mod abi;
 mod echo;

@@ -6,14 +6,15 @@ use crate::native::Context;
 use crate::parameters::Value;
 use crate::scheme::Scheme;
 
-/// A scheme with the values of its parameters, in the order of their declaration. All its states share it.
+/// A scheme with the values of its parameters, in the order of declaration. All states of the scheme share
+/// it.
 #[derive(Debug)]
 pub struct Linked {
     /// The scheme.
     pub scheme: Arc<Scheme>,
     /// The values.
     pub values: Vec<Value>,
-    /// What every call of a compiled one gets.
+    /// The context of every call of a compiled scheme.
     pub(crate) context: Context,
 }
 

@@ -1,4 +1,4 @@
-//! A running marking policy from outside.
+//! An external marking policy in a run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::native::{self, Context, SwitchState, Window};
 use crate::params::Params;
 use crate::scheme::{Functions, MarkerObject, Properties};
 
-/// A running marking policy from outside. One whose code is not there marks nothing.
+/// An external marking policy in a run. Without its code, it marks nothing.
 pub struct RunningMarker {
     ports: u16,
     vls: u16,
@@ -40,7 +40,7 @@ fn number(kind: Kind) -> u8 {
 }
 
 impl RunningMarker {
-    /// The marker of a switch. A compiled one begins at once, an object with the first packet.
+    /// The marker of a switch. A compiled marker starts at once, an object with the first packet.
     pub fn new(params: &Params, shape: SwitchShape) -> RunningMarker {
         let linked = params.linked().cloned();
         let behind = match linked.as_ref().map(|linked| (&linked.scheme.functions, &linked.context)) {
@@ -57,7 +57,7 @@ impl RunningMarker {
         RunningMarker { ports, vls, behind, properties, linked, shape, faults: Faults::default() }
     }
 
-    /// Sets where it leaves its failures.
+    /// Sets the object that records its failures.
     pub fn watched_by(&mut self, faults: Faults) {
         self.faults = faults;
     }
@@ -69,7 +69,7 @@ impl RunningMarker {
         self.behind = Behind::Nothing;
     }
 
-    /// Makes the object, unless it is there.
+    /// Creates the object if it does not exist yet.
     #[inline]
     fn awake(&mut self) -> Result<(), String> {
         if matches!(self.behind, Behind::Object(None)) { self.make() } else { Ok(()) }
@@ -119,8 +119,9 @@ impl RunningMarker {
                 false
             }
             (Ok(_), Some((port, vl))) => {
-                let problem =
-                    format!("reads port {port}, lane {vl} of a switch with {ports} ports and {vls} lanes, from 0");
+                let problem = format!(
+                    "reads port {port}, lane {vl} of a switch with {ports} ports and {vls} lanes, numbered from 0"
+                );
                 self.fail(now, problem);
                 false
             }
@@ -166,7 +167,8 @@ impl Marker for RunningMarker {
 }
 
 impl Clone for RunningMarker {
-    /// A copy; one of an object begins at its start, since the object is not copied.
+    /// Returns a copy. The copy of a marker that is an object starts from the beginning, because objects are
+    /// not copied.
     fn clone(&self) -> RunningMarker {
         let behind = match &self.behind {
             Behind::Native { table, state, context } => {

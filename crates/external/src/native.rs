@@ -1,7 +1,8 @@
-//! Calls of functions behind pointers: the only file, with `read`, that does what the compiler cannot check.
+//! Calls through function pointers. Only this file and `read` contain code that the compiler cannot check.
 //!
-//! That a library keeps to the interface cannot be checked. What it answers can, and is: see `response`, `marker`, `echo`.
-#![allow(unsafe_code, reason = "functions behind pointers, and the views that they get")]
+//! It is not possible to check that a library follows the interface. Its results are checked in `response`,
+//! `marker` and `echo`.
+#![allow(unsafe_code, reason = "calls through function pointers, and the views passed to them")]
 
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -36,11 +37,11 @@ pub fn addresses() -> [usize; 3] {
 /// The values of parameters, and the context that points to them.
 struct Parameters {
     context: abi::Context,
-    // The context points to them.
+    // The context points to these values.
     _values: Box<[abi::Value]>,
 }
 
-/// What every call gets, shared by all states of a scheme.
+/// The context of every call, shared by all states of a scheme.
 #[derive(Clone)]
 pub(crate) struct Context(Arc<Parameters>);
 
@@ -62,12 +63,12 @@ impl fmt::Debug for Context {
     }
 }
 
-/// Plain bytes, zero at first, aligned to 16.
+/// Plain bytes, initially zero, aligned to 16.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct State(Box<[u128]>);
 
 impl State {
-    /// This many bytes, rounded up to whole words.
+    /// A state of this number of bytes, rounded up to whole words.
     pub fn new(bytes: u64) -> State {
         State(vec![0; (bytes as usize).div_ceil(16)].into_boxed_slice())
     }
@@ -82,7 +83,7 @@ impl State {
     }
 }
 
-/// Begins a flow.
+/// Starts a flow.
 pub(crate) fn start(
     table: &abi::Response,
     state: &mut State,
@@ -110,14 +111,14 @@ pub(crate) fn call(
     let tick = match call {
         Call::Ack(ack) => {
             if let Some(handle) = table.ack {
-                // SAFETY: as for `start`.
+                // SAFETY: as in `start`.
                 unsafe { handle(state, context, now, ack, pace) }
             }
             return;
         }
         Call::Sent(sent) => {
             if let Some(handle) = table.sent {
-                // SAFETY: as for `start`.
+                // SAFETY: as in `start`.
                 unsafe { handle(state, context, sent, pace) }
             }
             return;
@@ -127,12 +128,12 @@ pub(crate) fn call(
         Call::Restart => table.restart,
     };
     if let Some(handle) = tick {
-        // SAFETY: as for `start`.
+        // SAFETY: as in `start`.
         unsafe { handle(state, context, now, pace) }
     }
 }
 
-/// State of a switch, and of its lanes.
+/// The state of a switch and of its lanes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SwitchState {
     whole: State,
@@ -146,7 +147,7 @@ impl SwitchState {
     }
 }
 
-/// Begins a marker.
+/// Starts a marker.
 pub(crate) fn begin(table: &abi::Marker, state: &mut SwitchState, context: &Context, shape: &SwitchShape) {
     let Some(start) = table.start else { return };
     let name = std::ffi::CString::new(shape.name.replace('\0', " ")).unwrap_or_default();
@@ -162,12 +163,12 @@ pub(crate) fn begin(table: &abi::Marker, state: &mut SwitchState, context: &Cont
     unsafe { start(state.whole.get(), state.lanes.get(), context.get(), &shape) }
 }
 
-/// Whether a marker need not be shown packets that have arrived, or that are stored.
+/// Whether a marker ignores packets that have arrived, or that have been stored.
 pub(crate) fn is_deaf(table: &abi::Marker, stored: bool) -> bool {
     if stored { table.stored.is_none() } else { table.arrived.is_none() }
 }
 
-/// Shows a marker a packet that has arrived, or that is stored.
+/// Informs a marker of a packet that has arrived, or that has been stored.
 pub(crate) fn arrived(
     table: &abi::Marker,
     state: &mut SwitchState,
@@ -178,12 +179,12 @@ pub(crate) fn arrived(
 ) {
     let handle = if stored { table.stored } else { table.arrived };
     if let Some(handle) = handle {
-        // SAFETY: as for `begin`; the view lives as long as the call.
+        // SAFETY: as in `begin`; the view lives as long as the call.
         unsafe { handle(state.whole.get(), state.lanes.get(), context.get(), packet, view) }
     }
 }
 
-/// Whether a packet that departs is marked.
+/// Whether a departing packet is marked.
 pub(crate) fn departing(
     table: &abi::Marker,
     state: &mut SwitchState,
@@ -192,7 +193,7 @@ pub(crate) fn departing(
     view: &abi::View,
 ) -> bool {
     let Some(handle) = table.departing else { return false };
-    // SAFETY: as for `arrived`.
+    // SAFETY: as in `arrived`.
     unsafe { handle(state.whole.get(), state.lanes.get(), context.get(), packet, view) != 0 }
 }
 
@@ -206,12 +207,12 @@ pub(crate) fn answer(table: &abi::Echo, context: &Context, packet: &abi::Receive
     answer
 }
 
-/// A switch as its marker may see it: no port beyond its ports, no lane beyond its lanes.
+/// A switch as its marker may see it, limited to existing ports and lanes.
 pub(crate) struct Window<'a, V> {
     switch: &'a V,
     ports: u16,
     vls: u16,
-    /// What was asked for and does not exist.
+    /// The last requested port and lane that do not exist.
     strayed: Cell<Option<(u16, u16)>>,
 }
 
@@ -220,7 +221,7 @@ impl<'a, V: SwitchView> Window<'a, V> {
         Window { switch, ports, vls, strayed: Cell::new(None) }
     }
 
-    /// The port and lane that were asked for and do not exist.
+    /// The last requested port and lane that do not exist.
     pub fn strayed(&self) -> Option<(u16, u16)> {
         self.strayed.get()
     }
@@ -245,7 +246,7 @@ impl<'a, V: SwitchView> Window<'a, V> {
         draw,
     };
 
-    /// The view for the C interface; it must not outlive this.
+    /// The view for the C interface. It must not outlive `self`.
     #[inline]
     pub fn view(&self) -> abi::View {
         let (ask, switch_) = (const { &Self::QUESTIONS }, ptr::from_ref(self).cast());
@@ -256,14 +257,14 @@ impl<'a, V: SwitchView> Window<'a, V> {
 /// The window behind a pointer of a view.
 ///
 /// # Safety
-/// It is that of [`Window::view`], and the window lives.
+/// The pointer must come from [`Window::view`], and the window must be alive.
 unsafe fn window<'a, V>(switch: *const c_void) -> &'a Window<'a, V> {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller.
     unsafe { &*switch.cast() }
 }
 
 unsafe extern "C" fn room<V: SwitchView>(switch: *const c_void, input: u16, vl: u16) -> u32 {
-    // SAFETY: a marker gets the pointer with the function.
+    // SAFETY: a marker gets the pointer together with the function.
     unsafe { window::<V>(switch) }.ask(input, vl, 0, |switch, vl| switch.room(input, vl))
 }
 
@@ -306,7 +307,7 @@ unsafe extern "C" fn packet_time<V: SwitchView>(switch: *const c_void, port: u16
 
 /// [`becalm_fabric::policy::Departure::draw`].
 unsafe extern "C" fn draw(packet: *const abi::Packet) -> f64 {
-    // SAFETY: a marker gets a valid packet, and hands it on.
+    // SAFETY: a marker gets a valid packet and passes it on.
     let packet = unsafe { &*packet };
     let bits = mix(u64::from(packet.tie), u64::from(packet.switch_rank)) >> 11;
     bits as f64 / (1u64 << 53) as f64

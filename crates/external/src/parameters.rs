@@ -1,4 +1,4 @@
-//! Parameters that a scheme from outside declares, and their values in a scenario.
+//! Parameters that an external scheme declares, and their values in a scenario.
 
 use becalm_engine::Time;
 use becalm_schema::did_you_mean;
@@ -18,7 +18,7 @@ pub enum Kind {
     Truth,
     /// A time, in picoseconds.
     Time,
-    /// One of these words; its value is their place.
+    /// One of these words. Its value is the word's index.
     Word(Vec<String>),
 }
 
@@ -61,10 +61,10 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// The value that a scenario gives it.
+    /// Reads its value in a scenario.
     ///
     /// # Errors
-    /// What the value must be.
+    /// The requirement on the value.
     pub fn read(&self, given: &Json) -> Result<Value, String> {
         let value = self.value(given).ok_or_else(|| format!("must be {}", self.expects()))?;
         if self.holds(value) { Ok(value) } else { Err(format!("must be {}", self.range())) }
@@ -120,7 +120,7 @@ impl Parameter {
         }
     }
 
-    /// A value as a scenario has it.
+    /// A value as written in a scenario.
     pub fn show(&self, value: Value) -> Json {
         match (&self.kind, value) {
             (_, Value::Number(number)) => json!(number),
@@ -151,10 +151,10 @@ impl Parameter {
     }
 }
 
-/// The values of all parameters: those that are given, and the fallbacks of the others.
+/// The values of all parameters: the given values, and the defaults of the others.
 ///
 /// # Errors
-/// A conflict for each key that does not exist, and for each value that is wrong, blamed on its key.
+/// A conflict for each unknown key and each wrong value, reported at its key.
 pub fn settle(declared: &[Parameter], given: &[(String, Json)]) -> Result<Vec<Value>, Vec<Conflict>> {
     let names: Vec<&str> = declared.iter().map(|parameter| parameter.name.as_str()).collect();
     let mut wrong: Vec<Conflict> = Vec::new();

@@ -1,4 +1,4 @@
-//! The table of a scheme from outside in a scenario: `[response.external]`.
+//! The table of an external scheme in a scenario: `[response.external]`.
 
 use std::sync::Arc;
 
@@ -11,13 +11,14 @@ use crate::parameters::{Parameter, settle};
 use crate::scheme::{Provided, Seam};
 
 becalm_schema::table! {
-    /// A user-defined scheme, in Python, C or another language. The command line or a program provides its code, never a scenario.
+    /// A user-defined scheme, in Python, C or another language. The command line or a program provides its
+    /// code; a scenario never contains code.
     pub struct Params {
-        /// The name of the scheme, as its code declares it.
+        /// The name of the scheme, as declared in its code.
         pub name: Name,
         /// Values of the parameters that the scheme declares.
         pub parameters: Settings = Settings::default(),
-        /// SHA-256 of the file that is meant, in hexadecimal digits; a scheme from another file is refused.
+        /// SHA-256 of the expected file, in hexadecimal digits. A scheme from another file is refused.
         pub sha256: Option<String> = None,
     }
 }
@@ -44,7 +45,7 @@ impl Field for Name {
     }
 }
 
-/// The values that a scenario gives to parameters, and the scheme that they are meant for once it is known.
+/// The parameter values in a scenario, and the scheme that they belong to, once it is known.
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     given: Vec<(String, Json)>,
@@ -96,7 +97,7 @@ fn scalar(node: &Node) -> Option<Json> {
 }
 
 impl Params {
-    /// Finds the scheme among those that are provided, and settles its parameters.
+    /// Finds the scheme among the provided ones, and determines its parameters.
     ///
     /// # Errors
     /// Conflicts, with keys in this table.
@@ -105,7 +106,7 @@ impl Params {
             return Err(vec![self.missing(seam, provided)]);
         };
         if let Some(meant) = self.sha256.as_deref().filter(|meant| *meant != scheme.sha256) {
-            let problem = format!("is not the hash of {}, which is {}", scheme.origin, scheme.sha256);
+            let problem = format!("does not match {}, whose hash is {}", scheme.origin, scheme.sha256);
             return Err(vec![Conflict::new("sha256", if meant.is_empty() { "is empty".to_string() } else { problem })]);
         }
         let values = settle(&scheme.parameters, &self.parameters.given).map_err(|wrong| {
@@ -121,20 +122,20 @@ impl Params {
     fn missing(&self, seam: Seam, provided: &Provided) -> Conflict {
         let names = provided.names(seam);
         let problem = format!(
-            "needs code that was not provided; a scenario never brings its own: use --{} FILE:NAME on the command line, or \
-             schemes=[...] in Python",
+            "needs code, which a scenario never contains: provide it with --{} FILE:NAME on the command line, \
+             or schemes=[...] in Python",
             seam.word()
         );
         let valid = if names.is_empty() { String::new() } else { names.join(", ") };
         Conflict { valid, ..Conflict::new("name", problem) }
     }
 
-    /// The scheme behind the table, once it is known.
+    /// The scheme of the table, once it is known.
     pub fn linked(&self) -> Option<&Arc<Linked>> {
         self.parameters.linked.as_ref()
     }
 
-    /// The parameter with this name, and its value.
+    /// The parameter with this name and its value.
     pub fn parameter(&self, name: &str) -> Option<(&Parameter, crate::parameters::Value)> {
         let linked = self.linked()?;
         let pairs = linked.scheme.parameters.iter().zip(&linked.values);

@@ -7,17 +7,19 @@ use crate::abi;
 use crate::parameters::{Kind, Parameter, Value};
 use crate::scheme::{Functions, Objects, Scheme, Seam};
 
-/// Most parameters, words, bytes of state that a declaration may have: more are a sign of other memory than was meant.
+/// Largest number of parameters, words or bytes of state in a declaration. Larger numbers indicate a wrong
+/// address.
 const MOST: u64 = 1 << 24;
 
-/// Reads the declaration of a scheme. `objects` are its functions if it has no table of its own.
+/// Reads the declaration of a scheme. `objects` replaces its functions if it has no function table.
 ///
 /// # Safety
-/// At the address is a `becalm_scheme` of this version of the interface, or at least its first four bytes if the version is
-/// another one. It and everything that it points to must stay there for ever.
+/// The address must point to a `becalm_scheme` of this version of the interface; for another version, at
+/// least its first four bytes must be readable. The declaration and everything that it points to must never
+/// be freed.
 ///
 /// # Errors
-/// Why it is refused.
+/// The reason that the declaration is refused.
 pub unsafe fn scheme(
     address: usize,
     origin: &str,
@@ -27,22 +29,22 @@ pub unsafe fn scheme(
     if address == 0 {
         return Err("declares no scheme".to_string());
     }
-    // SAFETY: the caller's; the version is read before all else.
+    // SAFETY: guaranteed by the caller. The version is read first.
     let version = unsafe { *(address as *const u32) };
     if version != abi::ABI {
         return Err(format!(
-            "is made for version {version} of becalm's C interface, and this becalm has version {}; compile it with the header \
-             that `becalm new-scheme --header` prints",
+            "was made for version {version} of becalm's C interface, but this becalm has version {}; compile it with \
+             the header that `becalm new-scheme --header` prints",
             abi::ABI
         ));
     }
-    // SAFETY: the version is right, so what follows is as declared.
+    // SAFETY: the version is right, so the layout is as declared.
     let raw = unsafe { *(address as *const abi::Scheme) };
     let seam = Seam::numbered(raw.seam).ok_or_else(|| format!("has an unknown seam: {}", raw.seam))?;
     let name = text(raw.name)?;
     let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     if name.is_empty() || !name.chars().all(is_letter) {
-        return Err(format!("has the name {name:?}; a name has small letters, digits and _"));
+        return Err(format!("has the name {name:?}; names may contain only lowercase letters, digits and _"));
     }
     let count = bounded(raw.parameter_count, "parameters")?;
     // SAFETY: as above.
@@ -63,7 +65,7 @@ fn functions(raw: &abi::Scheme, seam: Seam) -> Result<Functions, String> {
     }
     match seam {
         Seam::Response => {
-            // SAFETY: the seam says what is there.
+            // SAFETY: the seam determines the type of the table.
             let table = unsafe { *raw.functions.cast::<abi::Response>() };
             bounded(table.state_bytes, "bytes of state")?;
             table.start.ok_or_else(|| needs("start"))?;
@@ -97,9 +99,9 @@ fn text(pointer: *const c_char) -> Result<String, String> {
     if pointer.is_null() {
         return Ok(String::new());
     }
-    // SAFETY: the header asks for texts that end with a zero.
+    // SAFETY: the header requires zero-terminated texts.
     let text = unsafe { CStr::from_ptr(pointer) };
-    text.to_str().map(str::to_string).map_err(|_| "has a text that is not UTF-8".to_string())
+    text.to_str().map(str::to_string).map_err(|_| "has text that is not UTF-8".to_string())
 }
 
 fn parameter(raw: &abi::Parameter) -> Result<Parameter, String> {
@@ -111,12 +113,12 @@ fn parameter(raw: &abi::Parameter) -> Result<Parameter, String> {
         abi::KIND_TIME => Kind::Time,
         abi::KIND_WORD => {
             let count = bounded(u64::from(raw.word_count), "words")?;
-            // SAFETY: as many words as are declared.
+            // SAFETY: the list has the declared number of words.
             Kind::Word((0..count).map(|i| text(unsafe { *raw.words.add(i) })).collect::<Result<_, _>>()?)
         }
         other => return Err(format!("parameter `{name}` has an unknown kind: {other}")),
     };
-    // SAFETY: the kind says which of both is there, and any bits are a number and an integer.
+    // SAFETY: the kind determines the field, and any bits are a valid number and a valid integer.
     let value = |value: abi::Value| match kind {
         Kind::Number => Value::Number(unsafe { value.number }),
         _ => Value::Integer(unsafe { value.integer }),

@@ -1,4 +1,4 @@
-//! A running response from outside.
+//! An external response in a run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::native::{self, Context, State};
 use crate::params::Params;
 use crate::scheme::{Call, Functions, Properties, ResponseObject, Scheme};
 
-/// A running response from outside. One whose code is not there sends without limits.
+/// An external response in a run. Without its code, it sends without limits.
 pub struct RunningResponse {
     pace: abi::Pace,
     behind: Behind,
@@ -36,14 +36,14 @@ impl RunningResponse {
         RunningResponse::of(params.linked().cloned(), Faults::default(), 0)
     }
 
-    /// A response that always has this pace, and a timer once.
+    /// A response with this constant pace and a single timer.
     pub fn steered(pace: Pace, timer: Time) -> RunningResponse {
         let mut steered = RunningResponse::of(None, Faults::default(), 0);
         steered.pace = abi::Pace { gap: pace.gap, window: pace.window, timer: timer.0, reserved: 0 };
         steered
     }
 
-    /// The response of a flow with the defaults of a scheme.
+    /// The response of a flow with the default parameters of a scheme.
     pub fn plain(scheme: Arc<Scheme>, faults: Faults, number: u32) -> RunningResponse {
         let values = scheme.parameters.iter().map(|parameter| parameter.fallback).collect();
         RunningResponse::of(Some(Linked::new(scheme, values)), faults, number)
@@ -62,7 +62,7 @@ impl RunningResponse {
         RunningResponse { pace: abi::Pace::FREE, behind, properties, linked, faults, number, trail: Vec::new() }
     }
 
-    /// Sets where it leaves its failures, and its number in the run.
+    /// Sets the object that records its failures, and its number in the run.
     pub fn watched_by(&mut self, faults: Faults, number: u32) {
         (self.faults, self.number) = (faults, number);
     }
@@ -85,14 +85,14 @@ impl RunningResponse {
         }
     }
 
-    /// Leaves a failure, and goes on without the scheme.
+    /// Records a failure, and continues without the scheme.
     #[cold]
     fn fail(&mut self, now: Time, raised: Option<String>) {
         let abi::Pace { gap, timer, window, .. } = self.pace;
         let problem = raised.unwrap_or_else(|| match () {
             () if window == 0 => "sets a window of 0; it must be at least 1".to_string(),
             () if (0.0..f64::INFINITY).contains(&gap) => {
-                format!("sets its timer to {}, which is not after now", Time(timer))
+                format!("sets its timer to {}, which is not in the future", Time(timer))
             }
             () => format!("sets a gap of {gap}; it must be a finite number, at least 0"),
         });
@@ -182,7 +182,7 @@ impl Response for RunningResponse {
                 self.handle(now, Call::Ack(&raw));
             }
             Notice::Becn => self.handle(now, Call::Becn),
-            // The time that was set may have been moved since.
+            // The timer may have been set to a later time.
             Notice::Timer if self.pace.timer > now.0 => {}
             Notice::Timer => {
                 self.pace.timer = abi::NEVER;
@@ -207,7 +207,8 @@ impl Response for RunningResponse {
 }
 
 impl Clone for RunningResponse {
-    /// A copy; one of an object that has started begins at its start, since the object is not copied.
+    /// Returns a copy. The copy of a started response that is an object starts from the beginning, because
+    /// objects are not copied.
     fn clone(&self) -> RunningResponse {
         let behind = match &self.behind {
             Behind::Native { table, state, context } => {

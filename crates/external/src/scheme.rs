@@ -1,4 +1,4 @@
-//! Schemes from outside, as they are provided to a scenario.
+//! External schemes that are provided to a scenario.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use becalm_fabric::policy::{FlowShape, SwitchShape};
 use crate::abi;
 use crate::parameters::{Parameter, Value};
 
-/// A seam.
+/// A seam: an interface of becalm that a scheme implements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seam {
     /// Responses.
@@ -40,18 +40,18 @@ impl Seam {
     }
 }
 
-/// A scheme from outside.
+/// An external scheme.
 #[derive(Debug)]
 pub struct Scheme {
-    /// Where it sits.
+    /// Its seam.
     pub seam: Seam,
     /// Its name in scenarios.
     pub name: String,
-    /// A sentence about it.
+    /// A one-sentence description.
     pub doc: String,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
-    /// Where it comes from, as its user knows it: `mine.py:Mine`.
+    /// Its origin, as the user named it: `mine.py:Mine`.
     pub origin: String,
     /// SHA-256 of its file, in hexadecimal digits.
     pub sha256: String,
@@ -59,15 +59,15 @@ pub struct Scheme {
     pub functions: Functions,
 }
 
-/// What stands behind a scheme.
+/// The code of a scheme.
 pub enum Functions {
-    /// Functions of a response by the C interface.
+    /// Functions of a response with the C interface.
     Response(abi::Response),
     /// Functions of a marking policy.
     Marking(abi::Marker),
     /// The function of an echo.
     Echo(abi::Echo),
-    /// Objects of a language that keeps its own state: on one thread only.
+    /// Objects of a language that manages their state. They run only on one thread.
     Objects(Box<dyn Objects>),
 }
 
@@ -80,54 +80,54 @@ impl fmt::Debug for Functions {
     }
 }
 
-/// A notice to a response, or a packet that it sends.
+/// An event of a response: a notice, or a packet that it sends.
 #[derive(Clone, Copy, Debug)]
 pub enum Call<'a> {
     /// An ACK.
     Ack(&'a abi::Ack),
     /// A CNP.
     Becn,
-    /// The timer.
+    /// The timer has expired.
     Timer,
-    /// A new flow.
+    /// A new flow begins.
     Restart,
-    /// A packet that goes out.
+    /// A packet is sent.
     Sent(&'a abi::Sent),
 }
 
-/// Properties of objects that a compiled scheme has in its table.
+/// Properties of objects. A compiled scheme has the same properties in its table.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Properties {
-    /// Of a response: bytes of telemetry in each packet; 0 for none.
+    /// Bytes of telemetry in each packet of a response; 0 for none.
     pub trail_bytes: u32,
-    /// As in the table of the seam.
+    /// Flags as in the table of the seam.
     pub flags: u32,
-    /// Of a response: whether it handles packets that go out.
+    /// Whether a response handles the packets that it sends.
     pub sent: bool,
-    /// Of a marker: the number of an attention.
+    /// Number of a marker's attention.
     pub attention: u32,
-    /// Of an echo: most packets that one ACK covers; 0 for no ACK.
+    /// Largest number of packets that one ACK of an echo covers; 0 for no ACKs.
     pub ack_every: u32,
 }
 
-/// Makes objects. Every error is a sentence for the user.
+/// Creates the objects of a scheme. Every error is a sentence for the user.
 pub trait Objects: Send + Sync {
-    /// What they want.
+    /// Their properties.
     fn properties(&self) -> Properties;
-    /// A response for a flow, and its first pace.
+    /// Creates a response for a flow. Returns it with its initial pace.
     ///
     /// # Errors
-    /// The reason, if it cannot be made.
+    /// The reason that it cannot be created.
     fn response(&self, values: &[Value], flow: &FlowShape) -> Result<(Box<dyn ResponseObject>, abi::Pace), String>;
-    /// A marker for a switch.
+    /// Creates a marker for a switch.
     ///
     /// # Errors
-    /// The reason, if it cannot be made.
+    /// The reason that it cannot be created.
     fn marker(&self, values: &[Value], shape: &SwitchShape) -> Result<Box<dyn MarkerObject>, String>;
-    /// An echo for a host.
+    /// Creates an echo for a host.
     ///
     /// # Errors
-    /// The reason, if it cannot be made.
+    /// The reason that it cannot be created.
     fn echo(&self, values: &[Value]) -> Result<Box<dyn EchoObject>, String>;
 }
 
@@ -136,21 +136,21 @@ pub trait ResponseObject: Send {
     /// Handles a call, and sets the pace.
     ///
     /// # Errors
-    /// What went wrong.
+    /// The problem.
     fn call(&mut self, now: u64, call: Call<'_>, pace: &mut abi::Pace) -> Result<(), String>;
 }
 
 /// A marker that is an object.
 pub trait MarkerObject: Send {
-    /// Sees a packet that has arrived, or that is stored.
+    /// Handles a packet that has arrived, or that has been stored.
     ///
     /// # Errors
-    /// What went wrong.
+    /// The problem.
     fn arrived(&mut self, packet: &abi::Packet, view: &abi::View, stored: bool) -> Result<(), String>;
-    /// Whether a packet that departs is marked.
+    /// Whether a departing packet is marked.
     ///
     /// # Errors
-    /// What went wrong.
+    /// The problem.
     fn departing(&mut self, packet: &abi::Packet, view: &abi::View) -> Result<bool, String>;
 }
 
@@ -159,12 +159,12 @@ pub trait EchoObject: Send {
     /// Answers a packet.
     ///
     /// # Errors
-    /// What went wrong.
+    /// The problem.
     fn answer(&mut self, packet: &abi::Received) -> Result<abi::Answer, String>;
 }
 
 impl Scheme {
-    /// What it wants, however it is written.
+    /// The properties of a scheme, for code in any language.
     pub fn properties(&self) -> Properties {
         let default = Properties::default();
         match &self.functions {
@@ -184,12 +184,12 @@ impl Scheme {
     }
 }
 
-/// The schemes that are provided to a scenario.
+/// The schemes provided to a scenario.
 #[derive(Clone, Debug, Default)]
 pub struct Provided(pub Vec<Arc<Scheme>>);
 
 impl Provided {
-    /// The scheme of a seam with this name.
+    /// The scheme with this seam and name.
     pub fn find(&self, seam: Seam, name: &str) -> Option<Arc<Scheme>> {
         self.0.iter().find(|scheme| scheme.seam == seam && scheme.name == name).cloned()
     }

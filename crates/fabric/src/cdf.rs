@@ -1,18 +1,19 @@
-//! Measured distributions of sizes.
+//! Measured size distributions.
 
 use std::fmt;
 
 use becalm_engine::Stream;
 
-/// A distribution of sizes: points of its cumulative distribution function, with straight lines between them.
+/// A size distribution, given by points of its cumulative distribution function, with linear interpolation between
+/// them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cdf {
-    /// Bytes, and the percentage of sizes up to them.
+    /// Sizes in bytes, each with the percentage of sizes up to it.
     points: Vec<(f64, f64)>,
     mean: f64,
 }
 
-/// Why points do not form a cumulative distribution function.
+/// The reason that points do not form a cumulative distribution function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CdfError {
     /// There are fewer than two points.
@@ -21,7 +22,7 @@ pub enum CdfError {
     Begin,
     /// The last percentage is not 100.
     End,
-    /// A size or a percentage is below the one before, or both are the same; the place of the point.
+    /// A size or a percentage is below the previous one, or both are equal. Contains the point's index.
     Falls(usize),
     /// The mean is below 1 B.
     Empty,
@@ -31,19 +32,20 @@ impl fmt::Display for CdfError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             CdfError::TooFew => "has fewer than two points",
-            CdfError::Begin => "must begin at 0%, as with `0 0`",
+            CdfError::Begin => "must begin at 0%, as in `0 0`",
             CdfError::End => "must end at 100%",
-            CdfError::Falls(_) => "must have a larger size or percentage than the point before, and neither smaller",
+            CdfError::Falls(_) => "must increase the size or the percentage, and decrease neither",
             CdfError::Empty => "has a mean below 1 B",
         })
     }
 }
 
 impl Cdf {
-    /// The distribution with these points: bytes, and the percentage of sizes up to them, from 0 to 100.
+    /// Creates a distribution from points: sizes in bytes, each with the percentage of sizes up to it, from 0
+    /// to 100.
     ///
     /// # Errors
-    /// [`CdfError`], for the first point that is wrong.
+    /// [`CdfError`], for the first invalid point.
     pub fn new(points: Vec<(f64, f64)>) -> Result<Cdf, CdfError> {
         let (Some(first), Some(last)) = (points.first(), points.last()) else { return Err(CdfError::TooFew) };
         if points.len() < 2 {
@@ -64,7 +66,7 @@ impl Cdf {
         if mean >= 1.0 { Ok(Cdf { points, mean }) } else { Err(CdfError::Empty) }
     }
 
-    /// The points: bytes and percentages.
+    /// The points, as sizes in bytes and percentages.
     pub fn points(&self) -> &[(f64, f64)] {
         &self.points
     }
@@ -74,7 +76,7 @@ impl Cdf {
         self.mean
     }
 
-    /// The mean as a number of whole bytes, which stands for the mean itself.
+    /// The mean rounded to a whole number of bytes, which identifies the unscaled distribution.
     pub fn whole_mean(&self) -> u32 {
         self.mean.round().max(1.0) as u32
     }
@@ -84,7 +86,7 @@ impl Cdf {
         self.points.last().map_or(0.0, |last| last.0)
     }
 
-    /// The size up to which the given share of sizes is, from 0 to 1.
+    /// The size at or below which the given share of sizes lies. The share is from 0 to 1.
     pub fn quantile(&self, share: f64) -> f64 {
         let percent = 100.0 * share;
         let after = self.points.partition_point(|point| point.1 <= percent).clamp(1, self.points.len() - 1);
@@ -92,7 +94,7 @@ impl Cdf {
         if to > from { low + (high - low) * ((percent - from) / (to - from)).min(1.0) } else { high }
     }
 
-    /// The share of sizes above this one.
+    /// The share of sizes above `bytes`.
     pub fn exceeds(&self, bytes: f64) -> f64 {
         let after = self.points.partition_point(|point| point.0 <= bytes);
         match after {
@@ -105,10 +107,11 @@ impl Cdf {
         }
     }
 
-    /// Mean number of pieces of at most `most` bytes that messages with this mean are cut into.
+    /// Mean number of packets per message, if packets carry at most `most` bytes and messages have this mean
+    /// size.
     pub fn mean_pieces(&self, most: f64, mean: u32) -> f64 {
         let piece = most / self.scale(mean);
-        // The integral over the number of pieces, from 0 on.
+        // The integral over the number of packets, from 0.
         let area = |bytes: f64| {
             let whole = (bytes / piece).floor();
             piece * whole * (whole + 1.0) / 2.0 + (whole + 1.0) * (bytes - whole * piece)
@@ -122,12 +125,12 @@ impl Cdf {
         self.points.windows(2).map(segment).sum()
     }
 
-    /// The factor on all sizes that gives them this mean.
+    /// The factor that scales all sizes to this mean.
     pub fn scale(&self, mean: u32) -> f64 {
         if mean == self.whole_mean() { 1.0 } else { f64::from(mean) / self.mean }
     }
 
-    /// Draws a size around a mean, to the nearest byte, at least 1 B.
+    /// Samples a size with this mean, rounded to the nearest byte and at least 1 B.
     pub fn draw(&self, mean: u32, random: &mut Stream) -> u32 {
         (self.quantile(random.unit()) * self.scale(mean)).round().max(1.0) as u32
     }
@@ -143,7 +146,7 @@ mod tests {
 
     #[test]
     fn quantiles_and_tails_are_inverse() {
-        // A quarter has 100 B exactly, and nothing is between 100 and 300 B.
+        // A quarter of the sizes are exactly 100 B, and none lie between 100 and 300 B.
         let sizes = cdf(&[(0.0, 0.0), (100.0, 50.0), (100.0, 75.0), (300.0, 75.0), (500.0, 100.0)]).unwrap();
         assert_eq!(sizes.mean(), 0.5 * 50.0 + 0.25 * 100.0 + 0.25 * 400.0);
         for (share, bytes) in [(0.0, 0.0), (0.25, 50.0), (0.6, 100.0), (0.75, 300.0), (0.875, 400.0), (1.0, 500.0)] {
@@ -170,7 +173,7 @@ mod tests {
             let pieces = sizes.mean_pieces(piece, sizes.whole_mean());
             assert!((pieces - tails).abs() < 1e-9, "{piece}: {pieces}, {tails}");
         }
-        // Sizes that are twice as large are cut as by pieces of half the size.
+        // Doubling all sizes is equivalent to halving the packet size.
         let twice = sizes.mean_pieces(60.0, 2 * sizes.whole_mean());
         assert!((twice - sizes.mean_pieces(30.0, sizes.whole_mean())).abs() < 0.01, "{twice}");
     }

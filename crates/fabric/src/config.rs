@@ -61,7 +61,7 @@ impl Room {
 /// When a switch may begin to forward a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Switching {
-    /// After its header has arrived, if the next buffer has space for the whole packet (virtual cut-through).
+    /// After its header has arrived, if the next buffer has space for the entire packet (virtual cut-through).
     CutThrough,
     /// After its last byte has arrived.
     StoreAndForward,
@@ -70,7 +70,7 @@ pub enum Switching {
 /// The policy by which a free output chooses a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arbiter {
-    /// The packet for this output that arrived at the switch first.
+    /// The packet for this output that was the first to arrive at the switch.
     ///
     /// Younger packets may overtake a packet at most `max_bypass` times.
     OldestFirst {
@@ -78,8 +78,7 @@ pub enum Arbiter {
         max_bypass: u32,
         /// Which packets the bound protects, and which it holds back.
         bypass: Bypass,
-        /// Whether ACKs and CNPs are subject to the bound as data packets are. Otherwise, they may overtake
-        /// and be overtaken freely.
+        /// Whether the bound also applies to ACKs and CNPs. Otherwise, they may overtake and be overtaken freely.
         counts_answers: bool,
     },
     /// The inputs, in round-robin order.
@@ -97,8 +96,8 @@ impl Arbiter {
 /// The scope of a bound on overtaking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bypass {
-    /// The oldest packet in the switch. Once the bound is reached, no other packet leaves the switch before
-    /// it, unless it lacks credit.
+    /// The oldest packet in the switch. Once the bound is reached, no other packet leaves the switch first,
+    /// unless the oldest packet lacks credit.
     Switch,
     /// Each packet, on its own output and virtual lane. Once the bound is reached, no younger packet leaves
     /// on that output and lane before it. This has no effect where an input buffer can feed several outputs
@@ -109,13 +108,13 @@ pub enum Bypass {
 /// How packets wait in an input buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queueing {
-    /// One virtual output queue per output: no packet waits for one that goes elsewhere.
+    /// One virtual output queue per output, so no packet waits for a packet to another output.
     Voq,
-    /// One queue in order of arrival: only its head can leave (head-of-line blocking).
+    /// One queue in order of arrival, of which only the head can leave (head-of-line blocking).
     Fifo,
 }
 
-/// How many packets one input buffer may send at the same time.
+/// Number of packets that one input buffer may send at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputReads {
     /// One per output.
@@ -139,7 +138,7 @@ pub enum PathSelection {
     Packet,
     /// Round-robin over each set of equal ports.
     RoundRobin,
-    /// The port with the least work waiting. Ports with credit are preferred; a hash breaks ties.
+    /// The port with the least waiting data. Ports with credit are preferred, and a hash breaks ties.
     LeastWaiting {
         /// Number of ports sampled and compared; [`PathSelection::ALL`] for all.
         sample: u32,
@@ -152,8 +151,8 @@ pub enum PathSelection {
     },
     /// Each data packet first goes to a random region (Valiant 1982). Requires [`crate::Detours`].
     Valiant,
-    /// As [`PathSelection::Valiant`], but only if the product of queue length and hops at the source's switch
-    /// is smaller than on the direct path (UGAL-L, Singh 2005).
+    /// As [`PathSelection::Valiant`], but only if the product of queue length and hops, as seen by the
+    /// source's switch, is smaller for the detour than for the direct path (UGAL-L, Singh 2005).
     Ugal,
 }
 
@@ -175,8 +174,7 @@ pub struct SwitchConfig {
     pub vls: u8,
     /// Input buffer of each port and virtual lane.
     pub buffer: Room,
-    /// Time from the arrival of a packet's header (with store-and-forward, its tail) to its earliest
-    /// departure.
+    /// Time from the arrival of a packet's header (or, with store-and-forward, of its tail) to its earliest departure.
     pub forwarding_delay: Time,
     /// Cut-through or store-and-forward.
     pub switching: Switching,
@@ -186,13 +184,13 @@ pub struct SwitchConfig {
     pub paths: PathSelection,
     /// How packets wait in an input buffer.
     pub queueing: Queueing,
-    /// How many packets an input buffer may send at the same time.
+    /// Number of packets that an input buffer may send at the same time.
     pub input_reads: InputReads,
     /// How an output chooses a virtual lane.
     pub vl_arbitration: VlArbitration,
-    /// Distribution of an output's transmission time for a packet, relative to the nominal time at the link's
-    /// rate. Unless it is fixed, switching must be store-and-forward, because a packet cut through could run
-    /// dry.
+    /// Distribution of transmission times, relative to the nominal time at the link's rate. Unless it is fixed,
+    /// switching must be store-and-forward, because the transmission of a packet that cuts through could run out of
+    /// bytes.
     pub service: Distribution,
     /// The policy that keeps a sender from overflowing a buffer.
     pub flow_control: FlowControl,
@@ -280,8 +278,8 @@ impl PacketConfig {
 pub enum Injection {
     /// Round-robin over the flows, packet by packet.
     RoundRobin,
-    /// Messages leave in the order in which they were posted, whatever their flow. A message that its pace or
-    /// window keeps from sending is skipped.
+    /// Messages leave in the order in which they were posted, regardless of their flow. A message is skipped while its
+    /// flow's pace or window does not allow it to send.
     Posted,
 }
 
@@ -297,10 +295,10 @@ pub enum WhenFull {
 /// The policy by which an adapter chooses between answers (ACKs and CNPs) and data on the same lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
-    /// Answers and data alternate. The packet that is due waits for credit, and no other overtakes it on its
+    /// Answers and data alternate. The packet that is due waits for credit, and no other packet overtakes it on its
     /// lane.
     Turns,
-    /// Answers go first. Data packets that lack credit get none while any answer waits.
+    /// Answers have priority. Data packets that lack credit get none while any answer waits.
     First,
 }
 
@@ -315,8 +313,8 @@ pub struct AdapterConfig {
     pub coalesces: bool,
     /// Rate at which data packets are fetched from memory; `None` for the link's rate.
     pub injection_rate: Option<Rate>,
-    /// Time that the host needs to prepare a message before its first packet can be fetched. The host
-    /// prepares one message at a time, while the previous one is being sent.
+    /// Time in which the host prepares a message before its first packet can be fetched. The host prepares one message
+    /// at a time, while the previous one is being sent.
     pub message_overhead: Time,
     /// Rate at which packets drain from a receive buffer as large as a switch's; `None` if they drain on
     /// arrival.

@@ -58,7 +58,7 @@ impl<O: Observer> Context<'_, O> {
         self.put(time, Key::new(node.0, signal.kind(), tie, port), signal.into());
     }
 
-    /// Schedules an event by its rank; it usually belongs to the same group.
+    /// Schedules an event by its rank. The event usually belongs to the same group.
     #[inline(never)]
     fn put(&mut self, time: Time, key: Key, signal: Word) {
         self.agenda.signal(time, key, signal.0);

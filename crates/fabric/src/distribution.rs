@@ -6,21 +6,21 @@ use becalm_engine::{Stream, Time};
 
 use crate::cdf::Cdf;
 
-/// The distribution by which a quantity varies around its mean, as a factor on that mean.
+/// The distribution of a quantity around its mean, as a factor of the mean.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Distribution {
     /// Always the mean.
     Fixed,
     /// Exponentially distributed.
     Exponential,
-    /// The mean of `shape` exponentially distributed numbers; its variance is 1 / `shape`.
+    /// The mean of `shape` exponentially distributed numbers. Its variance is 1 / `shape`.
     Erlang {
         /// At least 1.
         shape: u32,
     },
-    /// Evenly between 1 - `spread` and 1 + `spread`; its variance is `spread`^2 / 3.
+    /// Uniform between 1 - `spread` and 1 + `spread`. Its variance is `spread`^2 / 3.
     Uniform {
-        /// More than 0, at most 1.
+        /// Greater than 0 and at most 1.
         spread: f64,
     },
     /// A measured distribution.
@@ -28,7 +28,7 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    /// Draws a span around a mean: to the nearest picosecond, at least 1 ps.
+    /// Samples a time with this mean, rounded to the nearest picosecond and at least 1 ps.
     pub fn span(&self, mean: Time, random: &mut Stream) -> Time {
         match *self {
             Distribution::Fixed => mean,
@@ -42,8 +42,8 @@ impl Distribution {
         }
     }
 
-    /// Draws a size around a mean: to the nearest byte, at least 1 B unless the mean is fixed. Around the mean of a
-    /// measured distribution, sizes are those that were measured.
+    /// Samples a size with this mean, rounded to the nearest byte. Unless the distribution is fixed, the size is at
+    /// least 1 B. If the mean is the measured distribution's own mean, sizes are as measured.
     pub fn size(&self, mean: u32, random: &mut Stream) -> u32 {
         match self {
             Distribution::Measured(cdf) => cdf.draw(mean, random),
@@ -63,7 +63,7 @@ mod tests {
             (Distribution::Exponential, 1.0),
             (Distribution::Erlang { shape: 4 }, 0.25),
             (Distribution::Uniform { spread: 0.5 }, 1.0 / 12.0),
-            // Evenly between 0 and 2.
+            // Uniform between 0 and 2.
             (Distribution::Measured(Arc::new(Cdf::new(vec![(0.0, 0.0), (200.0, 100.0)]).unwrap())), 1.0 / 3.0),
         ];
         let (mean, n) = (Time::from_us(10), 200_000);
@@ -72,7 +72,7 @@ mod tests {
             let draws = (0..n).map(|_| distribution.span(mean, &mut random).as_secs() / mean.as_secs());
             let (sum, squares) = draws.fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
             let found = sum / f64::from(n);
-            // Three standard errors of the mean; the variance to 3%.
+            // Three standard errors for the mean, 3% for the variance.
             assert!(
                 (found - 1.0).abs() <= 3.0 * (variance / f64::from(n)).sqrt() + 1e-12,
                 "{distribution:?}: mean {found}"

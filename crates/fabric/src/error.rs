@@ -6,7 +6,7 @@ use thiserror::Error;
 /// An error of the fabric.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum FabricError {
-    /// No route.
+    /// No route exists.
     #[error("host `{destination}` cannot be reached from host `{source_host}`: no forwarding entry leads there")]
     Unreachable {
         /// Name of the sending host.
@@ -14,8 +14,8 @@ pub enum FabricError {
         /// Name of the receiving host.
         destination: String,
     },
-    /// A route that never arrives.
-    #[error("packets from `{source_host}` to `{destination}` go in a cycle through switch `{switch}`")]
+    /// A route loops and never arrives.
+    #[error("packets from `{source_host}` to `{destination}` loop through switch `{switch}`")]
     RoutingLoop {
         /// Name of the sending host.
         source_host: String,
@@ -24,40 +24,40 @@ pub enum FabricError {
         /// A switch on the cycle.
         switch: String,
     },
-    /// Every buffer of a cycle waits for room in the next one.
-    #[error("deadlock at {time}: each of these buffers waits for room in the next: {}", cycle.join(" -> "))]
+    /// Every buffer in a cycle waits for space in the next one.
+    #[error("deadlock at {time}: each of these buffers waits for space in the next: {}", cycle.join(" -> "))]
     Deadlock {
-        /// When it was found.
+        /// Time at which the deadlock was found.
         time: String,
-        /// The buffers, as `switch[port]`, the first one again at the end.
+        /// The buffers, as `switch[port]`; the first is repeated at the end.
         cycle: Vec<String>,
     },
-    /// A buffer whose headroom is too small: a packet that came after the pause had no room.
+    /// The headroom of a buffer is too small: a packet that arrived after the pause did not fit.
     #[error(
-        "headroom of {buffer}, VL {vl} is too small: {given} B are given, {needed} B were needed so far; \
-         {sum} B are always enough"
+        "headroom of {buffer}, VL {vl}, is too small: it is {given} B, but at least {needed} B is needed; \
+         {sum} B is always enough"
     )]
     Overflow {
         /// The buffer, as `switch[port]`.
         buffer: String,
         /// Virtual lane.
         vl: usize,
-        /// Bytes that it has.
+        /// Bytes of headroom that the buffer has.
         given: u32,
-        /// Most bytes that were needed.
+        /// Maximum headroom needed so far, in bytes.
         needed: u32,
-        /// Bytes that follow from rate, delays and packet sizes.
+        /// Sufficient headroom in bytes, calculated from rate, delays and packet sizes.
         sum: u32,
     },
-    /// A job waits for ever.
+    /// A job waits forever.
     #[error("job `{job}` cannot end: {stuck}")]
     Stuck {
-        /// Its name.
+        /// Name of the job.
         job: String,
         /// An operation that never ends.
         stuck: Stuck,
     },
-    /// A guard of the model failed: a bug in becalm, not in the scenario.
-    #[error("the model broke its own rule: {0}")]
+    /// An invariant of the model was violated: a bug in becalm, not in the scenario.
+    #[error("an invariant of the model was violated: {0}")]
     Guard(String),
 }

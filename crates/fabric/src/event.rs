@@ -5,12 +5,12 @@ use becalm_engine::{Compact, Key, Time, mix};
 use crate::ids::{FlowId, PortId, RankId, SourceId};
 use crate::packet::Packet;
 
-/// An event at a node; the node is the key's target, the port its source.
+/// An event at a node. The node is the key's target, and the port is its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// At a switch: the header is through and the output known. At a host: the last byte is in.
+    /// At a switch, the header has been processed. At a host, the last byte has arrived.
     Arrive(Packet),
-    /// Any other.
+    /// Any other event.
     Signal(Word),
 }
 
@@ -21,43 +21,42 @@ pub struct Word(pub(crate) u64);
 /// An event other than an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// Credit for a sender that waits for it.
+    /// Credit for a sender that waits.
     Credit {
         /// Virtual lane.
         vl: u8,
     },
     /// The last byte of a packet has left a switch by the port.
     Tail {
-        /// The port by which it came in.
+        /// Port at which the packet arrived.
         input: u16,
-        /// Its virtual lane.
+        /// Virtual lane on which the packet arrived.
         vl: u8,
-        /// Units of the input buffer that it took.
+        /// Units of the input buffer that the packet occupied.
         units: u32,
     },
-    /// An output of a switch is free again, for which a packet waits.
+    /// A switch's output for which a packet waits is free.
     Free,
-    /// At a switch: a packet from a slow link may start on a faster one without running dry; its
-    /// place among those that the switch holds.
+    /// At a switch, a held packet from a slow link may now start on a faster link without a gap. Contains its slot.
     Ready(u32),
-    /// At a switch: the last byte is in of the next packet of the port and lane that had to wait.
+    /// At a switch, the last byte of the next waiting packet of the port and lane has arrived.
     Stored {
         /// Virtual lane.
         vl: u8,
     },
     /// An adapter may be able to send.
     Wake,
-    /// A source has to post or to change.
+    /// A source has to post messages or change its state.
     Post(SourceId),
-    /// A rank of a job has something to do.
+    /// A job's rank has operations to execute.
     Rank(RankId),
-    /// The last byte of a message of a job has left its adapter.
+    /// The last byte of a job's message has left its adapter.
     Left(FlowId),
-    /// The deadline of a response; the number of its pacer.
+    /// The deadline of a response; contains the pacer's number.
     Timer(u32),
-    /// At a host: a packet has been drained; its place among those that the host drains.
+    /// At a host, a packet has been drained. Contains the packet's hash.
     Drained(u32),
-    /// The link behind the port gets another rate; its place in the list of changes.
+    /// The rate of the link at the port changes; contains an index into the list of changes.
     Rate(u32),
 }
 
@@ -83,7 +82,7 @@ impl From<Signal> for Event {
 }
 
 impl From<Signal> for Word {
-    /// The kind is the lowest byte of the word; a lane, in 7 bits, a port and a number follow.
+    /// The kind is stored in the lowest byte of the word, followed by a lane in 7 bits, a port and a number.
     #[inline(always)]
     fn from(signal: Signal) -> Word {
         let (kind, vl, port, number) = match signal {
@@ -128,10 +127,10 @@ impl Word {
 }
 
 impl Signal {
-    /// The rank of arrivals.
+    /// Rank of arrivals among simultaneous events.
     pub(crate) const ARRIVE: u8 = 2;
 
-    /// Rank of the kind among events of the same time and node: events that free resources come first.
+    /// Rank of the kind among simultaneous events at a node. Events that free resources come first.
     pub(crate) const fn kind(self) -> u8 {
         match self {
             Signal::Credit { .. } => 0,
@@ -144,8 +143,8 @@ impl Signal {
         }
     }
 
-    /// The signal that brings credit to a waiting sender, with its time and rank. A hash decides among ports: where
-    /// outputs share inputs, the first has the first choice.
+    /// The signal that delivers credit to a waiting sender, with its time and rank. A hash orders
+    /// simultaneous signals, because the first of several outputs has the first choice of shared inputs.
     #[inline]
     pub(crate) fn credit(time: Time, sender: PortId, vl: u8) -> (Time, Key, Signal) {
         let signal = Signal::Credit { vl };

@@ -1,4 +1,4 @@
-//! Identifiers: numbers with types of their own, so that they cannot be mixed up.
+//! Identifiers, as distinct number types that cannot be confused.
 
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
@@ -16,11 +16,11 @@ macro_rules! id {
 }
 
 id! {
-    /// A host or a switch, in the order of the topology's list of nodes.
+    /// A host or a switch, as an index into the topology's nodes.
     NodeId
 }
 id! {
-    /// A flow (a queue pair): packets from one host to one other, kept in order.
+    /// A flow (a queue pair): packets from one host to another.
     FlowId
 }
 id! {
@@ -28,7 +28,7 @@ id! {
     SourceId
 }
 id! {
-    /// A rank of a job; the ranks of all jobs are numbered one after the other.
+    /// A rank of a job. The ranks of all jobs are numbered consecutively.
     RankId
 }
 
@@ -37,6 +37,6 @@ id! {
 pub struct PortId {
     /// The node.
     pub node: NodeId,
-    /// The port's number on that node, from 0.
+    /// Number of the port on its node, starting at 0.
     pub port: u16,
 }

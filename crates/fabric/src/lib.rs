@@ -1,21 +1,22 @@
 //! The lossless network: links, switches, hosts, and the traffic between them.
 //!
-//! No packet is ever dropped: a sender needs credit for a whole packet before it begins, and a buffer returns the
-//! credit when the packet's last byte has left it; or a buffer pauses its sender in time (PFC).
+//! No packet is ever dropped. With credits, a sender needs credit for an entire packet before it begins, and a buffer
+//! returns the credit after the packet's last byte has left. With PFC, a buffer pauses its sender before it can
+//! overflow.
 //!
-//! # Rooms
+//! # Modules
 //!
-//! Imports run one way: a room uses only rooms above it in this list.
+//! Dependencies are one-way. A module uses only modules above it in this list.
 //!
-//! | room | contents |
+//! | module | contents |
 //! |---|---|
 //! | [`ids`], [`packet`], [`distribution`], [`error`] | identifiers, packets, distributions, errors |
-//! | [`network`] | link rates, topologies and their generators, routes and the paths by them |
-//! | [`config`] | settings of switches and adapters, sizes of packets |
+//! | [`network`] | link rates, topologies and their generators, routes and paths |
+//! | [`config`] | settings of switches and adapters, packet sizes |
 //! | [`policy`] | the seams: traits that a congestion-control scheme implements, and the observer |
-//! | `trail` | telemetry: what switches record of the path of packets |
+//! | `trail` | telemetry: what switches record along the paths of packets |
 //! | `flow_control` | credit or pauses between a buffer and its sender |
-//! | `event`, `message`, `context` | events, messages between threads, and the context in which nodes handle them |
+//! | `event`, `message`, `context` | events, messages between threads, and the context for handling events |
 //! | `switch` | input buffers, queues, arbitration, forwarding |
 //! | [`host`] | sources, senders, pacers, adapters, receivers |
 //! | [`sim`] | the model that the engine runs: its specification, construction, counters and guards |

@@ -6,7 +6,7 @@ use crate::ids::{FlowId, PortId};
 use crate::packet::Packet;
 use crate::trail::Trail;
 
-/// A packet with a trail that goes over a link.
+/// A packet with a trail that crosses a link.
 #[derive(Clone, Debug)]
 pub struct Recorded {
     /// The time and rank of its arrival.
@@ -18,42 +18,42 @@ pub struct Recorded {
 /// A message from one part to another.
 #[derive(Clone, Debug)]
 pub enum Message {
-    /// A packet that goes over a link.
+    /// A packet that crosses a link.
     Packet {
         /// The time and rank of its arrival.
         at: (Time, Key),
         /// The packet.
         packet: Packet,
     },
-    /// A packet with a trail that goes over a link.
+    /// A packet with a trail that crosses a link.
     Recorded(Box<Recorded>),
     /// The next message of a job's flow.
     Announce {
         /// The flow.
         flow: FlowId,
-        /// The number of its send in the program.
+        /// Index of its send operation in the program.
         send: u32,
     },
-    /// Room that has come free in the buffer behind a link.
+    /// Credit for space that was freed in the buffer at the other end of a link.
     Credit {
-        /// The time at which the sender learns of it.
+        /// Time at which the credit reaches the sender.
         time: Time,
-        /// The port of the sender.
+        /// Port of the sender.
         sender: PortId,
-        /// The place of its credit, and the lane.
+        /// Index of the sender's credit, and the lane.
         credit: (u32, u8),
         /// Units of credit.
         units: u32,
     },
-    /// A pause of a sender, or its end.
+    /// The start or end of a pause.
     Gate {
-        /// The time at which the sender obeys.
+        /// Time at which the sender obeys.
         time: Time,
-        /// The port of the sender.
+        /// Port of the sender.
         sender: PortId,
-        /// The place of its gate, and the lane.
+        /// Index of the sender's gate, and the lane.
         gate: (u32, u8),
-        /// Whether the sender may go on.
+        /// Whether the sender may resume.
         open: bool,
     },
 }

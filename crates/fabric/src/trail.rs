@@ -1,21 +1,22 @@
-//! Telemetry: the trails of packets, which switches write and ACKs take back to the source.
+//! Telemetry in the form of packet trails, which switches record and ACKs return to the source.
 //!
-//! A packet holds the place of its trail where others hold the time that the receiver held them, so that no packet is
-//! larger. A trail ends with the ACK that takes it over, or with the packet if no ACK does.
+//! To save space, a packet stores its trail's index in the field that otherwise holds the receiver's holding
+//! time. A trail ends with the ACK that inherits it, or with the packet if no ACK does.
 
 use becalm_engine::Time;
 
 use crate::packet::{Packet, held_for};
 use crate::policy::Hop;
 
-/// What switches have recorded of a packet's path, and how long the receiver held the packet, in nanoseconds.
+/// The switches' records along a packet's path, and the time for which the receiver held the packet, in
+/// nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trail {
     hops: Vec<Hop>,
     held: u32,
 }
 
-/// The trails of the packets of one part; freed places are used again.
+/// The trails of a part's packets. Freed indices are reused.
 #[derive(Debug, Default)]
 pub(crate) struct Trails {
     places: Vec<Trail>,
@@ -23,19 +24,19 @@ pub(crate) struct Trails {
 }
 
 impl Trail {
-    /// The records, in the order of the switches.
+    /// The records, in path order.
     pub fn hops(&self) -> &[Hop] {
         &self.hops
     }
 
-    /// The time that the receiver held the packet and its ACK.
+    /// The time for which the receiver held the packet and its ACK.
     pub fn held(&self) -> Time {
         Time::from_ns(u64::from(self.held))
     }
 }
 
 impl Trails {
-    /// Trails that have not ended.
+    /// Number of trails that have not ended.
     pub fn in_use(&self) -> usize {
         self.places.len() - self.free.len()
     }
@@ -49,14 +50,14 @@ impl Trails {
         packet.set_trail(place);
     }
 
-    /// Adds what a switch records to the trail of a packet that has one.
+    /// Adds a switch's record to a packet's trail, if it has one.
     pub fn record(&mut self, packet: &Packet, hop: Hop) {
         if let Some(place) = packet.trail() {
             self.places[place as usize].hops.push(hop);
         }
     }
 
-    /// Adds time that the receiver has held a packet.
+    /// Adds time for which the receiver held a packet.
     #[inline]
     pub fn hold(&mut self, time: Time, packet: &mut Packet) {
         match packet.trail() {
@@ -76,7 +77,7 @@ impl Trails {
         Some(std::mem::take(&mut self.places[place as usize]))
     }
 
-    /// Takes back the memory of a trail that has just ended.
+    /// Reclaims the memory of a trail that has just ended.
     pub fn reuse(&mut self, mut trail: Trail) {
         if let Some(place) = self.free.last() {
             trail.hops.clear();
@@ -84,14 +85,14 @@ impl Trails {
         }
     }
 
-    /// Takes in the trail of a packet that comes from another part.
+    /// Adopts the trail of a packet that arrives from another part.
     pub fn take_in(&mut self, packet: &mut Packet, trail: Trail) {
         self.begin(packet);
         let place = packet.trail().expect("just begun");
         self.places[place as usize] = trail;
     }
 
-    /// Takes over all trails of another part; returns the number by which their places move.
+    /// Takes over all trails of another part; returns the offset to add to their indices.
     pub fn join(&mut self, other: Trails) -> u32 {
         let first = self.places.len() as u32;
         self.places.extend(other.places);

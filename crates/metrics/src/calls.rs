@@ -1,25 +1,25 @@
-//! Calls of the seams, and their answers: for those who build a scheme elsewhere, such as in hardware, and compare.
+//! Calls of schemes and their answers, for comparison with another implementation of a scheme, such as hardware.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::{
     Arrival, Attention, Departure, FlowShape, Marker, Notice, Pace, Response, Sent, SwitchView,
 };
 
-/// A scheme whose calls can be recorded. It answers as the scheme itself does.
+/// A scheme whose calls can be recorded. It behaves like the scheme itself.
 #[derive(Clone, Debug)]
 pub struct Heard<S, C> {
     scheme: S,
-    /// Its calls so far; `None` where they are not recorded.
+    /// The recorded calls so far; `None` if calls are not recorded.
     pub calls: Option<Vec<C>>,
 }
 
 impl<S, C> Heard<S, C> {
-    /// A scheme, with or without a recording.
+    /// Wraps a scheme; records its calls if `recorded`.
     pub fn new(scheme: S, recorded: bool) -> Heard<S, C> {
         Heard { scheme, calls: recorded.then(Vec::new) }
     }
 
-    /// Number of calls so far.
+    /// Number of calls recorded so far.
     pub fn count(&self) -> usize {
         self.calls.as_ref().map_or(0, Vec::len)
     }
@@ -45,7 +45,7 @@ pub enum MarkerFunction {
 }
 
 impl MarkerFunction {
-    /// Its name.
+    /// Name of the function.
     pub const fn name(self) -> &'static str {
         match self {
             MarkerFunction::Arrived => "arrived",
@@ -56,32 +56,32 @@ impl MarkerFunction {
     }
 }
 
-/// A call of a marker. Fields that the function neither receives nor answers are zero.
+/// A call of a marker. Fields that the function neither receives nor returns are zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MarkerCall {
-    /// The time.
+    /// Time of the call.
     pub time: Time,
-    /// The function.
+    /// Called function.
     pub function: MarkerFunction,
-    /// The input of the packet.
+    /// Input port of the packet.
     pub input: u16,
-    /// Its output.
+    /// Output port of the packet.
     pub output: u16,
-    /// Its virtual lane.
+    /// Virtual lane of the packet.
     pub vl: u8,
-    /// Its place in the order of arrival.
+    /// Position of the packet in the order of arrival.
     pub order: u64,
-    /// Its size in bytes.
+    /// Size of the packet in bytes.
     pub size: u32,
-    /// Whether it has to wait.
+    /// Whether the packet has to wait.
     pub waits: bool,
-    /// Of the view: packets for which the input has room.
+    /// Number of packets for which the input has buffer space, according to the view.
     pub room: u32,
-    /// Packets that wait for the output.
+    /// Number of packets that wait for the output.
     pub waiting: u32,
-    /// Packets for the output that are present.
+    /// Number of packets in the switch for the output.
     pub present: u32,
-    /// The answer: whether the packet is marked.
+    /// Whether the packet is marked (the result).
     pub marked: bool,
 }
 
@@ -166,7 +166,7 @@ impl<K: Marker> Marker for Heard<K, MarkerCall> {
         self.scheme.attention()
     }
 
-    // A recording has every packet, those that meet no other, too: one who counts packets would miss them.
+    // A recording includes packets that pass without meeting another, since a marker may count packets.
     fn sees_passing(&self) -> bool {
         self.scheme.sees_passing() || self.calls.is_some() && self.attention() > Attention::Nothing
     }
@@ -176,25 +176,25 @@ impl<K: Marker> Marker for Heard<K, MarkerCall> {
     }
 }
 
-/// Functions of a response, with the notices one by one.
+/// Functions of a response, with each kind of notice listed separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResponseFunction {
     /// [`Response::start`].
     Start,
-    /// [`Response::notice`] of an ACK.
+    /// [`Response::notice`] for an ACK.
     Ack,
-    /// The same of a congestion notification packet.
+    /// [`Response::notice`] for a congestion notification packet.
     Becn,
-    /// The same at the deadline.
+    /// [`Response::notice`] at the deadline.
     Timer,
-    /// The same of a new flow.
+    /// [`Response::notice`] for a new flow.
     Restart,
     /// [`Response::sent`].
     Sent,
 }
 
 impl ResponseFunction {
-    /// Its name.
+    /// Name of the function.
     pub const fn name(self) -> &'static str {
         match self {
             ResponseFunction::Start => "start",
@@ -216,24 +216,24 @@ impl ResponseFunction {
     }
 }
 
-/// A call of a response. What its function is not shown is zero.
+/// A call of a response. Fields that the function does not receive are zero.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ResponseCall {
-    /// The time; zero for the start.
+    /// Time of the call; zero for the start.
     pub time: Time,
-    /// The function.
+    /// Called function.
     pub function: ResponseFunction,
-    /// Marked packets that an ACK reports.
+    /// Number of marked packets that an ACK reports.
     pub marked: u32,
-    /// Packets that it covers.
+    /// Number of packets that an ACK covers.
     pub covers: u32,
-    /// Size of a packet that goes out; at the start that of a full one.
+    /// Size of a departing packet; at the start, the size of a full packet.
     pub size: u32,
-    /// Packets that are not yet acknowledged.
+    /// Number of packets not yet acknowledged.
     pub in_flight: u32,
-    /// The answer: the pace from then on.
+    /// The pace after the call (the result).
     pub pace: Pace,
-    /// The answer: when it wants to be called by its timer.
+    /// Time for which the response requests its timer (the result).
     pub deadline: Option<Time>,
 }
 
@@ -255,7 +255,7 @@ impl<R: Response> Response for Heard<R, ResponseCall> {
         self.scheme.trail()
     }
 
-    // A recording has every call, those that change no answer, too.
+    // A recording includes calls that do not change the result.
     fn is_steady(&self) -> bool {
         self.scheme.is_steady() && self.calls.is_none()
     }
@@ -291,7 +291,7 @@ impl<R: Response> Response for Heard<R, ResponseCall> {
 mod tests {
     use super::*;
 
-    /// Sends at line rate until the first mark, and asks for a timer from then on.
+    /// Sends at line rate until the first mark, and requests a timer after that.
     #[derive(Clone, Debug)]
     struct Once(f64);
     impl Response for Once {

@@ -1,4 +1,4 @@
-//! Completion times and slowdowns of messages: means and percentiles, of all and by size.
+//! Means and percentiles of the completion times and slowdowns of messages, for all messages and by size.
 
 use becalm_engine::order;
 
@@ -7,25 +7,25 @@ use crate::quantiles::Quantiles;
 use crate::schema;
 use crate::table::Table;
 
-/// Bits of the counts of completion times.
+/// Precision bits of the counts of completion times.
 const BITS: u8 = 10;
-/// Bins of sizes, each with an equal share of a group's messages.
+/// Number of size bins, each with an equal share of a group's messages.
 const BINS: usize = 20;
 
 /// One message of a group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Completion {
-    /// Its group.
+    /// Group of the message.
     pub group: u32,
-    /// Its payload in bytes.
+    /// Payload in bytes.
     pub bytes: u64,
-    /// Seconds from posting to the arrival of its last byte.
+    /// Seconds from posting to the arrival of the last byte.
     pub time: f64,
-    /// That time over the time on an empty network.
+    /// Ratio of that time to the time on an empty network.
     pub slowdown: f64,
 }
 
-/// Mean and percentiles of some numbers; NaN without numbers.
+/// Mean and percentiles of a set of numbers; NaN if the set is empty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Spread {
     mean: f64,
@@ -37,7 +37,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// A percentile is the smallest number that at least this share of them does not exceed.
+    /// The percentile for a share is the smallest number that is at least as large as that share of the numbers.
     fn of(numbers: impl Iterator<Item = f64>) -> Spread {
         let mut sorted: Vec<f64> = numbers.collect();
         order::sort_by(&mut sorted, f64::total_cmp);
@@ -49,7 +49,7 @@ impl Spread {
     }
 }
 
-/// Some messages together.
+/// Statistics of several messages.
 struct Summary {
     messages: u64,
     bytes: u64,
@@ -73,7 +73,7 @@ impl Summary {
     }
 }
 
-/// The table `completion`: a row for each group, with the number of its messages that were posted and not delivered.
+/// The table `completion`, with one row per group. `unfinished` counts the messages that were posted but not delivered.
 pub fn by_group(messages: &[Completion], groups: &[String], unfinished: Vec<u64>) -> Table {
     let of_groups = split(messages, groups.len());
     let summaries: Vec<Summary> = of_groups.iter().map(|messages| Summary::of(messages)).collect();
@@ -85,8 +85,8 @@ pub fn by_group(messages: &[Completion], groups: &[String], unfinished: Vec<u64>
     with_spreads(table, &summaries)
 }
 
-/// The table `completion_by_size`: up to 20 rows for each group, each with a twentieth of its messages, in the order of
-/// their sizes. Messages of one size are in one row.
+/// The table `completion_by_size`, with up to 20 rows per group, each with a twentieth of the group's messages in order
+/// of size. Messages of equal size share a row.
 pub fn by_size(messages: &[Completion], groups: &[String]) -> Table {
     let (mut names, mut summaries) = (Vec::new(), Vec::new());
     for (mut of_group, name) in split(messages, groups.len()).into_iter().zip(groups) {
@@ -104,7 +104,7 @@ pub fn by_size(messages: &[Completion], groups: &[String]) -> Table {
     with_spreads(table, &summaries)
 }
 
-/// The table `completion_times`: the histogram of every group.
+/// The table `completion_times`, with a histogram for every group.
 pub fn histogram(messages: &[Completion], groups: &[String]) -> Table {
     let mut times = vec![Quantiles::new(BITS); groups.len()];
     for message in messages {
@@ -119,7 +119,7 @@ fn split(messages: &[Completion], groups: usize) -> Vec<Vec<Completion>> {
     split
 }
 
-/// Messages in the order of their sizes, cut after the sizes that a twentieth, two twentieths and so on do not exceed.
+/// Splits messages sorted by size after each twentieth, keeping messages of equal size together.
 fn bins(sorted: &[Completion]) -> Vec<&[Completion]> {
     let mut bins = Vec::new();
     let mut rest = sorted;
@@ -201,7 +201,7 @@ mod tests {
         assert_eq!(floats(&table, "messages"), [10.0; 20]);
         assert_eq!(floats(&table, "largest")[..2], [10.0, 20.0]);
         assert_eq!(floats(&table, "smallest")[..2], [1.0, 11.0]);
-        // Half of the messages have one size: their bins are one.
+        // Half of the messages have the same size, so their bins merge into one.
         let messages: Vec<_> = (1..=200).map(|i| message(i.min(101), 1.0)).collect();
         let table = by_size(&messages, &["f".into()]);
         assert_eq!(floats(&table, "messages"), [vec![10.0; 10], vec![100.0]].concat());

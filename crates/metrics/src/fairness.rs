@@ -1,8 +1,8 @@
-//! How evenly a resource is shared.
+//! Fairness of sharing a resource.
 
-/// Jain's fairness index (sum x)^2 / (n sum x^2): 1 when all shares are equal, 1/n when one takes all.
+/// Jain's fairness index (sum x)^2 / (n sum x^2). It is 1 if all shares are equal, and 1/n if one user gets everything.
 ///
-/// NaN for no shares and for shares that are all zero.
+/// It is NaN if there are no shares or all shares are zero.
 pub fn jain(shares: &[f64]) -> f64 {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|x| x * x).sum();

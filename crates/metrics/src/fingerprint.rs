@@ -10,7 +10,7 @@ use becalm_fabric::{Kind, NodeId, Packet, PortId};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint(u64);
 
-/// Port number of a delivery: no port has this number.
+/// Number that stands for a delivery and that no port has.
 const DELIVERY: u64 = u64::MAX;
 
 impl Fingerprint {

@@ -1,4 +1,4 @@
-//! The whole fabric at fixed steps, one byte per link: what a film of it needs, and no names.
+//! Frames of the entire fabric at fixed steps for animations, with one byte per link and without names.
 
 use becalm_engine::Time;
 
@@ -6,22 +6,22 @@ use crate::schema;
 use crate::table::Table;
 use crate::tree::Role;
 
-/// Bytes of one link and virtual lane in a frame.
+/// Bytes per link and virtual lane in a frame.
 pub const BYTES_PER_LINK: u64 = 5;
 
-/// A share from 0 to 1 as a byte: 255 is all, and only nothing at all is 0.
+/// Converts a share from 0 to 1 to a byte. 1 becomes 255, and only 0 becomes 0.
 pub fn byte(share: f64) -> u8 {
     if share > 0.0 { (share.min(1.0) * 255.0).round().max(1.0) as u8 } else { 0 }
 }
 
-/// One link and virtual lane in a frame.
+/// State of one link and virtual lane in a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
-    /// Occupied share of the input buffer at the link's end.
+    /// Occupied share of the input buffer at the link's receiving end.
     pub occupancy: f64,
-    /// The role of the output at its beginning in a congestion tree.
+    /// Role of the link's output in a congestion tree.
     pub role: Role,
-    /// Share of the time since the frame before in which the link sent.
+    /// Share of the time since the previous frame in which the link sent.
     pub busy: f64,
     /// Share of that time in which a packet waited for credit, on any virtual lane.
     pub stalled: f64,
@@ -29,17 +29,17 @@ pub struct State {
     pub marked: f64,
 }
 
-/// Frames of one virtual lane after the other, for every time.
+/// The frames, ordered by time and then by virtual lane.
 #[derive(Clone, Debug, Default)]
 pub struct Frames {
     times: Vec<Time>,
     vls: Vec<u8>,
-    /// `occupancy`, `role`, `busy`, `stalled`, `marked`: a row of bytes per frame.
+    /// `occupancy`, `role`, `busy`, `stalled` and `marked`, with one row of bytes per frame.
     rows: [Vec<Vec<u8>>; 5],
     groups: Groups,
 }
 
-/// Rates of the groups between frames.
+/// Rates of groups between frames.
 #[derive(Clone, Debug, Default)]
 struct Groups {
     times: Vec<Time>,
@@ -49,7 +49,7 @@ struct Groups {
 }
 
 impl Frames {
-    /// Adds a frame of one virtual lane: the states of all links, in their order.
+    /// Adds a frame of one virtual lane: the states of all links, in order.
     pub fn push(&mut self, time: Time, vl: u8, links: impl Iterator<Item = State>) {
         self.times.push(time);
         self.vls.push(vl);
@@ -63,7 +63,7 @@ impl Frames {
         }
     }
 
-    /// Adds a group's delivered bytes per second since the frame before, and the marked share of its packets.
+    /// Adds a group's delivered bytes per second since the previous frame, and the marked share of its packets.
     pub fn push_group(&mut self, time: Time, group: u32, rate: f64, marked: f64) {
         self.groups.times.push(time);
         self.groups.numbers.push(group);

@@ -4,12 +4,12 @@ use crate::quantiles::Quantiles;
 use crate::schema::TableSchema;
 use crate::table::Table;
 
-/// Ranges between a time and its double: 2 to this power.
+/// There are 2 to this power ranges between a time and its double.
 const BITS: u8 = 4;
 
-/// A table of histograms, one row per range of times that holds something.
+/// A table of histograms, one row per nonempty range of times.
 ///
-/// `named` gives the name of a group and counts of whole nanoseconds; `counted` is the column of the counts.
+/// `named` yields each group's name and its counts of integer nanoseconds; `counted` is the name of the count column.
 pub(crate) fn table<'a>(
     schema: &'static TableSchema,
     counted: &str,

@@ -11,13 +11,13 @@ pub struct Received {
     pub packets: u64,
     /// Bytes on the wire.
     pub bytes: u64,
-    /// Packets with a mark of a switch (PortRcvFECN).
+    /// Packets that a switch has marked (PortRcvFECN).
     pub fecn: u64,
     /// Packets that report a mark received by another host (PortRcvBECN).
     pub becn: u64,
 }
 
-/// Counts the packets that every host receives. A packet counts when its last byte has been received.
+/// Counts packets received by every host. A packet counts when its last byte has been received.
 #[derive(Clone, Debug)]
 pub struct Hosts {
     from: Time,
@@ -26,7 +26,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Counts from `from` on.
+    /// Starts counting at `from`.
     pub fn new(from: Time, hosts: u32) -> Hosts {
         Hosts { from, received: vec![Received::default(); hosts as usize], last: Time::ZERO }
     }
@@ -36,7 +36,7 @@ impl Hosts {
         self.last
     }
 
-    /// Counts of the hosts, by their rank.
+    /// Counts of the hosts, by rank.
     pub fn received(&self) -> &[Received] {
         &self.received
     }

@@ -1,4 +1,4 @@
-//! Latencies of data packets, from posting to the last byte at the destination.
+//! Latencies of data packets, from posting to the arrival of the last byte at the destination.
 
 use std::hint::black_box;
 
@@ -11,15 +11,16 @@ use crate::quantiles::Quantiles;
 use crate::schema;
 use crate::table::Table;
 
-/// Quantiles of a group are within 0.1% (2^-10).
+/// Precision bits of a group's quantiles, which are accurate to 0.1% (2^-10).
 const GROUP_BITS: u8 = 10;
-/// Quantiles of a flow are within 1% (2^-7) in runs of at most this many flows, else within 10% (2^-4), so that the
-/// histograms of tens of thousands of flows stay in tens of megabytes.
+/// Quantiles of a flow are within 1% (2^-7) in runs of at most this many flows, otherwise within 10% (2^-4), which
+/// keeps the histograms of tens of thousands of flows within tens of megabytes.
 const MANY_FLOWS: usize = 2048;
-/// Latencies that are added together.
+/// Number of latencies added together.
 const BATCH: usize = 256;
 
-/// Latencies of one set of packets; quantiles from a histogram in nanoseconds, the rest exact. One cache line.
+/// Latencies of a set of packets, in one cache line. Quantiles are from a histogram in nanoseconds, and all other
+/// values are exact.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 struct Record {
@@ -72,7 +73,7 @@ impl Record {
     }
 }
 
-/// Latencies in seconds; NaN where no packet was delivered.
+/// Latencies in seconds; NaN if no packet was delivered.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
     /// Data packets delivered.
@@ -87,19 +88,19 @@ pub struct Summary {
     pub max: f64,
 }
 
-/// Latency per flow and per group of flows, of packets delivered in the measured window.
+/// Latencies of packets delivered in the measured window, per flow and per group of flows.
 #[derive(Clone, Debug)]
 pub struct Latency {
     from: Time,
     group_of: Vec<u32>,
     flows: Vec<Record>,
     groups: Vec<Record>,
-    /// Latencies of flows that have not been added.
+    /// Flows and latencies not yet added.
     pending: Vec<(u32, Time)>,
 }
 
 impl Latency {
-    /// Measures from `from` on. `group_of` names the group of each flow, below `groups`.
+    /// Starts measuring at `from`. `group_of` is the group number of each flow, below `groups`.
     pub fn new(from: Time, group_of: Vec<u32>, groups: usize) -> Latency {
         let bits = if group_of.len() <= MANY_FLOWS { 7 } else { 4 };
         Latency {
@@ -111,8 +112,8 @@ impl Latency {
         }
     }
 
-    /// Looks at all that the pending latencies need. That of many flows comes from memory, and loads that do not wait for one
-    /// another come at the same time.
+    /// Reads all memory that is needed to add the pending latencies. With many flows, this memory is not in the cache,
+    /// and independent loads fetch it in parallel.
     fn prefetch(&self) {
         let records = self.pending.iter().map(|&(flow, _)| {
             let flow = flow as usize;
@@ -141,7 +142,7 @@ impl Latency {
         self.flows[flow].summary()
     }
 
-    /// The table `latencies`: the histogram of every group, of which these are the names.
+    /// The table `latencies`, with a histogram for every group. `groups` are the names of the groups.
     pub fn table(&self, groups: &[String]) -> Table {
         let named = groups.iter().cloned().zip(self.groups.iter().map(|record| &record.quantiles));
         histogram::table(&schema::LATENCIES, "packets", named)
@@ -242,7 +243,7 @@ mod tests {
         let at = |latency: &mut Latency, flow, us| latency.delivered(Time::from_us(us), &packet(flow, 0, Time::ZERO));
         let (mut one, mut two) = (Latency::new(Time::ZERO, vec![0; 2], 1), Latency::new(Time::ZERO, vec![0; 2], 1));
         at(&mut one, 0, 10);
-        // One more than are added together.
+        // One more than the size of a batch.
         (0..=BATCH).for_each(|_| at(&mut two, 1, 20));
         one.join(two, &|_| true);
         assert_eq!((one.flow(0).count, one.flow(1).count, one.group(0).count), (1, BATCH as u64 + 1, BATCH as u64 + 2));

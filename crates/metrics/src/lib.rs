@@ -1,12 +1,13 @@
 //! Observers of the fabric, and the tables of a run's results.
 //!
-//! An observer is called for every packet on every link: each keeps flat arrays indexed by number, without hashing.
+//! Observers are called for every packet on every link. To be fast, they use flat arrays that are indexed by number,
+//! without hashing.
 //!
-//! # Rooms
+//! # Modules
 //!
-//! Imports run one way: a room uses only rooms above it in this list.
+//! Imports are one-way. A module uses only modules above it in this list.
 //!
-//! | room | contents |
+//! | module | contents |
 //! |---|---|
 //! | [`schema`] | the declaration of every table: columns, kinds, units, meanings |
 //! | [`table`] | a table of a schema |
@@ -14,10 +15,10 @@
 //! | [`ports`] | ports as indices of flat arrays |
 //! | `quantiles`, `histogram` | compact histograms, tables of them |
 //! | [`fingerprint`], [`latency`], [`occupancy`], [`queues`], [`spans`], [`pauses`], [`hosts`], [`tree`], [`messages`] | observers, one per question |
-//! | [`recorder`] | a recording of single packets for traces, in a run of its own |
-//! | [`calls`] | the calls of the seams with their answers, in such a run |
+//! | [`recorder`] | a recording of single packets for traces, in a separate run |
+//! | [`calls`] | calls of schemes and their answers, in such a run |
 //! | [`completion`] | completion times and slowdowns of messages |
-//! | [`watch`] | all of them as the one observer of a run |
+//! | [`watch`] | all of them as a run's only observer |
 //! | [`series`] | rates over time in a sliding window, from counters read at fixed steps |
 //! | [`paces`] | gaps and windows of responses, read at the same steps |
 //! | [`snapshots`] | buffers and queues of every link at chosen times |
@@ -25,7 +26,7 @@
 //!
 //! # Example
 //!
-//! The received packets of a host, and a table of them.
+//! Count the packets that hosts receive, and make a table of them.
 //!
 //! ```
 //! use becalm_engine::Time;
@@ -34,7 +35,7 @@
 //! use becalm_metrics::{Data, Hosts, Table, jain, schema};
 //!
 //! let packet = |destination, marked| Packet { destination, size: 2068, last: true, marked, ..Packet::default() };
-//! // Two hosts, observed from 10 us on.
+//! // Two hosts, observed from 10 us.
 //! let mut hosts = Hosts::new(Time::from_us(10), 2);
 //! hosts.delivered(Time::from_us(5), &packet(0, false));
 //! hosts.delivered(Time::from_us(15), &packet(0, true));

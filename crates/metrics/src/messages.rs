@@ -4,41 +4,41 @@ use becalm_engine::{Time, order};
 use becalm_fabric::policy::{Delivery, Joint, Observer};
 use becalm_fabric::{Kind, NodeId, Packet};
 
-/// A message that was delivered.
+/// A delivered message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageRecord {
-    /// Its flow.
+    /// Flow of the message.
     pub flow: u32,
-    /// The number of its last packet within the flow.
+    /// Number of the message's last packet within the flow.
     last: u32,
-    /// Its payload in bytes.
+    /// Payload in bytes.
     pub bytes: u64,
-    /// Time at which it was posted.
+    /// Time at which the message was posted.
     pub posted: Time,
-    /// Time at which its first byte left the source.
+    /// Time at which the first byte left the source.
     pub first_byte: Time,
-    /// Time at which its last byte arrived.
+    /// Time at which the last byte arrived.
     pub delivered: Time,
-    /// Time at which the ACK of its last packet came back; [`Time::MAX`] if none did before the end.
+    /// Time at which the ACK of the last packet returned; [`Time::MAX`] if it did not return before the end.
     pub acknowledged: Time,
 }
 
-/// All messages that are delivered in the measured window.
+/// All messages delivered in the measured window.
 #[derive(Clone, Debug)]
 pub struct Messages {
     from: Time,
     records: Vec<MessageRecord>,
-    /// ACKs of last packets: flow, number of the packet, time.
+    /// ACKs of last packets: flow, packet number, time.
     acks: Vec<(u32, u32, Time)>,
 }
 
 impl Messages {
-    /// Records those that are delivered from `from` on.
+    /// Records messages that are delivered at `from` or later.
     pub fn new(from: Time) -> Messages {
         Messages { from, records: Vec::new(), acks: Vec::new() }
     }
 
-    /// The messages, in the order in which they were delivered.
+    /// The messages in order of delivery.
     pub fn records(&self) -> Vec<MessageRecord> {
         let mut records = self.records.clone();
         let mut acks = self.acks.clone();
@@ -48,7 +48,7 @@ impl Messages {
         for record in &mut records {
             let key = (record.flow, record.last);
             rest = &rest[rest.partition_point(|&(flow, last, _)| (flow, last) < key)..];
-            // An ACK that has taken in others names the last packet of them, which may be one of a later message.
+            // A merged ACK has the number of the last packet that it covers, which may belong to a later message.
             let mut covering = rest.iter().take_while(|&&(flow, ..)| flow == record.flow);
             if let Some(&(_, _, time)) = covering.find(|&&(_, _, time)| time >= record.delivered) {
                 record.acknowledged = time;
@@ -68,7 +68,7 @@ impl Joint for Messages {
 
 impl Observer for Messages {
     fn delivered(&mut self, now: Time, packet: &Packet) {
-        // The ACK of a last packet is marked as one, as the packet was.
+        // The ACK of a last packet is flagged as last, like the packet itself.
         if packet.kind == Kind::Ack && packet.last && now >= self.from {
             self.acks.push((packet.flow.0, packet.sequence, now));
         }
@@ -94,7 +94,7 @@ mod tests {
         Time::from_us(n)
     }
 
-    /// A message of two packets that is posted at 1 us, with the ACK of the first.
+    /// A message of two packets posted at 1 us, with the ACK of the first.
     fn message(messages: &mut Messages, flow: u32, at: u64) {
         let first = Packet { last: false, ..packet(flow, 0, us(1)) };
         messages.delivered(us(at + 4), &Packet { kind: Kind::Ack, ..first });

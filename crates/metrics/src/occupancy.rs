@@ -24,7 +24,7 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// Measures from `from` on.
+    /// Starts measuring at `from`.
     pub fn new(from: Time, ports: Ports, vls: u8) -> Occupancy {
         let vls = vls as usize;
         Occupancy { from, vls, levels: vec![Level { since: from, ..Level::default() }; ports.len() * vls], ports }
@@ -54,8 +54,8 @@ impl Joint for Occupancy {
 }
 
 impl Level {
-    /// Notes that this many packets are there from now on. Before the window, `since` is its start, and what counts is with how
-    /// many it begins.
+    /// Records a new number of packets. Before the window, `since` is the window's start, so only the number at its
+    /// start counts.
     #[inline(always)]
     fn change(&mut self, now: Time, packets: u32) {
         match now.as_ps().checked_sub(self.since.as_ps()) {

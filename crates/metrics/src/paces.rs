@@ -19,18 +19,18 @@ struct Sample {
     window_sum: f64,
 }
 
-/// The gaps between packets that the flows of each group have to keep, and their windows, read at fixed steps.
+/// For each group, the gaps that flows must keep between packets, and the flows' windows, read at fixed steps.
 ///
-/// A gap is a multiple of a packet's own transmission time; the delay is the gap after a packet of the largest size on
-/// the link of the flow's source. A window is the number of packets that may be under way, infinite without a limit.
-/// Both are the response's settings at that time, whether or not the flow sends.
+/// A gap is a multiple of a packet's transmission time, and the delay is the gap after a packet of the largest size on
+/// the source's link. A window is the number of packets that may be in flight, which is infinite without a limit. Gaps
+/// and windows are the response's settings at that time, whether or not the flow sends.
 #[derive(Clone, Debug, Default)]
 pub struct Paces {
     samples: Vec<Sample>,
 }
 
 impl Paces {
-    /// Records the flows of a group at a time, each with its pace and the transmission time of its largest packet. A
+    /// Records a group's flows at one time, with each flow's pace and the transmission time of its largest packet. A
     /// group without flows is skipped.
     pub fn push(&mut self, time: Time, group: u32, flows: impl IntoIterator<Item = (Pace, Time)>) {
         let mut sum = Sample { time, group, ..Sample::default() };

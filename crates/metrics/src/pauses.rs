@@ -6,12 +6,12 @@ use becalm_fabric::{NodeId, PortId};
 
 use crate::ports::Ports;
 
-/// The pauses that one buffer has sent in the measured window.
+/// The pauses sent by one buffer in the measured window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Paused {
-    /// Pauses that began in it.
+    /// Number of pauses that began in the window.
     pub pauses: u64,
-    /// Time from pauses until the sender could go on.
+    /// Total time from each pause until the sender could resume.
     pub time: Time,
 }
 
@@ -19,7 +19,7 @@ pub struct Paused {
 #[derive(Clone, Copy, Debug, Default)]
 struct Buffer {
     paused: Paused,
-    /// When the current pause of its sender began.
+    /// Start of the current pause of the buffer's sender.
     since: Option<Time>,
 }
 
@@ -34,7 +34,7 @@ pub struct Pauses {
 }
 
 impl Pauses {
-    /// Counts from `from` on.
+    /// Starts counting at `from`.
     pub fn new(from: Time, ports: Ports, vls: u8) -> Pauses {
         let vls = usize::from(vls);
         Pauses { from, buffers: vec![Buffer::default(); ports.len() * vls], ports, vls }
@@ -44,7 +44,7 @@ impl Pauses {
         self.ports.index(input) * self.vls + usize::from(vl)
     }
 
-    /// Notes that the buffer behind an input pauses its sender, or lets it go on.
+    /// Records that the buffer of an input pauses its sender (`paused`) or lets it resume.
     pub fn set(&mut self, now: Time, input: PortId, vl: u8, paused: bool) {
         let (at, from) = (self.at(input, vl), self.from);
         let buffer = &mut self.buffers[at];

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use becalm_fabric::{NodeId, PortId, Topology};
 
-/// Numbers the ports of all nodes: those of node 0 first, then those of node 1, and so on.
+/// Consecutive numbers of the ports of all nodes, in the order of the nodes.
 #[derive(Clone, Debug)]
 pub struct Ports {
-    /// Of every node: its first port. Clones share it, so that it is in the cache once.
+    /// First port of every node. Clones share this array, so the cache holds it only once.
     first: Arc<[u32]>,
     count: usize,
 }
@@ -37,14 +37,14 @@ impl Ports {
         self.count == 0
     }
 
-    /// The port's index, below [`Ports::len`].
+    /// Index of a port, below [`Ports::len`].
     #[inline]
     pub fn index(&self, port: PortId) -> usize {
         self.first[port.node.index()] as usize + port.port as usize
     }
 
-    /// Copies the values of another array for the ports of the nodes for which `theirs` is true; both have the same
-    /// number of values for every port.
+    /// Copies values from another array for the ports of all nodes for which `theirs` is true. Both arrays have the
+    /// same number of values per port.
     pub(crate) fn take_over<T: Clone>(&self, mine: &mut [T], other: &[T], theirs: &dyn Fn(NodeId) -> bool) {
         let each = mine.len() / self.count.max(1);
         for (node, &first) in self.first.iter().enumerate().filter(|(node, _)| theirs(NodeId(*node as u32))) {

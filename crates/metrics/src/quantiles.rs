@@ -1,20 +1,20 @@
-//! Quantiles of whole numbers, from counts in buckets that grow with the numbers.
+//! Quantiles of integers, from counts in buckets whose width grows with the number.
 //!
 //! The buckets are those of an HDR histogram. Only the range between the smallest and the largest bucket in use is
-//! stored: latencies of one flow are near each other, and there are as many such histograms as flows. Of the first few
-//! numbers the buckets themselves are stored: with all-to-all traffic most flows have no more.
+//! stored, since one flow's latencies are close together and every flow has a histogram. The first few numbers are
+//! stored as a list of buckets, since most flows have no more numbers in all-to-all traffic.
 
-/// Buckets that are stored together.
+/// Number of buckets allocated together.
 const CHUNK: u32 = 16;
-/// Numbers whose buckets are stored one by one; as many as fill a cache line.
+/// Number of values stored as a list of buckets, which fill one cache line.
 const FEW: usize = 16;
 
-/// Counts of numbers: exact below 2 to the `bits + 1`, from there on in 2 to the `bits` buckets between a power of two
-/// and the next.
+/// Counts of numbers. Numbers below 2 to the `bits + 1` are counted exactly. Larger numbers are counted in 2 to the
+/// `bits` buckets between consecutive powers of two.
 #[derive(Clone, Debug)]
 pub(crate) struct Quantiles {
     bits: u8,
-    /// Whether there are counts of buckets; if not, there are the buckets of a few numbers.
+    /// Whether counts per bucket are stored; otherwise, the buckets of a few numbers are stored.
     counted: bool,
     /// The bucket of the first count.
     first: u32,
@@ -27,7 +27,7 @@ impl Quantiles {
         Quantiles { bits, counted: false, first: 0, counts: Vec::new() }
     }
 
-    /// Looks at the place where a number would be counted, so that it comes from memory.
+    /// Reads the count of a number's bucket, to load it into the cache.
     #[inline]
     pub fn peek(&self, value: u64) -> u32 {
         let counted = self.bucket(value).wrapping_sub(self.first) as usize;
@@ -41,7 +41,7 @@ impl Quantiles {
         self.add_to(self.bucket(value), 1);
     }
 
-    /// Adds the counts of another one with as many bits.
+    /// Adds the counts of another histogram with the same number of bits.
     pub fn join(&mut self, other: &Quantiles) {
         debug_assert_eq!(self.bits, other.bits);
         for (bucket, count) in other.buckets() {
@@ -49,7 +49,7 @@ impl Quantiles {
         }
     }
 
-    /// The buckets in use, lowest first, and their counts; of a few numbers one by one.
+    /// The buckets in use, lowest first, with their counts; a few numbers are listed one by one.
     fn buckets(&self) -> Vec<(u32, u32)> {
         if self.counted {
             return (self.first..).zip(self.counts.iter().copied()).filter(|(_, count)| *count > 0).collect();
@@ -70,9 +70,8 @@ impl Quantiles {
         found.map(|(bucket, _)| self.largest(bucket))
     }
 
-    /// The counts by ranges of numbers, lowest first, without empty ones: the smallest and the largest number of a
-    /// range, and its count. There are 2 to the `bits` ranges between a power of two and the next, or as many as are
-    /// kept if these are fewer.
+    /// Nonempty ranges of numbers, lowest first, with each range's smallest and largest number and its count. There are
+    /// 2 to the `bits` ranges between consecutive powers of two, or fewer if fewer buckets are stored.
     pub fn ranges(&self, bits: u8) -> Vec<(u64, u64, u64)> {
         let coarse = Quantiles::new(bits.min(self.bits));
         let mut ranges: Vec<(u32, u64)> = Vec::new();
@@ -109,7 +108,7 @@ impl Quantiles {
         self.counts.push(bucket);
     }
 
-    /// Counts the few numbers whose buckets are stored.
+    /// Converts the stored list of buckets to counts.
     #[cold]
     fn count_few(&mut self) {
         self.counted = true;
@@ -122,7 +121,7 @@ impl Quantiles {
     fn make_room(&mut self, bucket: u32) {
         let (old, end) = (self.first, self.first + self.counts.len() as u32);
         let (low, high) = (bucket / CHUNK * CHUNK, (bucket / CHUNK + 1) * CHUNK);
-        // A quarter more than needed, where counts exist: they are copied each time.
+        // Grow existing counts by a quarter more than needed, since growing copies them.
         let more = self.counts.len() as u32 / 4 / CHUNK * CHUNK;
         let (low, high) = match self.counts.is_empty() {
             true => (low, high),

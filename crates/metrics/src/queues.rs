@@ -1,4 +1,4 @@
-//! Bytes that wait for outputs: the queues that marking policies look at.
+//! Numbers of bytes that wait for outputs, as read by marking policies.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::{Joint, Observer};
@@ -9,7 +9,7 @@ use crate::quantiles::Quantiles;
 use crate::schema;
 use crate::table::Table;
 
-/// Buckets of lengths: 2 to this power between a power of two and the next.
+/// There are 2 to this power buckets of lengths between consecutive powers of two.
 const BITS: u8 = 6;
 
 /// The queue of one output and virtual lane.
@@ -21,12 +21,12 @@ struct Lane {
     area: u128,
     min: u64,
     max: u64,
-    /// Picoseconds that the queue had a length of each bucket.
+    /// Picoseconds for which the queue length was in each bucket.
     times: Vec<u64>,
 }
 
 impl Lane {
-    /// Counts the time up to now with the present length.
+    /// Adds the time up to now to the current length.
     fn settle(&mut self, now: Time) {
         let held = now.since(self.since).as_ps();
         if held == 0 {
@@ -42,7 +42,7 @@ impl Lane {
         self.times[bucket] += held;
     }
 
-    /// The length that the queue does not exceed for this share of the time, but for the width of a bucket.
+    /// The length that the queue does not exceed for this share of the time, to within a bucket's width.
     fn quantile(&self, share: f64) -> u64 {
         let total: u64 = self.times.iter().sum();
         let wanted = (share * total as f64).ceil() as u64;
@@ -64,15 +64,15 @@ pub struct Queue {
     pub min: u64,
     /// Largest length.
     pub max: u64,
-    /// Lengths that are not exceeded for 50%, 95% and 99% of the time, to 2%.
+    /// Lengths that are not exceeded for 50%, 95% and 99% of the time, to within 2%.
     pub quantiles: [u64; 3],
 }
 
-/// The shares of the time of [`Queue::quantiles`].
+/// Shares of time for [`Queue::quantiles`].
 const SHARES: [f64; 3] = [0.5, 0.95, 0.99];
 
-/// The queues of all outputs and virtual lanes in the measured window. A packet in transmission does not wait; a length
-/// that holds for no time does not count.
+/// The queues of all outputs and virtual lanes in the measured window. A packet in transmission does not wait. A length
+/// that lasts for no time does not count.
 #[derive(Clone, Debug)]
 pub struct Queues {
     from: Time,
@@ -82,7 +82,7 @@ pub struct Queues {
 }
 
 impl Queues {
-    /// Measures from `from` on.
+    /// Starts measuring at `from`.
     pub fn new(from: Time, ports: Ports, vls: u8) -> Queues {
         let vls = usize::from(vls);
         let lane = Lane { bytes: 0, since: from, area: 0, min: u64::MAX, max: 0, times: Vec::new() };
@@ -93,7 +93,7 @@ impl Queues {
         self.ports.index(output) * self.vls + usize::from(vl)
     }
 
-    /// A queue from the start of the window until `end`.
+    /// Statistics of a queue from the start of the window until `end`.
     pub fn over_time(&self, output: PortId, vl: u8, end: Time) -> Queue {
         let mut lane = self.lanes[self.at(output, vl)].clone();
         lane.settle(end);
@@ -101,8 +101,8 @@ impl Queues {
         Queue { mean, min: lane.min.min(lane.max), max: lane.max, quantiles: SHARES.map(|share| lane.quantile(share)) }
     }
 
-    /// The table `queues`: one row per output and virtual lane. `ends` names both ends of the link of an output, with the
-    /// port at its beginning.
+    /// The table `queues`, with one row per output and virtual lane. `ends` names both nodes of each output's link,
+    /// with the output's port number.
     pub fn table(&self, outputs: &[PortId], ends: &[(String, u64, String)], end: Time) -> Table {
         let rows: Vec<(usize, u8)> =
             (0..outputs.len()).flat_map(|output| (0..self.vls as u8).map(move |vl| (output, vl))).collect();
@@ -143,7 +143,7 @@ mod tests {
 
     const OUTPUT: PortId = PortId { node: NodeId(0), port: 0 };
 
-    /// The queue until 10 us, with lengths from times in microseconds on.
+    /// Statistics of the queue until 10 us, for lengths that start at times in microseconds.
     fn queue(from: u64, lengths: &[(u64, u64)]) -> Queue {
         let mut topology = Topology::default();
         let (switch, host) = (topology.add_switch("S"), topology.add_host("H"));
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn the_warm_up_does_not_count_but_what_it_left_does() {
-        // 5,000 left at 4 us; 1,000 for 6 of 10 us.
+        // 5,000 remain at 4 us; 1,000 for 6 of 10 us.
         let queue = queue(4, &[(1, 7_000), (2, 5_000), (4, 1_000), (8, 4_000)]);
         assert!((queue.mean - (4.0 * 1_000.0 + 2.0 * 4_000.0) / 6.0).abs() < 1e-9, "{queue:?}");
         assert_eq!((queue.min, queue.max), (1_000, 4_000));

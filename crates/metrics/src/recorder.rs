@@ -1,4 +1,4 @@
-//! A recording of single packets, waits and roles: for tools that show traces, of a bounded length.
+//! A recording of single packets, waits and roles, with a limited length, for tools that show traces.
 
 use std::collections::HashMap;
 
@@ -10,33 +10,33 @@ use crate::fingerprint::Fingerprint;
 use crate::ports::Ports;
 use crate::tree::{Role, Tree};
 
-/// What is recorded.
+/// Selection of the data to record.
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// For each flow, whether its packets, messages and gaps are recorded.
     pub flows: Vec<bool>,
-    /// For each link, in the order of its port's index, whether its packets, waits and roles are recorded.
+    /// For each link, by the index of its port, whether its packets, waits and roles are recorded.
     pub links: Vec<bool>,
     /// Start of the recording.
     pub from: Time,
-    /// Its end.
+    /// End of the recording.
     pub until: Time,
-    /// Most rows of each kind; where one has more, the recording ends before the first row that has no place.
+    /// Largest number of rows of each kind. The recording ends before the first row that exceeds it.
     pub most: usize,
 }
 
-/// A packet that goes out on a link.
+/// A packet sent on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
-    /// Time at which its header goes out.
+    /// Time at which the header leaves.
     pub time: Time,
     /// The port.
     pub port: PortId,
     /// The destination's rank among the hosts.
     pub destination: u32,
-    /// Its flow.
+    /// Flow of the packet.
     pub flow: u32,
-    /// Its number in the flow; of an ACK, that of the last packet that it covers.
+    /// Number of the packet within the flow; for an ACK, the number of the last packet that it covers.
     pub sequence: u32,
     /// Bytes on the wire.
     pub size: u32,
@@ -46,43 +46,43 @@ pub struct Hop {
     pub kind: Kind,
     /// Virtual lane.
     pub vl: u8,
-    /// Whether it is the first packet of its message on this link.
+    /// Whether the packet is the first of its message on this link.
     pub first: bool,
-    /// Whether it is the last packet of its message.
+    /// Whether the packet is the last of its message.
     pub last: bool,
-    /// Whether it carries a mark (FECN).
+    /// Whether the packet carries a mark (FECN).
     pub marked: bool,
-    /// Whether it reports one (BECN).
+    /// Whether the packet reports a mark (BECN).
     pub becn: bool,
-    /// Time at which its message was posted.
+    /// Time at which the message was posted.
     pub posted: Time,
 }
 
-/// A time during which a lane of a port waited for credit, or had a role in a congestion tree.
+/// A period in which a lane of a port waited for credit, or had a role in a congestion tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
     /// The port.
     pub port: PortId,
     /// Virtual lane.
     pub vl: u8,
-    /// The role; none for a wait.
+    /// The role; `Calm` for a wait.
     pub role: Role,
-    /// Begin.
+    /// Start.
     pub begin: Time,
-    /// End; that of the recording for one that lasts.
+    /// End; for a period that continues, the end of the recording.
     pub end: Time,
 }
 
-/// A message that arrived whole.
+/// A message that arrived completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// Time of the arrival.
     pub time: Time,
-    /// What arrived.
+    /// The delivery.
     pub delivery: Delivery,
 }
 
-/// The gap of a flow from a time on.
+/// A flow's gap from a given time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gap {
     /// Time of the sample.
@@ -93,7 +93,7 @@ pub struct Gap {
     pub gap: f64,
 }
 
-/// What was recorded, each kind in the order of time.
+/// The recorded data; each kind is in chronological order.
 #[derive(Clone, Debug, Default)]
 pub struct Recording {
     /// Packets on links.
@@ -104,37 +104,37 @@ pub struct Recording {
     pub roles: Vec<Period>,
     /// Messages.
     pub messages: Vec<Arrival>,
-    /// Gaps that flows keep, where they change.
+    /// Changes of flows' gaps.
     pub gaps: Vec<Gap>,
-    /// The end: the selection's, or the first row that had no place.
+    /// End of the recording, which is the selection's end or the time of the first row beyond the limit.
     pub end: Time,
 }
 
-/// The observer that records. It sees the whole run, and works on one thread only.
+/// The recording observer. It sees the entire run, and works only on one thread.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     /// Fingerprint of the run so far.
     pub fingerprint: Fingerprint,
     selection: Selection,
-    /// Of each flow: bytes of a data packet in addition to its payload.
+    /// For each flow, the bytes of a data packet in addition to its payload.
     headers: Vec<u32>,
     ports: Ports,
     vls: usize,
     tree: Tree,
-    /// Of each lane: since when it waits.
+    /// For each lane, the start of its current wait.
     waiting: Vec<Option<Time>>,
-    /// Of each lane: its role, and since when.
+    /// For each lane, its role and the start of the role.
     roles: Vec<(Role, Time)>,
-    /// Of each link and flow: whether the next data packet begins a message.
+    /// For each link and flow, whether the next data packet begins a message.
     begins: HashMap<(u32, u32), bool>,
-    /// Of each flow: its last gap.
+    /// For each flow, its last gap.
     last_gaps: Vec<f64>,
     recording: Recording,
 }
 
 impl Recorder {
-    /// Records a run from time zero; `capacity` is that of an input buffer and `headers` those of each flow's data packets,
-    /// in bytes.
+    /// Records a run from time zero; `capacity` is an input buffer's size in bytes, and `headers` are the header bytes
+    /// of each flow's data packets.
     pub fn new(topology: &Topology, vls: u8, capacity: u32, headers: Vec<u32>, selection: Selection) -> Recorder {
         let (ports, vls) = (Ports::new(topology), usize::from(vls));
         let lanes = ports.len() * vls;
@@ -153,12 +153,12 @@ impl Recorder {
         }
     }
 
-    /// Whether nothing more is recorded after this time.
+    /// Whether the recording has ended by `now`.
     pub fn is_over(&self, now: Time) -> bool {
         now >= self.recording.end
     }
 
-    /// Notes the gap of a flow, if it is selected and the gap is new.
+    /// Records the gap of a flow, if the flow is selected and the gap is new.
     pub fn gap(&mut self, time: Time, flow: u32, gap: f64) {
         let place = flow as usize;
         if self.selection.flows[place] && self.is_recording(time) && self.last_gaps[place] != gap {
@@ -167,7 +167,7 @@ impl Recorder {
         }
     }
 
-    /// The recording up to `now`, or to its end if that was before.
+    /// The recording up to `now`, or to its end if that was earlier.
     pub fn finish(mut self, now: Time, ports: &[PortId]) -> Recording {
         let end = self.recording.end.min(now);
         for &port in ports {
@@ -221,7 +221,7 @@ impl Recorder {
         }
     }
 
-    /// Follows the role of a lane after a change.
+    /// Updates the recorded role of a lane after a change.
     fn settle(&mut self, now: Time, port: PortId, vl: u8) {
         let (lane, role) = (self.lane(port, vl), self.tree.role(port, vl));
         if self.roles[lane].0 != role {
@@ -231,7 +231,7 @@ impl Recorder {
     }
 }
 
-/// Adds a row while there is room; otherwise the recording ends at the time of this row.
+/// Adds a row if the limit allows it; otherwise the recording ends at the time of this row.
 fn add<T>(rows: &mut Vec<T>, row: T, time: Time, most: usize, end: &mut Time) {
     match rows.len() < most {
         true => rows.push(row),
@@ -310,7 +310,7 @@ mod tests {
     const TRUNK: PortId = PortId { node: NodeId(0), port: 0 };
     const OTHER: PortId = PortId { node: NodeId(0), port: 1 };
 
-    /// A switch with two cables to another, of which the first is recorded; two flows, of which the first is.
+    /// A switch with two cables to another switch, and two flows; the first of each is recorded.
     fn recorder(from: u64, until: u64, most: usize) -> Recorder {
         let mut topology = Topology::default();
         let (switch, other) = (topology.add_switch("S"), topology.add_switch("T"));

@@ -2,11 +2,11 @@
 
 use becalm_engine::Time;
 
-/// Cumulative byte counters, read at fixed steps, and the rates that follow from them.
+/// Cumulative byte counters read at fixed steps, and the resulting rates.
 ///
-/// The rate at a time is the growth of a counter over a window centred on that time, divided by the window's length.
-/// At the ends of the run the window is cut to what lies within, and so is the length. Between two steps counters
-/// are interpolated linearly.
+/// The rate at a time is the growth of a counter over a window centred on that time, divided by the window's length. At
+/// the start and end of the run, the window and its length are truncated. Between two steps, counters are interpolated
+/// linearly.
 #[derive(Clone, Debug)]
 pub struct Series {
     window: Time,
@@ -17,12 +17,12 @@ pub struct Series {
 }
 
 impl Series {
-    /// A series of `width` counters, in a window of this length.
+    /// A series of `width` counters, with a window of this length.
     pub fn new(window: Time, width: usize) -> Series {
         Series { window, width, times: Vec::new(), bytes: Vec::new() }
     }
 
-    /// Takes in the counters at a time later than the one before.
+    /// Adds the counters at a time later than the previous one.
     pub fn push(&mut self, time: Time, bytes: impl IntoIterator<Item = u64>) {
         self.times.push(time);
         self.bytes.extend(bytes);
@@ -34,7 +34,7 @@ impl Series {
         &self.times
     }
 
-    /// The rate of one counter at every time, in bytes per second; NaN where only one time was read.
+    /// The rate of one counter at every time, in bytes per second; NaN if only one time was read.
     pub fn rates(&self, counter: usize) -> Vec<f64> {
         let (Some(&first), Some(&last)) = (self.times.first(), self.times.last()) else { return Vec::new() };
         let half = Time(self.window.as_ps() / 2);
@@ -50,7 +50,7 @@ impl Series {
     }
 }
 
-/// Reads a counter at times that never go back.
+/// Reads a counter at nondecreasing times.
 struct Cursor<'a> {
     series: &'a Series,
     counter: usize,

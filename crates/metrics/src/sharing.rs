@@ -8,26 +8,26 @@ use becalm_engine::order;
 /// A part of a flow's path: a link, and the share of the flow's packets that crosses it.
 pub type Crossing = (u32, f64);
 
-/// What is left of a link.
+/// The remaining capacity of a link.
 #[derive(Clone, Copy, Debug)]
 struct Left {
     room: f64,
-    /// Shares of the flows whose rate is not known yet.
+    /// Sum of the shares of flows whose rate is not yet known.
     waiting: f64,
 }
 
 impl Left {
-    /// The rate that each flow that waits would get.
+    /// The rate that each waiting flow would get.
     fn level(self) -> f64 {
         self.room.max(0.0) / self.waiting
     }
 }
 
-/// The rate of each flow such that none can have more without taking from one that has less, and none has more than it
-/// demands.
+/// The max-min fair rate of each flow. No flow can get more without reducing the rate of another flow whose rate is not
+/// larger, and no flow exceeds its demand.
 ///
-/// `paths` are the links of each flow, places in `capacities`; demands may be infinite where a path has a link. Rates have
-/// the unit of demands and capacities.
+/// `paths` are the links of each flow, as indices into `capacities`; a demand may be infinite if the path has a link.
+/// Rates have the unit of demands and capacities.
 pub fn max_min<P: Iterator<Item = Crossing>>(
     paths: impl Fn(usize) -> P,
     demands: &[f64],
@@ -43,8 +43,8 @@ pub fn max_min<P: Iterator<Item = Crossing>>(
     }
     let mut by_demand: Vec<u32> = (0..demands.len() as u32).collect();
     order::sort_by(&mut by_demand, |&a, &b| demands[b as usize].total_cmp(&demands[a as usize]).then(b.cmp(&a)));
-    // Levels only rise: a link whose level has risen since it was pushed is pushed again. Bits of positive numbers have
-    // the order of the numbers.
+    // Levels only rise. A link whose level has risen since it was pushed is pushed again. The bit patterns of positive
+    // numbers sort like the numbers.
     let used = (0u32..).zip(&links).filter(|(_, left)| left.waiting > 0.0);
     let mut heap: BinaryHeap<_> = used.map(|(link, left)| Reverse((left.level().to_bits(), link))).collect();
     let mut rates = vec![f64::NAN; demands.len()];
@@ -62,7 +62,7 @@ pub fn max_min<P: Iterator<Item = Crossing>>(
         let full = loop {
             let Some(Reverse((bits, link))) = heap.pop() else { break None };
             let left = links[link as usize];
-            // Shares that were added and taken away again leave a trace of rounding.
+            // Adding and subtracting shares leaves a rounding error.
             if left.waiting < 1e-9 {
                 continue;
             }
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn what_one_leaves_is_for_the_others() {
-        // Bertsekas and Gallager's kind of example: link 0 has three flows, link 1 the two that are left.
+        // An example like Bertsekas and Gallager's: link 0 has three flows, link 1 the other two.
         let paths: [&[u32]; 4] = [&[0], &[0], &[0, 1], &[1]];
         let third = 0.333333333;
         assert_eq!(rates(&paths, &[ENDLESS; 4], &[1.0; 2]), [third, third, third, 0.666666667]);

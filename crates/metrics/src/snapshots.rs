@@ -9,21 +9,21 @@ use crate::tree::Role;
 /// One link and virtual lane at one time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Snapshot {
-    /// When.
+    /// Time of the snapshot.
     pub time: Time,
-    /// The link's place in the list of links.
+    /// Index of the link.
     pub link: usize,
     /// The virtual lane.
     pub vl: u8,
-    /// Occupied share of the input buffer at the link's end.
+    /// Occupied share of the input buffer at the link's receiving end.
     pub occupancy: f64,
-    /// Bytes that wait for the link at its beginning.
+    /// Bytes waiting at the link's sending end.
     pub waiting: u64,
-    /// The role of the output at its beginning in a congestion tree.
+    /// Role of the link's output in a congestion tree.
     pub role: Role,
 }
 
-/// The table `snapshots`; `ends` names both ends of every link, with the port at its beginning.
+/// The table `snapshots`. `ends` names both nodes of every link, with the sending port.
 pub fn table(snapshots: &[Snapshot], ends: &[(String, u64, String)]) -> Table {
     let text = |value: fn(&(String, u64, String)) -> &String| {
         snapshots.iter().map(|s| value(&ends[s.link]).clone()).collect::<Vec<_>>()

@@ -29,17 +29,17 @@ pub struct Spans {
 }
 
 impl Spans {
-    /// Measures from `from` on.
+    /// Starts measuring at `from`.
     pub fn new(from: Time, ports: Ports) -> Spans {
         Spans { from, spans: vec![Span::default(); ports.len()], ports }
     }
 
-    /// The ports that it measures.
+    /// The measured ports.
     pub fn ports(&self) -> &Ports {
         &self.ports
     }
 
-    /// Notes that a virtual lane enters (`true`) or leaves (`false`) the state.
+    /// Records that a virtual lane enters (`true`) or leaves (`false`) the state.
     #[inline]
     pub fn set(&mut self, now: Time, output: PortId, vl: u8, on: bool) {
         let now = now.max(self.from);

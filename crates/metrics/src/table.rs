@@ -1,4 +1,4 @@
-//! Tables: the columns that their schema declares, of equal length.
+//! Tables: columns of equal length, declared by a schema.
 
 use crate::schema::{Kind, TableSchema};
 
@@ -11,7 +11,7 @@ pub enum Data {
     U64(Vec<u64>),
     /// Names.
     Text(Vec<String>),
-    /// Rows of bytes, such as one byte for each link.
+    /// Rows of bytes, such as one byte per link.
     Bytes(Vec<Vec<u8>>),
 }
 
@@ -26,12 +26,12 @@ impl Data {
         }
     }
 
-    /// Whether there is no value.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether a column of this kind may have such values.
+    /// Whether a column of this kind may contain these values.
     fn suits(&self, kind: Kind) -> bool {
         match self {
             Data::Text(_) => kind == Kind::Name,
@@ -87,33 +87,33 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of this schema, without columns yet.
+    /// A table of this schema, still without columns.
     pub fn new(schema: &'static TableSchema) -> Table {
         Table { name: schema.name, columns: Vec::new(), schema }
     }
 
-    /// Adds the next column of the schema, as long as the others.
+    /// Adds the next column of the schema, with the same length as the others.
     ///
     /// # Panics
-    /// When the schema has another column in this place, or one of another kind.
+    /// If the schema has another column at this position, or the column has another kind.
     pub fn with(mut self, name: &str, data: impl Into<Data>) -> Table {
         let data = data.into();
         let next = self.schema.all_columns().nth(self.columns.len());
         let fits = next.is_some_and(|next| next.name == name && data.suits(next.kind));
         let Some(next) = next.filter(|_| fits) else {
-            panic!("table {}: its schema has {next:?} in place of the column {name}", self.name)
+            panic!("table {}: its schema has {next:?} instead of the column {name}", self.name)
         };
         debug_assert!(self.columns.is_empty() || data.len() == self.rows(), "column {name} of {}", self.name);
         self.columns.push(Column { name: next.name, unit: next.unit, data });
         self
     }
 
-    /// Its declaration.
+    /// Declaration of the table.
     pub fn schema(&self) -> &'static TableSchema {
         self.schema
     }
 
-    /// Whether it has all columns of its schema.
+    /// Whether the table has all columns of its schema.
     pub fn is_complete(&self) -> bool {
         self.columns.len() == self.schema.all_columns().count()
     }
@@ -144,13 +144,13 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "in place of the column rate")]
+    #[should_panic(expected = "instead of the column rate")]
     fn a_column_that_is_not_declared_is_refused() {
         let _ = Table::new(&LATENCIES).with("rate", vec![1e9]);
     }
 
     #[test]
-    #[should_panic(expected = "in place of the column group")]
+    #[should_panic(expected = "instead of the column group")]
     fn a_column_of_another_kind_is_refused() {
         let _ = Table::new(&LATENCIES).with("group", vec![1e9]);
     }

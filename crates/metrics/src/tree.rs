@@ -1,4 +1,4 @@
-//! The congestion tree: roots and branches among the outputs, and their times.
+//! The roots and branches of congestion trees among the outputs, and the periods of these roles.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::{Joint, Observer};
@@ -11,17 +11,17 @@ use crate::table::Table;
 /// The role of an output in a congestion tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// None.
+    /// No role.
     #[default]
     Calm,
-    /// It has credit and a long queue, or waits for a host: the congestion begins here.
+    /// The output has credit and a long queue, or waits for a host, so the congestion begins here.
     Root,
-    /// Its packets wait for credit, and so for congestion further on.
+    /// The output's packets wait for credit, because of congestion further along the path.
     Branch,
 }
 
 impl Role {
-    /// Its name in tables.
+    /// Name of the role in tables.
     pub fn name(self) -> &'static str {
         match self {
             Role::Calm => "calm",
@@ -31,12 +31,12 @@ impl Role {
     }
 }
 
-/// Times during which an output had a role.
+/// Times in which an output had a role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Episode {
     /// Time in the measured window.
     pub total: Time,
-    /// Start of the first period that reaches into the window.
+    /// Start of the first period that extends into the window.
     pub since: Time,
     /// End of the last period.
     pub until: Time,
@@ -65,7 +65,7 @@ impl Episode {
 /// A period in which a virtual lane of an output had one role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The output, as [`Ports`] numbers it.
+    /// Index of the output in [`Ports`].
     pub port: u32,
     /// The virtual lane.
     pub vl: u8,
@@ -80,31 +80,31 @@ pub struct Span {
 /// One virtual lane of an output.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lane {
-    /// Leads to a host.
+    /// Whether the lane leads to a host.
     last: bool,
-    /// Its queue exceeds half of an input buffer.
+    /// Whether its queue exceeds half of an input buffer.
     long: bool,
     empty: bool,
     stalled: bool,
-    /// It has waited for credit since it last began to send.
+    /// Whether it has waited for credit since it last began to send.
     waited: bool,
-    /// The packet that it sends had to wait for credit, and others wait behind.
+    /// Whether the packet in transmission had to wait for credit and others wait behind it.
     lags: bool,
     role: Role,
     since: Time,
 }
 
-/// Periods that each lane keeps, however many lanes there are.
+/// Minimum number of periods kept per lane, however many lanes there are.
 pub const LEAST_PERIODS: usize = 16;
 
-/// The episodes of one virtual lane of an output: as root, and as branch.
+/// The episodes of an output's virtual lane as a root and as a branch.
 type Episodes = (Episode, Episode);
 
-/// The record of one virtual lane of an output.
+/// The record of an output's virtual lane.
 struct Record<'a> {
     from: Time,
     episodes: &'a mut Episodes,
-    /// The place of the lane, and the periods of all lanes if they are kept.
+    /// Index of the lane, and the periods of all lanes if they are kept.
     at: usize,
     log: &'a mut Option<Log>,
 }
@@ -115,16 +115,16 @@ type Period = (Role, Time, Time);
 /// The periods of all lanes.
 #[derive(Clone, Debug)]
 struct Log {
-    /// Periods that a lane keeps at most; they are merged to half of that.
+    /// Largest number of periods per lane; beyond it, they are merged to half that number.
     most: usize,
     lanes: Vec<Periods>,
 }
 
-/// The periods of one lane, in the order of their times.
+/// The periods of one lane, in chronological order.
 #[derive(Clone, Debug, Default)]
 struct Periods {
     all: Vec<Period>,
-    /// Periods and gaps that are shorter are merged with their neighbours.
+    /// Shorter periods and gaps are merged with their neighbours.
     resolution: Time,
 }
 
@@ -141,8 +141,8 @@ impl Periods {
         }
     }
 
-    /// Appends a period, or merges it with the last one: where the gap is short, and one of the two is short or they have
-    /// the same role. The longer one gives the role.
+    /// Appends a period, or merges it with the last one. They merge if the gap is short and either one of them is short
+    /// or they have the same role. The longer one determines the role.
     fn push(&mut self, period: Period) {
         let (role, begin, end) = period;
         if let Some(last) = self.all.last_mut() {
@@ -174,7 +174,7 @@ impl Record<'_> {
 }
 
 impl Lane {
-    /// The role that it has after a change.
+    /// The lane's role after a change.
     #[inline]
     fn new_role(&self) -> Role {
         match self.stalled | self.waited | self.lags {
@@ -186,14 +186,14 @@ impl Lane {
     }
 }
 
-/// The roles of all outputs and virtual lanes, followed from event to event.
+/// The roles of all outputs and virtual lanes, updated by events.
 ///
-/// - A lane is a *branch* while it waits for credit, and while it sends a packet that had to wait for credit and has
-///   left others behind: one packet of credit does not make a root.
+/// - A lane is a *branch* while it waits for credit. It is also a branch while it sends a packet that had to wait for
+///   credit, if others wait behind it, because credit for one packet does not make a root.
 /// - Otherwise it is a *root* while its queue exceeds half of an input buffer.
-/// - One that leads to a host is a root while it waits for credit, too: no switch beyond it could be the root.
+/// - A lane that leads to a host is also a root while it waits for credit, since no switch beyond it could be the root.
 ///
-/// Hosts' outputs have no queue to see; they are branches while they wait for credit.
+/// The queues of hosts' outputs are not observed. These outputs are branches while they wait for credit.
 #[derive(Clone, Debug)]
 pub struct Tree {
     from: Time,
@@ -201,14 +201,14 @@ pub struct Tree {
     vls: usize,
     ports: Ports,
     lanes: Vec<Lane>,
-    /// Apart from the lanes, since they are large and seldom used.
+    /// Separate from the lanes, since they are large and rarely used.
     episodes: Vec<Episodes>,
-    /// The periods that have ended, if they are kept.
+    /// The periods that have ended, if periods are kept.
     log: Option<Log>,
 }
 
 impl Tree {
-    /// Measures from `from` on; `capacity` is that of an input buffer in bytes.
+    /// Starts measuring at `from`; `capacity` is the size of an input buffer in bytes.
     pub fn new(topology: &Topology, vls: u8, capacity: u32, from: Time) -> Tree {
         let (ports, vls) = (Ports::new(topology), usize::from(vls));
         let mut lanes = vec![Lane { empty: true, ..Lane::default() }; ports.len() * vls];
@@ -222,13 +222,13 @@ impl Tree {
         Tree { from, half: u64::from(capacity) / 2, vls, ports, lanes, episodes, log: None }
     }
 
-    /// Keeps periods from now on, for [`Tree::spans`]: about this many, shared evenly among the lanes.
+    /// Keeps about this many periods from now on, for [`Tree::spans`], with equal shares for all lanes.
     pub fn keep_spans(&mut self, most: usize) {
         let most = (most / self.lanes.len().max(1)).max(LEAST_PERIODS);
         self.log = Some(Log { most, lanes: vec![Periods::default(); self.lanes.len()] });
     }
 
-    /// The place of a lane.
+    /// The index of a lane.
     #[inline]
     fn at(&self, output: PortId, vl: u8) -> usize {
         self.ports.index(output) * self.vls + usize::from(vl)
@@ -243,7 +243,7 @@ impl Tree {
         }
     }
 
-    /// Begins a role of a lane.
+    /// Starts a role of a lane.
     #[inline(never)]
     fn begin(&mut self, role: Role, now: Time, at: usize) {
         let lane = &mut self.lanes[at];
@@ -251,7 +251,7 @@ impl Tree {
         Record { from: self.from, episodes: &mut self.episodes[at], at, log: &mut self.log }.add(last, since, now);
     }
 
-    /// The role that a lane has now.
+    /// The current role of a lane.
     pub fn role(&self, output: PortId, vl: u8) -> Role {
         self.lanes[self.at(output, vl)].role
     }
@@ -265,7 +265,7 @@ impl Tree {
         episodes
     }
 
-    /// The periods from time zero until `end`, by output, virtual lane and time; none if they are not kept.
+    /// The periods from time zero until `end`, by output, virtual lane and time; empty if periods are not kept.
     pub fn spans(&self, end: Time) -> Vec<Span> {
         let Some(log) = &self.log else { return Vec::new() };
         let mut spans = Vec::new();
@@ -327,7 +327,7 @@ impl Observer for Tree {
     }
 }
 
-/// The table `spans`; `ends` names both ends of every link, in the order of [`Ports`], with the port at its beginning.
+/// The table `spans`. `ends` names both nodes of every link, in the order of [`Ports`], with the sending port.
 pub fn table(spans: &[Span], ends: &[(String, u64, String)]) -> Table {
     let end = |span: &Span| &ends[span.port as usize];
     Table::new(&schema::SPANS)
@@ -349,7 +349,7 @@ mod tests {
     const TRUNK: PortId = PortId { node: NodeId(0), port: 0 };
     const TO_HOST: PortId = PortId { node: NodeId(0), port: 1 };
 
-    /// A switch with a cable to another and one to a host, and buffers of 100 bytes.
+    /// A switch with a cable to another switch and a cable to a host, and buffers of 100 bytes.
     fn tree(from: u64) -> Tree {
         let mut topology = Topology::default();
         let (switch, other, host) = (topology.add_switch("S"), topology.add_switch("T"), topology.add_host("H"));
@@ -410,7 +410,7 @@ mod tests {
     fn many_spans_are_merged_and_the_long_ones_stay() {
         let mut tree = tree(0);
         tree.keep_spans(0);
-        // Periods of 1 ns every 2 ns, but for two long ones in a silence.
+        // Periods of 1 ns every 2 ns, except for two long ones with no periods around them.
         for i in 0..1_000_000u64 {
             let begin = 2_000 * i;
             let silent = (400_000..=600_000).contains(&i);

@@ -18,15 +18,15 @@ use crate::tree::Tree;
 /// All observers of single packets.
 #[derive(Clone, Debug)]
 pub struct Watch {
-    /// Fingerprint of the whole run.
+    /// Fingerprint of the entire run.
     pub fingerprint: Fingerprint,
     /// Latencies of flows and groups.
     pub latency: Latency,
     /// Contents of the switches' input buffers.
     pub occupancy: Occupancy,
-    /// Outputs that are free, have a packet to send on some VL, and no credit for it.
+    /// Outputs that are free and have a packet to send on at least one VL, but no credit for it.
     pub stalls: Spans,
-    /// Outputs in the congestion state, according to their marker.
+    /// Outputs in the congestion state, as reported by their marker.
     pub congestion: Spans,
     /// Packets received by the hosts.
     pub hosts: Hosts,
@@ -34,15 +34,15 @@ pub struct Watch {
     pub tree: Tree,
     /// Pauses, with priority-based flow control.
     pub pauses: Option<Box<Pauses>>,
-    /// Messages, where they are asked for.
+    /// Messages, if requested.
     pub messages: Option<Box<Messages>>,
-    /// Queues of outputs, where they are asked for.
+    /// Queues of outputs, if requested.
     pub queues: Option<Box<Queues>>,
 }
 
 impl Watch {
-    /// Measures from `from` on. `capacity` is that of an input buffer in bytes; `group_of` names the group of each flow,
-    /// below `groups`.
+    /// Starts measuring at `from`. `capacity` is the size of an input buffer in bytes; `group_of` is the group number
+    /// of each flow, below `groups`.
     pub fn new(topology: &Topology, vls: u8, capacity: u32, from: Time, group_of: Vec<u32>, groups: usize) -> Watch {
         let ports = Ports::new(topology);
         Watch {
@@ -73,7 +73,7 @@ impl Watch {
         self
     }
 
-    /// Keeps the periods in which outputs were root or branch: about this many.
+    /// Keeps about this many periods in which outputs were roots or branches.
     pub fn with_spans_of_roles(mut self, most: usize) -> Watch {
         self.tree.keep_spans(most);
         self

@@ -1,7 +1,7 @@
-//! The model of every run: schemes chosen at run time, everything observed.
+//! The model of every run: schemes are chosen at run time, and everything is observed.
 //!
-//! The fabric is generic over schemes and observers, and the code that handles packets is compiled where these are
-//! named: here, and nowhere else. So a web page can use this crate compiled for speed and the rest compiled for size.
+//! The fabric is generic over schemes and observers. The code that handles packets is compiled where these types are
+//! named, which is only here. A web page can therefore compile this crate for speed and the rest for size.
 
 use becalm_control::{Echoing, Marking, Responding};
 use becalm_engine::{Stop, Time, Work};

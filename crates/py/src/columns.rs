@@ -6,8 +6,8 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
-/// All tables: `{table: [(column, unit, values), ...]}`; numbers are NumPy arrays, text is a list of `str`,
-/// rows of bytes are a list of `bytes`.
+/// All tables as `{table: [(column, unit, values), ...]}`. Numbers are NumPy arrays, text is a list of `str`,
+/// and rows of bytes are a list of `bytes`.
 pub fn to_python<'py>(py: Python<'py>, tables: Vec<Table>) -> PyResult<Bound<'py, PyDict>> {
     let result = PyDict::new(py);
     for table in tables {

@@ -1,4 +1,4 @@
-//! Responses driven without a fabric, to check what every response must keep.
+//! Runs responses without a fabric, to check the rules for every response.
 
 use std::sync::Arc;
 
@@ -8,12 +8,13 @@ use becalm_fabric::Rate;
 use becalm_fabric::policy::{Ack, FlowShape, Notice, Response, Sent};
 
 type Step = (String, u64, u32, u32, u64);
-/// Paces of a flow: gap, window, timer.
+/// The paces of a flow: gap, window and timer.
 pub type Paces = Vec<(f64, u32, Option<u64>)>;
 
-/// Timers before one step, after which others are left out: a response that sets one every picosecond would never end.
+/// Maximum number of timers before a step. Further timers are skipped, because a response may set one every
+/// picosecond.
 const MOST_TIMERS: usize = 1000;
-/// Bytes of a packet.
+/// Size of a packet in bytes.
 const SIZE: u32 = 2068;
 
 struct Flow {

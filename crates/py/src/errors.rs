@@ -1,4 +1,4 @@
-//! The only place where Rust errors become Python exceptions; the classes live in `becalm.errors`.
+//! Converts Rust errors to Python exceptions. Only this file does so. The classes are in `becalm.errors`.
 
 use becalm_external::Failure;
 use becalm_fabric::FabricError;
@@ -10,10 +10,10 @@ use pyo3::types::{PyDict, PyList};
 
 use crate::external::INTERRUPTED;
 
-/// Most errors that a message lists; a file that is not a scenario has thousands.
+/// Largest number of errors in a message. A file that is not a scenario has thousands.
 const MOST_LISTED: usize = 50;
 
-/// `ScenarioError(message, file, errors)`; all errors are in its list, and the first of them in its message.
+/// `ScenarioError(message, file, errors)`. Its list has all errors, its message only the first ones.
 pub fn from_errors(py: Python<'_>, errors: &Errors) -> PyErr {
     let list = errors.list.iter().map(|error| to_dict(py, error)).collect::<PyResult<Vec<_>>>();
     let arguments = list.and_then(|list| {
@@ -46,7 +46,7 @@ pub fn from_fabric(py: Python<'_>, error: &FabricError) -> PyErr {
     raised.map_or_else(|e| e, PyErr::from_value)
 }
 
-/// The exception of a run that gives no results; `raised` is what a progress function has raised.
+/// The exception of a run without results. `raised` is the exception of a progress function, if any.
 pub fn from_run(py: Python<'_>, error: RunError, raised: Option<PyErr>) -> PyErr {
     match error {
         RunError::Interrupted => raised.unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),

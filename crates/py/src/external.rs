@@ -1,5 +1,5 @@
-//! Schemes from outside: declarations by their address, and Python objects behind them.
-#![allow(unsafe_code, reason = "a declaration is found by its address, which Python hands over")]
+//! External schemes: declarations at an address, and schemes that are Python objects.
+#![allow(unsafe_code, reason = "a declaration is read at an address passed by Python")]
 
 use std::sync::Arc;
 
@@ -16,25 +16,25 @@ use pyo3::types::{PyList, PyTuple};
 use crate::driving::{self, Paces};
 use crate::seen::{Ack, Flow, Packet, Received, Sent, Shape, Switch};
 
-/// The problem of a run that Ctrl-C has ended inside a scheme.
+/// The problem of a run that Ctrl-C ended inside a scheme.
 pub const INTERRUPTED: &str = "interrupted";
 
-/// A scheme from outside, as it is provided to a scenario.
+/// An external scheme that can be provided to a scenario.
 #[pyclass(frozen, module = "becalm._core")]
 pub struct Scheme {
     inner: Arc<becalm_external::Scheme>,
-    /// What owns the memory of the declaration.
+    /// The owner of the declaration's memory.
     _keep: Py<PyAny>,
 }
 
 #[pymethods]
 impl Scheme {
-    /// Reads the declaration at an address, a `becalm_scheme` of `becalm.h`; `keep` owns its memory.
+    /// Read the declaration at an address, a `becalm_scheme` of `becalm.h`. `keep` owns its memory.
     ///
-    /// `factory` makes objects in place of functions: called with the values of the parameters in their order, it returns
-    /// an object and its methods, in the order of the seam's calls; None for a method that there is not. `properties` are
-    /// `(trail_bytes, flags, sent, attention, ack_every)`.
-    /// Raises `ValueError` with the reason if the declaration is refused.
+    /// `factory` creates objects that replace functions. It is called with the values of the parameters, in
+    /// their order, and returns an object and its methods, in the order of the seam's calls; None for a
+    /// missing method. `properties` are `(trail_bytes, flags, sent, attention, ack_every)`. Raises
+    /// `ValueError` with the reason if the declaration is refused.
     #[new]
     #[pyo3(signature = (address, origin, sha256, keep, factory = None, properties = (0, 0, false, 0, 1)))]
     fn new(
@@ -48,7 +48,7 @@ impl Scheme {
         let (trail_bytes, flags, sent, attention, ack_every) = properties;
         let properties = Properties { trail_bytes, flags, sent, attention, ack_every };
         let objects = factory.map(|factory| Box::new(PyObjects { factory, properties }) as Box<dyn Objects>);
-        // SAFETY: Python takes the address from a library or from memory that `keep` owns; neither is freed.
+        // SAFETY: the address comes from a library or from memory that `keep` owns. Neither is freed.
         let inner = unsafe { read::scheme(address, origin, sha256, objects) };
         let inner = Arc::new(inner.map_err(|problem| PyValueError::new_err(format!("{origin}: {problem}")))?);
         Ok(Scheme { inner, _keep: keep })
@@ -66,13 +66,13 @@ impl Scheme {
         &self.inner.name
     }
 
-    /// A sentence about it.
+    /// A one-sentence description.
     #[getter]
     fn doc(&self) -> &str {
         &self.inner.doc
     }
 
-    /// Where it comes from.
+    /// Its origin.
     #[getter]
     fn origin(&self) -> &str {
         &self.inner.origin
@@ -84,7 +84,7 @@ impl Scheme {
         &self.inner.sha256
     }
 
-    /// Whether it is compiled, and so may run on several threads.
+    /// Whether it is compiled and so may run on several threads.
     #[getter]
     fn native(&self) -> bool {
         self.inner.is_native()
@@ -97,7 +97,7 @@ impl Scheme {
         properties.flags & abi::USES_RTT == 0 && properties.trail_bytes == 0
     }
 
-    /// Whether it is a response that asks for telemetry.
+    /// Whether it is a response that requests telemetry.
     #[getter]
     fn trails(&self) -> bool {
         self.inner.properties().trail_bytes > 0
@@ -111,21 +111,21 @@ impl Scheme {
     }
 }
 
-/// A step of `drive`: the kind, `ack`, `becn`, `timer`, `restart` or `sent`; the time in ps; marked packets and packets
-/// of an ACK; its round-trip time in ps.
+/// A step of `drive`: its kind (`ack`, `becn`, `timer`, `restart` or `sent`), the time in ps, the numbers of
+/// marked packets and of packets of an ACK, and the ACK's round-trip time in ps.
 type Step = (String, u64, u32, u32, u64);
 
-/// Drives responses with their default parameters side by side, without a fabric: flow by flow, the steps in turn.
+/// Run responses with their default parameters without a fabric. Every flow goes through its list of steps.
 ///
-/// Returns for each flow its paces `(gap, window, timer)`, that after its start first, and the failure of the first that
-/// failed. A timer goes off before a step that is later.
+/// Returns the paces `(gap, window, timer)` of each flow, starting with the pace after its start, and the
+/// first failure. A timer expires before any later step.
 #[pyfunction]
 pub fn drive(scheme: &Bound<'_, Scheme>, flows: Vec<Vec<Step>>) -> (Vec<Paces>, Option<String>) {
     let scheme = scheme.get().inner.clone();
     driving::drive(&scheme, &flows)
 }
 
-/// The schemes behind Python's handles.
+/// The schemes of Python handles.
 pub fn provided(schemes: &[Py<Scheme>]) -> Provided {
     Provided(schemes.iter().map(|scheme| scheme.get().inner.clone()).collect())
 }
@@ -148,7 +148,7 @@ impl PyObjects {
     }
 }
 
-/// The message about an exception in a call: file, line, the call and its arguments.
+/// The message about an exception in a call: file, line, call and arguments.
 fn explained(py: Python<'_>, error: &PyErr, call: &str, arguments: Option<&Bound<'_, PyTuple>>) -> String {
     if error.is_instance_of::<PyKeyboardInterrupt>(py) {
         return INTERRUPTED.to_string();
@@ -163,7 +163,7 @@ fn explained(py: Python<'_>, error: &PyErr, call: &str, arguments: Option<&Bound
     message().unwrap_or_else(|_| format!("{call}: {error}"))
 }
 
-/// Calls a method; what it raises becomes a sentence.
+/// Calls a method. An exception is converted to a sentence.
 fn called<'py>(
     py: Python<'py>,
     method: &Py<PyAny>,
@@ -216,7 +216,7 @@ impl Objects for PyObjects {
     }
 }
 
-/// The factory is becalm's own.
+/// The factory is part of becalm.
 const BROKEN: &str = "becalm's own code for Python schemes is broken";
 
 struct PyResponse {
@@ -255,7 +255,7 @@ impl PyResponse {
 }
 
 const WINDOW: &str = "a whole number of packets, at least 1, or None for no limit";
-const TIMER: &str = "a time in ps, a whole number, or None for no timer";
+const TIMER: &str = "a whole number of ps, or None for no timer";
 
 fn wrong(object: &Bound<'_, PyAny>, name: &str, valid: &str) -> String {
     let shown = object.getattr(name).and_then(|value| value.repr().map(|text| text.to_string()));
@@ -274,7 +274,7 @@ impl ResponseObject for PyResponse {
         let Some(method) = method else { return Ok(()) };
         Python::attach(|py| {
             if pace.timer == abi::NEVER {
-                // The timer that has come is no longer set.
+                // The expired timer is no longer set.
                 let _ = self.object.bind(py).setattr(intern!(py, "timer"), py.None());
             }
             let arguments = match call {
@@ -338,7 +338,7 @@ impl EchoObject for PyEcho {
             let answer = called(py, &self.answer, "answer", arguments)?;
             let (ack, cnp) = answer.extract::<(Option<i64>, bool)>().map_err(|_| {
                 let shown = answer.repr().map_or_else(|_| String::new(), |text| text.to_string());
-                format!("answer returns {shown}; it must be becalm.Answer(ack, cnp): marks that an ACK reports or None, and a bool")
+                format!("answer returns {shown}; it must be becalm.Answer(ack, cnp): the marks that an ACK reports or None, and a bool")
             })?;
             let (marks, cnp, reserved) = (ack.and_then(|marks| u32::try_from(marks).ok()), u32::from(cnp), 0);
             Ok(abi::Answer { ack: u32::from(marks.is_some()), marks: marks.unwrap_or(0), cnp, reserved })

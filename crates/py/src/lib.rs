@@ -1,16 +1,17 @@
-//! The Python module `becalm._core`: parse a scenario, run it without holding the interpreter, hand over columns.
+//! The Python module `becalm._core`: parses scenarios, runs them without holding the interpreter, and returns
+//! columns.
 //!
 //! - `scenario`: a checked scenario as a Python object.
 //! - `run`: one replication, with progress and Ctrl-C.
-//! - `step`: runs that go on in steps, one or many side by side.
-//! - `trace`: a run that records single packets.
+//! - `step`: runs that advance in steps, one or several in parallel.
+//! - `trace`: a run that records individual packets.
 //! - `report`: results as the payload of a page.
 //! - `columns`: result tables as NumPy arrays.
-//! - `external`, `seen`: schemes from outside, and what those in Python see.
-//! - `lines`: lines of keys in files that Python checks.
-//! - `errors`: the only place where Rust errors become Python exceptions.
+//! - `external`, `seen`: external schemes, and the objects that Python schemes get.
+//! - `lines`: line numbers of keys in files that Python checks.
+//! - `errors`: converts Rust errors to Python exceptions.
 //!
-//! The user interface is in the Python package above; this crate makes no decisions.
+//! The user interface is in the Python package. This crate makes no decisions.
 
 mod columns;
 mod driving;
@@ -26,67 +27,68 @@ mod trace;
 
 use pyo3::prelude::*;
 
-/// All choices of a scenario, as JSON: topologies, traffic, schemes, their parameters.
+/// Return all choices in a scenario as JSON: topologies, traffic, schemes and their parameters.
 #[pyfunction]
 fn catalogue() -> String {
     becalm_scenario::catalogue().to_string()
 }
 
-/// The seconds of a text such as `2.5 ms` or `4us`, read as in a scenario; None if it is not a time.
+/// Return the seconds of a text such as `2.5 ms` or `4us`, with the syntax of scenarios; None if it is not a
+/// time.
 #[pyfunction]
 fn seconds(text: &str) -> Option<f64> {
     becalm_schema::seconds(text)
 }
 
-/// The bytes that a text such as `4 GB` or `512MiB` stands for; None if it is no size.
+/// Return the bytes of a text such as `4 GB` or `512MiB`; None if it is not a size.
 #[pyfunction]
 fn bytes(text: &str) -> Option<f64> {
     becalm_schema::bytes(text)
 }
 
-/// x to the power of y, with the same bits on every machine.
+/// Return x to the power of y, with the same bits on every machine.
 #[pyfunction]
 fn power(x: f64, y: f64) -> f64 {
     libm::pow(x, y)
 }
 
-/// e to the power of x, with the same bits on every machine.
+/// Return e to the power of x, with the same bits on every machine.
 #[pyfunction]
 fn exponential(x: f64) -> f64 {
     libm::exp(x)
 }
 
-/// The natural logarithm of x, with the same bits on every machine.
+/// Return the natural logarithm of x, with the same bits on every machine.
 #[pyfunction]
 fn logarithm(x: f64) -> f64 {
     libm::log(x)
 }
 
-/// The addresses of the C functions behind `power`, `exponential` and `logarithm`.
+/// Return the addresses of the C functions for `power`, `exponential` and `logarithm`.
 #[pyfunction]
 fn addresses() -> [usize; 3] {
     becalm_external::addresses()
 }
 
-/// Sizes and offsets in bytes of the types of the C interface, as the core has them: by `type.` and `type.field`.
+/// Return the sizes and offsets of the core's C interface types in bytes, by `type.` and `type.field`.
 #[pyfunction]
 fn abi_layout() -> Vec<(String, usize)> {
     becalm_external::layout()
 }
 
-/// The C header of schemes from outside, `becalm.h`.
+/// Return the C header of external schemes, `becalm.h`.
 #[pyfunction]
 fn header() -> &'static str {
     becalm_external::HEADER
 }
 
-/// The declaration of every result table and its columns, as JSON.
+/// Return the declaration of every result table and its columns as JSON.
 #[pyfunction]
 fn result_schema() -> String {
     becalm_scenario::result_schema().to_string()
 }
 
-/// The JSON Schema of scenario files, as JSON.
+/// Return the JSON Schema of scenario files as JSON.
 #[pyfunction]
 fn json_schema() -> String {
     becalm_scenario::json_schema().to_string()

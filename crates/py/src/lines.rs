@@ -1,4 +1,4 @@
-//! Lines of keys, for files that Python checks.
+//! Line numbers of keys in files that Python checks.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 
 use crate::errors;
 
-/// The line of every key of a TOML text, from 1, by its path, such as `case[0].name`.
+/// Return the line number of every key in a TOML text, from 1, by path, such as `case[0].name`.
 ///
 /// # Errors
-/// `ScenarioError` where the text is not TOML.
+/// `ScenarioError` if the text is not TOML.
 #[pyfunction]
 pub fn toml_lines(py: Python<'_>, text: &str, file: &str) -> PyResult<BTreeMap<String, u32>> {
     let mut wrong = Errors::new(file);

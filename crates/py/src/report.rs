@@ -15,14 +15,15 @@ use crate::scenario::Scenario;
 type Given<'py> = (u32, String, u64, Bound<'py, PyDict>);
 type Reals<'py> = Bound<'py, PyArray1<f64>>;
 
-/// Packs what a page shows of a run.
+/// Pack the data of runs for a page.
 ///
-/// `runs` are `(replication, fingerprint, packet_hops, {table: [(column, unit, values), ...]})`; values are NumPy arrays of
-/// float64 or uint64, lists of `str`, or lists of `bytes`. `about` is JSON for the header. Above `most_bytes` frames are
-/// left out; 0 means any number. `all` keeps all shares of links over time, in full resolution.
+/// `runs` are `(replication, fingerprint, packet_hops, {table: [(column, unit, values), ...]})`; values are
+/// NumPy arrays of float64 or uint64, lists of `str`, or lists of `bytes`. `about` is JSON for the header.
+/// Frames are left out if the payload would exceed `most_bytes`; 0 means no limit. `all` keeps all shares of
+/// links over time, in full resolution.
 ///
-/// Returns the payload, of how many frames it has one, and the names of the shares that were left out.
-/// Raises `TypeError` and `ValueError` for values of another kind.
+/// Returns the payload, the number n if it keeps only every n-th frame, and the names of the omitted shares.
+/// Raises `TypeError` or `ValueError` for other values.
 #[pyfunction]
 #[pyo3(signature = (scenario, runs, about, most_bytes = 0, all = false))]
 pub fn report<'py>(
@@ -41,17 +42,17 @@ pub fn report<'py>(
     Ok((PyBytes::new(py, &made.bytes), made.every, made.omitted))
 }
 
-/// Packs a header in JSON without arrays.
+/// Pack a header in JSON without arrays.
 #[pyfunction]
 pub fn pack<'py>(py: Python<'py>, header: &str) -> PyResult<Bound<'py, PyBytes>> {
     let header = json(header)?;
     Ok(PyBytes::new(py, &py.detach(|| deflated(&becalm_report::Pack::default().whole(header)))))
 }
 
-/// Where the nodes of a scenario's fabric are drawn, in the order of the table of nodes.
+/// Return the positions at which a scenario's nodes are drawn, in the order of the table of nodes.
 ///
-/// Returns `(form, x, y)`: `rows`, `dumbbell`, `grid`, `groups` or `circle`, and arrays of float64, from 0 on the left to 1
-/// on the right and from 0 at the bottom to 1 at the top.
+/// Returns `(form, x, y)`. The form is `rows`, `dumbbell`, `grid`, `groups` or `circle`. x and y are arrays
+/// of float64, from 0 at the left and bottom to 1 at the right and top.
 #[pyfunction]
 pub fn layout<'py>(py: Python<'py>, scenario: &Bound<'py, Scenario>) -> (&'static str, Reals<'py>, Reals<'py>) {
     let inner = &scenario.get().inner;
@@ -85,5 +86,5 @@ fn data(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Data> {
         return Ok(Data::Bytes(rows));
     }
     let text = values.extract::<Vec<String>>();
-    text.map(Data::Text).map_err(|_| PyTypeError::new_err(format!("{name}: neither numbers, text nor bytes")))
+    text.map(Data::Text).map_err(|_| PyTypeError::new_err(format!("{name}: must be numbers, text or bytes")))
 }

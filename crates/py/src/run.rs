@@ -12,11 +12,11 @@ use crate::{columns, errors};
 /// Wall time between two calls of the progress function.
 const PROGRESS_EVERY: Duration = Duration::from_millis(50);
 
-/// Runs one replication of a scenario on up to `threads` threads, without holding the interpreter.
+/// Run one replication of a scenario on up to `threads` threads, without holding the interpreter.
 ///
-/// `progress(time, duration, events, packet_hops)` is called about every 50 ms of wall time, and once at the end, with
-/// times in seconds.
-/// An exception that it raises ends the run and is passed on; so does Ctrl-C, when called on the main thread.
+/// `progress(time, duration, events, packet_hops)` is called about every 50 ms of wall time, and once at the
+/// end, with times in seconds. An exception in it ends the run and is passed on. So does Ctrl-C on the main
+/// thread.
 ///
 /// Returns `{"tables": ..., "fingerprint": ..., "events": ..., "packet_hops": ..., "end": ...,
 /// "guards": [...]}`; the end is the simulated time in seconds.
@@ -42,13 +42,14 @@ pub fn run<'py>(
     }
 }
 
-/// The last report: all of the time has passed.
+/// The last report, at the end of the run.
 fn end(scenario: &becalm_scenario::Scenario, results: &Results) -> Progress {
     let duration = *scenario.sections().run.duration;
     Progress { time: duration, duration, events: results.events, packet_hops: results.packet_hops }
 }
 
-/// Reports to Python about every 50 ms of wall time, and answers whether to go on; what Python raised is kept.
+/// Reports to Python about every 50 ms of wall time. Returns whether to continue, and keeps an exception from
+/// Python.
 pub(crate) fn reporter(progress: Option<&Py<PyAny>>, raised: &mut Option<PyErr>) -> impl FnMut(&Progress) -> bool {
     let mut reported = Instant::now();
     move |now| {

@@ -10,83 +10,85 @@ use pyo3::types::PyDict;
 use crate::external::{Scheme, provided};
 use crate::{columns, errors};
 
-/// A scenario that has been read, completed with defaults and checked.
+/// A scenario that has been read, resolved and checked.
 #[pyclass(frozen, module = "becalm._core")]
 pub struct Scenario {
-    /// The scenario behind the handle.
+    /// The scenario of the handle.
     pub inner: Arc<becalm_scenario::Scenario>,
 }
 
 #[pymethods]
 impl Scenario {
-    /// The scenario with every value, defaults included, as JSON.
+    /// The scenario with every value, including defaults, as JSON.
     #[getter]
     fn resolved(&self) -> String {
         self.inner.resolved().to_string()
     }
 
-    /// Values that follow from the scenario without a run, as JSON.
+    /// Values derived from the scenario without a run, as JSON.
     #[getter]
     fn summary(&self) -> String {
         self.inner.summary().to_string()
     }
 
-    /// Settings that are valid and probably not meant.
+    /// Warnings about settings that are valid but probably not intended.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.inner.warnings()
     }
 
-    /// Fewest bytes that a replication will use: `{"total": ..., "network": ..., "flows": ..., "messages": ...,
-    /// "series": ..., "snapshots": ...}`.
+    /// Minimum memory of a replication in bytes:
+    /// `{"total": ..., "network": ..., "flows": ..., "messages": ..., "series": ..., "snapshots": ...}`.
     #[getter]
     fn memory_estimate(&self) -> BTreeMap<&'static str, u64> {
         let estimate = self.inner.memory_estimate();
         estimate.parts().into_iter().chain([("total", estimate.total())]).collect()
     }
 
-    /// Nodes, links, flows and paths, as `{table: [(column, unit, values), ...]}`.
+    /// Return nodes, links, flows and paths as `{table: [(column, unit, values), ...]}`.
     fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         columns::to_python(py, py.detach(|| self.inner.network_tables()))
     }
 
-    /// The hosts that patterns name: names, ranges such as `H0..H7`, `*` for all; `file` is the scenario's name in messages.
-    /// Raises `ScenarioError` for the patterns that name none.
+    /// Return the hosts in a list of names, ranges such as `H0..H7`, or `*` for all. `file` is the scenario's
+    /// name in messages. Raises `ScenarioError` for invalid ranges and unknown hosts.
     fn hosts(&self, py: Python<'_>, patterns: Vec<String>, file: &str) -> PyResult<Vec<String>> {
         let hosts =
             self.inner.hosts(&patterns, file).map_err(|errors| errors::from_errors(py, &without_lines(errors)))?;
         Ok(hosts.into_iter().map(|host| self.inner.topology().node(host).name.clone()).collect())
     }
 
-    /// The links from one host to another that packets can take, as `(row of the table of links, share of the packets)`.
-    /// Raises `ScenarioError` for unknown hosts, `FabricError` without a path.
+    /// Return the links that packets from one host to another can take, as
+    /// `(row of the table of links, share of the packets)`. Raises `ScenarioError` for unknown hosts,
+    /// `FabricError` if there is no path.
     fn path(&self, py: Python<'_>, source: String, destination: String, file: &str) -> PyResult<Vec<(u32, f64)>> {
         let found = self.inner.hosts(&[source, destination], file);
         let hosts = found.map_err(|errors| errors::from_errors(py, &without_lines(errors)))?;
         self.inner.path(hosts[0], hosts[1]).map_err(|error| errors::from_fabric(py, &error))
     }
 
-    /// Links of which each may wait for the next, for the paths of the flows or of all pairs of hosts; empty without such.
+    /// Return a cycle of links that may each wait for the next, on the paths of the flows or of all pairs of
+    /// hosts; empty if there is none.
     fn cycle(&self, py: Python<'_>, of_all: bool) -> Vec<String> {
         py.detach(|| self.inner.cycle(of_all))
     }
 
-    /// Number of cores, of those available, that make one run faster; at least 1.
+    /// Return the number of the available cores that make one run faster; at least 1.
     fn useful_threads(&self, cores: usize) -> usize {
         self.inner.useful_threads(cores)
     }
 
-    /// Threads that one run gets of those that a user asks for: no more than pay off.
+    /// Return the number of the requested threads that one run uses; at least 1.
     fn allowed_threads(&self, asked: usize) -> usize {
         self.inner.allowed_threads(asked)
     }
 
-    /// The groups of flows, jobs included: name, first flow, and the one after the last.
+    /// Return the groups of flows, including jobs: name, first flow, and the flow after the last.
     fn groups(&self) -> Vec<(String, u32, u32)> {
         self.inner.flow_groups()
     }
 
-    /// Whether all its schemes may run on several threads.
+    /// Whether all of its schemes may run on several threads.
     #[getter]
     fn native(&self) -> bool {
         self.inner.is_native()
@@ -99,14 +101,14 @@ impl Scenario {
     }
 }
 
-/// Reads the text of a scenario; `file` is only its name in messages.
+/// Read the text of a scenario. `file` is only its name in messages.
 ///
-/// With `lines` false the messages name no lines: for text that was not written by a user. `origins` are pairs of a key, such
-/// as `flows[0].stop`, and the option that set it: messages about the key name the option in place of the file.
-/// The files that the text names may take this many bytes of `memory`.
+/// If `lines` is false, messages have no line numbers. Use this for text that no user wrote. `origins` are
+/// pairs of a key, such as `flows[0].stop`, and the option that set it. Messages about the key name the
+/// option instead of the file. The files that the text names may need this number of bytes of `memory`.
 /// Raises `ScenarioError` with all errors at once.
 #[pyfunction]
-/// `schemes` are those from outside that it may name; with None, it may name any, and cannot be run.
+/// `schemes` are the external schemes that it may name. With None, it may name any, but cannot be run.
 #[pyo3(signature = (text, file, *, lines = true, origins = Vec::new(), memory = None, schemes = Some(Vec::new())))]
 pub fn parse(
     py: Python<'_>,

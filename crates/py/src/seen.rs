@@ -1,4 +1,4 @@
-//! What schemes in Python see: flows, ACKs, packets, switches. Times are picoseconds.
+//! The objects that Python schemes get: flows, ACKs, packets and switches. Times are in picoseconds.
 #![allow(unsafe_code, reason = "the view of a switch is a table of functions")]
 
 use std::sync::Mutex;
@@ -9,7 +9,7 @@ use becalm_fabric::policy::{FlowShape, SwitchShape};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 
-/// The shape of a flow: what `start` of a response gets.
+/// The shape of a flow: the argument of a response's `start`.
 #[pyclass(frozen, get_all, module = "becalm._core")]
 pub struct Flow {
     /// Rate of the source's link, in bytes per second.
@@ -22,7 +22,7 @@ pub struct Flow {
     mtu: u32,
     /// Header of a data packet, in bytes.
     header: u32,
-    /// Links between the source and the destination.
+    /// Number of links between the source and the destination.
     hops: u32,
 }
 
@@ -34,22 +34,22 @@ impl Flow {
     }
 }
 
-/// An ACK, as its source receives it.
+/// An ACK, as received by its flow's source.
 #[pyclass(frozen, get_all, module = "becalm._core")]
 pub struct Ack {
     /// Time since the header of the last packet that it covers left the source, in ps.
     rtt: u64,
-    /// Part of it that the receiver held the packet or its ACK, in ps.
+    /// Part of `rtt` for which the receiver held the packet or its ACK, in ps.
     held: u64,
-    /// Marked packets that it reports.
+    /// Number of marked packets that it reports.
     marked: u32,
-    /// Packets that it covers.
+    /// Number of packets that it covers.
     covers: u32,
     /// Number of the last packet that it covers.
     sequence: u32,
     /// Number of the next packet that the flow sends.
     next: u32,
-    /// Telemetry of the switches on the way, if the class asks for it by `trail_bytes`.
+    /// Telemetry of the switches on the path, if the class requests it with `trail_bytes`.
     trail: Vec<Hop>,
 }
 
@@ -60,7 +60,7 @@ impl Ack {
     }
 }
 
-/// Telemetry: what a switch records of an output as the header of a packet leaves by it.
+/// Telemetry: the state of an output, recorded by the switch when the header of a packet leaves.
 #[pyclass(frozen, module = "becalm._core")]
 #[derive(Clone)]
 pub struct Hop(pub abi::Hop);
@@ -79,7 +79,7 @@ impl Hop {
         self.0.sent
     }
 
-    /// Bytes that wait for the output.
+    /// Number of bytes that wait for the output.
     #[getter]
     fn waiting(&self) -> u64 {
         self.0.waiting
@@ -104,12 +104,12 @@ impl Hop {
     }
 }
 
-/// A packet of a flow that goes out.
+/// A packet that a flow sends.
 #[pyclass(frozen, get_all, module = "becalm._core")]
 pub struct Sent {
     /// Size on the wire, in bytes.
     bytes: u32,
-    /// Packets of the flow that are not yet acknowledged, this one included.
+    /// Number of unacknowledged packets of the flow, including this one.
     in_flight: u32,
 }
 
@@ -119,16 +119,16 @@ impl Sent {
     }
 }
 
-/// The dimensions of a switch: what `start` of a marker gets.
+/// The dimensions of a switch: the argument of a marker's `start`.
 #[pyclass(frozen, get_all, module = "becalm._core")]
 pub struct Shape {
     /// Its name.
     name: String,
-    /// Number of ports; inputs and outputs have the same numbers.
+    /// Number of ports. Inputs and outputs have the same numbers.
     ports: u16,
     /// Number of virtual lanes.
     vls: u8,
-    /// Room of an input buffer, per port and virtual lane, in bytes.
+    /// Size of an input buffer, per port and virtual lane, in bytes.
     capacity: u32,
     /// For every port, whether a host is at the other end of its cable.
     host_ports: Vec<bool>,
@@ -153,7 +153,7 @@ impl Packet {
         self.0.now
     }
 
-    /// Its place in the switch's order of arrival.
+    /// Its position in the switch's order of arrival.
     #[getter]
     fn order(&self) -> u64 {
         self.0.order
@@ -165,13 +165,13 @@ impl Packet {
         self.0.size
     }
 
-    /// The port it came in by.
+    /// The input port.
     #[getter]
     fn input(&self) -> u16 {
         self.0.input
     }
 
-    /// The port it leaves by.
+    /// The output port.
     #[getter]
     fn output(&self) -> u16 {
         self.0.output
@@ -189,14 +189,14 @@ impl Packet {
         self.0.kind
     }
 
-    /// At an arrival: whether it has to wait.
+    /// At an arrival: whether the packet has to wait.
     #[getter]
     fn waits(&self) -> bool {
         self.0.waits != 0
     }
 }
 
-/// A data packet that has arrived at its destination, and the unanswered ones before it.
+/// A data packet that has arrived at its destination, and the unanswered packets before it.
 #[pyclass(frozen, module = "becalm._core")]
 pub struct Received(pub abi::Received);
 
@@ -214,7 +214,7 @@ impl Received {
         self.0.notified.cast_signed()
     }
 
-    /// Time at which its header left the source, in ps.
+    /// Time at which the packet's header left the source, in ps.
     #[getter]
     fn injected(&self) -> u64 {
         self.0.injected
@@ -226,19 +226,19 @@ impl Received {
         self.0.size
     }
 
-    /// Its number in its flow, from 0.
+    /// The packet's number in its flow, from 0.
     #[getter]
     fn sequence(&self) -> u32 {
         self.0.sequence
     }
 
-    /// Packets of the flow that no ACK covers yet, this one included.
+    /// Number of packets of the flow that no ACK covers yet, including this one.
     #[getter]
     fn packets(&self) -> u32 {
         self.0.packets
     }
 
-    /// The marked ones among these packets.
+    /// Number of marked packets among these.
     #[getter]
     fn marks(&self) -> u32 {
         self.0.marks
@@ -256,27 +256,27 @@ impl Received {
         self.0.vl
     }
 
-    /// Whether it is marked.
+    /// Whether the packet is marked.
     #[getter]
     fn marked(&self) -> bool {
         self.0.marked != 0
     }
 
-    /// Whether it is the last of its message.
+    /// Whether it is the last packet of its message.
     #[getter]
     fn last(&self) -> bool {
         self.0.last != 0
     }
 }
 
-/// A marker's view of its switch. It may be asked only during the call that it is handed to.
+/// A marker's view of its switch. It can be used only during the call that it is passed to.
 #[pyclass(frozen, module = "becalm._core")]
 pub struct Switch(Mutex<Option<Open>>);
 
 #[derive(Clone, Copy)]
 struct Open(abi::View);
 
-// SAFETY: the view is there only while a call of Python lasts, which holds the interpreter.
+// SAFETY: the view exists only during a call of Python, which holds the interpreter.
 unsafe impl Send for Open {}
 
 impl Switch {
@@ -284,12 +284,12 @@ impl Switch {
         Switch(Mutex::new(None))
     }
 
-    /// Opens it for a call.
+    /// Opens the view for a call.
     pub fn open(&self, view: &abi::View) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Open(*view));
     }
 
-    /// Closes it.
+    /// Closes the view.
     pub fn close(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -315,68 +315,69 @@ impl Switch {
         Ok(self.view()?.vls)
     }
 
-    /// Packets of the largest size for which an input buffer has room.
+    /// Return the number of packets of the largest size that fit into an input buffer.
     fn room(&self, input: u16, vl: u16) -> PyResult<u32> {
         let view = self.view()?;
-        // SAFETY: the view is open, so the switch behind it lives; so in all methods.
+        // SAFETY: the view is open, so its switch is alive. The same holds in all methods.
         Ok(unsafe { ((*view.ask).room)(view.switch_, input, vl) })
     }
 
-    /// Packets that wait for an output.
+    /// Return the number of packets that wait for an output.
     fn waiting(&self, output: u16, vl: u16) -> PyResult<u32> {
         let view = self.view()?;
         Ok(unsafe { ((*view.ask).waiting)(view.switch_, output, vl) })
     }
 
-    /// Bytes that wait for an output.
+    /// Return the number of bytes that wait for an output.
     fn waiting_bytes(&self, output: u16, vl: u16) -> PyResult<u64> {
         let view = self.view()?;
         Ok(unsafe { ((*view.ask).waiting_bytes)(view.switch_, output, vl) })
     }
 
-    /// Packets for an output that have arrived and not left.
+    /// Return the number of packets for an output that have arrived and not left.
     fn present(&self, output: u16, vl: u16) -> PyResult<u32> {
         let view = self.view()?;
         Ok(unsafe { ((*view.ask).present)(view.switch_, output, vl) })
     }
 
-    /// Packets for an output that are present in one input buffer.
+    /// Return the number of packets for an output in one input buffer.
     fn present_from(&self, input: u16, output: u16, vl: u16) -> PyResult<u32> {
         let view = self.view()?;
         Ok(unsafe { ((*view.ask).present_from)(view.switch_, input, output, vl) })
     }
 
-    /// Packets of the largest size for which an output holds credit.
+    /// Return the number of packets of the largest size for which an output has credit.
     fn credit(&self, output: u16, vl: u16) -> PyResult<u32> {
         let view = self.view()?;
         Ok(unsafe { ((*view.ask).credit)(view.switch_, output, vl) })
     }
 
-    /// When an output last had a packet and no credit for it, in ps; -1 if it never was so.
+    /// Return the last time at which an output had a packet but no credit for it, in ps; -1 if there was
+    /// none.
     fn blocked_until(&self, output: u16, vl: u16) -> PyResult<i64> {
         let view = self.view()?;
         Ok(unsafe { ((*view.ask).blocked_until)(view.switch_, output, vl) }.cast_signed())
     }
 
-    /// Time in ps that a packet of this many bytes takes on the link of a port.
+    /// Return the transmission time of a packet of `size` bytes on the link of a port, in ps.
     fn packet_time(&self, port: u16, size: u32) -> PyResult<u64> {
         let view = self.view()?;
         Ok(unsafe { ((*view.ask).packet_time)(view.switch_, port, size) })
     }
 
-    /// A number in [0, 1) for a packet that departs, from the scenario's seed.
+    /// Return a random number in [0, 1) for a departing packet, derived from the scenario's seed.
     fn draw(&self, packet: &Packet) -> PyResult<f64> {
         let view = self.view()?;
         Ok(unsafe { ((*view.ask).draw)(&raw const packet.0) })
     }
 }
 
-/// Telemetry as Python's objects.
+/// Telemetry as Python objects.
 fn hops(ack: &abi::Ack) -> Vec<Hop> {
     if ack.hops == 0 {
         return Vec::new();
     }
-    // SAFETY: the core hands over a valid list for the time of the call.
+    // SAFETY: the core passes a list that is valid during the call.
     let hops = unsafe { std::slice::from_raw_parts(ack.trail, ack.hops as usize) };
     hops.iter().map(|hop| Hop(*hop)).collect()
 }

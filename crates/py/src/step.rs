@@ -1,4 +1,4 @@
-//! Runs that go on in steps.
+//! Runs that advance in steps.
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
@@ -16,7 +16,7 @@ use pyo3::types::PyDict;
 use crate::scenario::Scenario;
 use crate::{errors, run};
 
-/// The live columns of flows, in the order of the rows of `Run.live`.
+/// The live columns of flows, in the order of rows in `Run.live`.
 const COLUMNS: [&str; 12] = [
     "gap",
     "window",
@@ -31,12 +31,12 @@ const COLUMNS: [&str; 12] = [
     "acks_marked",
     "posted_bytes",
 ];
-/// Looks at whether there is work before a thread goes to sleep: some 100 us.
+/// Number of checks for work before a thread sleeps: about 100 us.
 const SPINS: u32 = 20_000;
 
 type Shared = Arc<Mutex<Option<Course>>>;
 
-/// A run that goes on in steps.
+/// A run that advances in steps.
 #[pyclass(frozen, module = "becalm._core")]
 pub struct Run {
     scenario: Arc<becalm_scenario::Scenario>,
@@ -47,7 +47,7 @@ impl Run {
     fn lock(&self) -> PyResult<MutexGuard<'_, Option<Course>>> {
         match self.course.try_lock() {
             Ok(guard) => Ok(guard),
-            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err("another thread advances this run")),
+            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err("another thread is advancing this run")),
             Err(TryLockError::Poisoned(_)) => Err(over()),
         }
     }
@@ -59,19 +59,21 @@ impl Run {
     fn flows(&self, flows: &[u32]) -> PyResult<()> {
         let count = self.scenario.flow_count();
         match flows.iter().find(|&&flow| flow as usize >= count) {
-            Some(flow) => Err(PyValueError::new_err(format!("flow {flow}: the run has {count} flows, from 0"))),
+            Some(flow) => {
+                Err(PyValueError::new_err(format!("flow {flow}: the run has {count} flows, numbered from 0")))
+            }
             None => Ok(()),
         }
     }
 }
 
 fn over() -> PyErr {
-    PyRuntimeError::new_err("the run is over: it was finished, or has failed")
+    PyRuntimeError::new_err("the run is over: it was finished or has failed")
 }
 
 #[pymethods]
 impl Run {
-    /// Sets up a replication of a scenario at time zero.
+    /// Set up a replication of a scenario at time zero.
     #[new]
     #[pyo3(signature = (scenario, replication = 0, threads = 1))]
     fn new(py: Python<'_>, scenario: &Bound<'_, Scenario>, replication: u32, threads: usize) -> PyResult<Run> {
@@ -88,25 +90,25 @@ impl Run {
         self.with(|course| course.now().0)
     }
 
-    /// Whether the run has come to its end.
+    /// Whether the run has ended.
     #[getter]
     fn ended(&self) -> PyResult<bool> {
         self.with(|course| course.has_ended())
     }
 
-    /// Packets that have crossed a link.
+    /// Number of times that a packet has crossed a link.
     #[getter]
     fn packet_hops(&self) -> PyResult<u64> {
         self.with(|course| course.work().work)
     }
 
-    /// The names of the rows of `live`.
+    /// The names of the rows in `live`.
     #[classattr]
     fn columns() -> Vec<&'static str> {
         COLUMNS.to_vec()
     }
 
-    /// Goes on to a time in ps, or to the end of the run. `progress` is that of `run`.
+    /// Advance to a time in ps, or to the end of the run. `progress` is the same as for `run`.
     #[pyo3(signature = (until, progress = None))]
     fn advance(&self, py: Python<'_>, until: u64, progress: Option<Py<PyAny>>) -> PyResult<()> {
         let mut guard = self.lock()?;
@@ -117,7 +119,7 @@ impl Run {
         done.map_err(|error| errors::from_run(py, error, raised))
     }
 
-    /// The columns of flows now: rows by column, then flow.
+    /// Return the current columns of flows, indexed by column and flow.
     fn live<'py>(&self, py: Python<'py>, flows: Vec<u32>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         self.flows(&flows)?;
         let values = self.with(|course| live(course, &flows))?;
@@ -125,8 +127,8 @@ impl Run {
         Ok(array.map_err(|error| PyRuntimeError::new_err(error.to_string()))?.into_pyarray(py))
     }
 
-    /// What flows meet on an empty fabric, a row for each: rate of the source's link [B/s], round-trip time [s], bytes of a
-    /// full packet.
+    /// Return the properties of flows on an empty fabric, with one row for each flow: rate of the source's
+    /// link in B/s, round-trip time in s, bytes of a full packet.
     fn unloaded<'py>(&self, py: Python<'py>, flows: Vec<u32>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         self.flows(&flows)?;
         let rows = self.scenario.unloaded(&flows);
@@ -134,7 +136,7 @@ impl Run {
         Ok(array.map_err(|error| PyRuntimeError::new_err(error.to_string()))?.into_pyarray(py))
     }
 
-    /// Sets the pace of flows from now on, in place of their responses; None for no window.
+    /// Set the pace of flows from now, instead of their responses. None means no window.
     #[pyo3(signature = (flows, gap, window = None))]
     fn set_pace(&self, flows: Vec<u32>, gap: f64, window: Option<u32>) -> PyResult<()> {
         self.flows(&flows)?;
@@ -148,7 +150,7 @@ impl Run {
         self.with(|course| flows.iter().for_each(|&flow| course.set_pace(flow, pace)))
     }
 
-    /// Runs to the end; returns what `run` does.
+    /// Run to the end. Returns the same as `run`.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut course = self.lock()?.take().ok_or_else(over)?;
         let mut raised: Option<PyErr> = None;
@@ -209,7 +211,7 @@ impl Job {
     }
 }
 
-/// Threads that advance runs side by side.
+/// Threads that advance runs in parallel.
 #[pyclass(frozen, module = "becalm._core")]
 pub struct Workers {
     inner: Inner,
@@ -221,7 +223,7 @@ struct Inner {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// The next message; a thread looks for it a while before it sleeps.
+/// The next message. A thread polls for a while before it sleeps.
 fn next<T>(from: &Receiver<T>) -> Option<T> {
     for _ in 0..SPINS {
         if let Ok(message) = from.try_recv() {
@@ -234,7 +236,7 @@ fn next<T>(from: &Receiver<T>) -> Option<T> {
 
 #[pymethods]
 impl Workers {
-    /// This many threads, the calling one among them.
+    /// Create workers with this number of threads, including the calling thread.
     #[new]
     fn new(threads: usize) -> Workers {
         let (tell, done) = channel();
@@ -254,7 +256,7 @@ impl Workers {
         Workers { inner: Inner { jobs, done: Mutex::new(done), threads: handles } }
     }
 
-    /// Advances runs, each to its time in ps. Python schemes are not for this.
+    /// Advance each run to its time in ps. Runs with Python schemes are not supported.
     fn advance(&self, py: Python<'_>, runs: Vec<Py<Run>>, until: Vec<u64>) -> PyResult<()> {
         let jobs: Vec<Job> = (0..)
             .zip(runs.iter().zip(&until))
@@ -269,7 +271,7 @@ impl Workers {
 }
 
 impl Inner {
-    /// Does jobs side by side; the failure of the first one that failed.
+    /// Executes jobs in parallel. Returns the failure of the first job that failed.
     fn share(&self, jobs: Vec<Job>) -> Option<RunError> {
         let done = self.done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let width = self.jobs.len() + 1;

@@ -1,4 +1,4 @@
-//! A run that records single packets.
+//! A run that records individual packets.
 
 use becalm_engine::Time;
 use becalm_scenario::TraceSpec;
@@ -9,12 +9,13 @@ use pyo3::types::PyDict;
 use crate::scenario::Scenario;
 use crate::{columns, errors, run};
 
-/// Runs one replication of a scenario and records flows and links, by their numbers, from `start` until `stop`, in ps:
-/// at most `most` rows of each table. None stands for all flows, or all links. If `calls` is a list of switches, also the
-/// calls of the responses of the flows, and of the markers of these switches, by their places among the switches.
+/// Run one replication of a scenario and record flows and links, given by number, from `start` to `stop` in
+/// ps. Each table has at most `most` rows. None means all flows or all links. If `calls` is a list, also
+/// record the calls of the flows' responses, and of the markers of the listed switches, which are indices
+/// into the list of switches.
 ///
-/// `progress` is that of `run`. Returns `{"tables": ..., "fingerprint": ..., "end": ...}`; `end` is in ps.
-/// Raises `FabricError`.
+/// `progress` is the same as for `run`. Returns `{"tables": ..., "fingerprint": ..., "end": ...}`; `end` is
+/// in ps. Raises `FabricError`.
 #[pyfunction]
 #[pyo3(signature = (scenario, replication, flows, links, start, stop, most, calls = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "the arguments are those of the function in Python")]

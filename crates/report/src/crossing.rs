@@ -1,4 +1,4 @@
-//! Who crosses a link: groups of flows, and the flows with the highest rates.
+//! Groups of flows that cross a link, and the flows with the highest rates.
 
 use std::collections::BTreeSet;
 
@@ -8,19 +8,19 @@ use serde_json::{Value, json};
 use crate::pack::Pack;
 use crate::tables::Tables;
 
-/// Flows that are named for a link.
+/// Number of flows named for a link.
 const NAMED: usize = 2;
 
-/// What crosses one link.
+/// Traffic that crosses one link.
 #[derive(Clone, Debug, Default)]
 struct Crossing {
-    /// Flows, sources and rate of every group.
+    /// Each group with its sources and rate.
     groups: Vec<(u32, BTreeSet<u32>, f64)>,
-    /// The flows with the highest rates, with these.
+    /// The flows with the highest rates: rate and flow number.
     top: Vec<(f64, u32)>,
 }
 
-/// For every link its groups, as slices of common lists between `starts`, and its top flows; null without flows.
+/// For every link its groups, as slices of shared lists between `starts`, and its fastest flows; null without flows.
 pub(crate) fn crossing(scenario: &Scenario, tables: &Tables, paths: &FlowPaths, pack: &mut Pack) -> Value {
     let rates = tables.numbers("flows", "rate");
     let ends: Vec<_> = scenario.flow_ends().collect();
@@ -34,7 +34,7 @@ pub(crate) fn crossing(scenario: &Scenario, tables: &Tables, paths: &FlowPaths, 
             crossings[link as usize].add(flow as u32, source.0, group as usize, rate);
         }
     }
-    // In steps of 1/4096: finer ones are not shown, and take room.
+    // In steps of 1/4096, since finer ones are not visible and would increase the size.
     let share =
         |rate: f64, link: usize| ((rate / links[link].rate * 4096.0).round() * 16.0).clamp(0.0, 65_520.0) as u16;
     let (mut starts, mut group, mut flows, mut sources, mut shares) = (vec![0u32], vec![], vec![], vec![], vec![]);

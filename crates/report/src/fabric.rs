@@ -1,4 +1,4 @@
-//! The part of a payload that does not change: nodes, links, layout.
+//! The unchanging part of a payload: nodes, links, layout.
 
 use becalm_engine::order;
 use becalm_scenario::Scenario;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::layout::Layout;
 use crate::pack::{Filter, Pack};
 
-/// Names, levels and places of the nodes; ends, rates and delays of the links.
+/// Names, levels and positions of the nodes; ends, rates and delays of the links.
 pub(crate) fn fabric(scenario: &Scenario, pack: &mut Pack) -> Value {
     let (topology, links) = (scenario.topology(), scenario.directions());
     let layout = Layout::new(topology);

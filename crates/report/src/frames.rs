@@ -1,4 +1,4 @@
-//! Frames of the fabric for a page: what changes little from time to time is stored as differences.
+//! Frames of the fabric for a page. Slowly changing values are stored as differences.
 
 use becalm_engine::order;
 use serde_json::{Map, Value, json};
@@ -6,20 +6,21 @@ use serde_json::{Map, Value, json};
 use crate::pack::{Deflate, Filter, Pack};
 use crate::tables::Tables;
 
-/// A step of buffers, of 255: 4%, finer than colours and widths can show.
+/// Step of buffer shares, in 255ths: 4%, finer than colours and widths can show.
 const FINE: u8 = 10;
-/// A step of shares that tell more of a link.
+/// Step of the other shares of a link, in 255ths.
 const COARSE: u8 = 17;
-/// Bytes that the shares that are not needed for the tree may take together, unless everything is asked for.
+/// Maximum total bytes of the shares that the tree does not need, unless everything is requested.
 const MOST_BYTES: usize = 24_000;
-/// Samples one row in this many to see whether a share can be small enough: most of them are far from it, and packing takes time.
+/// One row in this many is sampled to estimate whether a share is small enough: most are far from it, and packing is
+/// slow.
 const SAMPLED: usize = 8;
-/// Shares of a link besides its buffer and its role, the most telling first.
+/// Shares of a link other than its buffer and role, most informative first.
 const DETAILS: [&str; 3] = ["stalled", "marked", "busy"];
 
-/// Every `every`th frame of a replication, and the names of the shares that were left out; `None` without frames.
+/// Every `every`th frame of a replication, and the names of the omitted shares; `Null` without frames.
 ///
-/// With `all`, every share is kept, in full resolution; without what deflates, every share, and no filter is looked for.
+/// With `all`, every share is kept in full resolution. Without `deflate`, every share is kept and no filter is chosen.
 pub(crate) fn frames(
     tables: &Tables,
     every: usize,
@@ -50,7 +51,7 @@ pub(crate) fn frames(
         if !all {
             occupancy.iter_mut().for_each(|share| *share = rounded_up(*share, FINE));
         }
-        // Lanes that nothing uses are left out, but not all.
+        // Unused lanes are omitted, except the first.
         if vl == lanes[0] || occupancy.iter().chain(&role).any(|&value| value > 0) {
             kept.push(json!({
                 "vl": vl,
@@ -76,8 +77,8 @@ pub(crate) fn frames(
     (json!({"times": times, "lanes": kept, "details": details}), omitted)
 }
 
-/// The filter with which rows deflate better, by a few from the middle: what stays as it is or grows is best as
-/// differences, queues that come and go are not.
+/// The filter with which rows deflate better, judged by a few rows from the middle. Differences suit values that stay
+/// the same or grow, but not queues that come and go.
 fn smaller(bytes: &[u8], width: usize, deflate: Deflate) -> Filter {
     let rows: Vec<&[u8]> = bytes.chunks_exact(width.max(1)).collect();
     let middle = rows.len() / 2;
@@ -93,22 +94,22 @@ fn smaller(bytes: &[u8], width: usize, deflate: Deflate) -> Filter {
     }
 }
 
-/// The size of rows of bytes, deflated, if it is at most `most`.
+/// The deflated size of rows of bytes, if it is at most `most`.
 fn size_within(bytes: &[u8], width: usize, most: usize, deflate: Deflate) -> Option<usize> {
     let sample: Vec<u8> = bytes.chunks(width.max(1)).step_by(SAMPLED).flatten().copied().collect();
-    // Rows are alike, and a sample of them is a little larger than its part.
+    // Rows are similar, so a sample deflates to slightly more than its share.
     if deflate(&sample).len() > most.saturating_mul(2) / SAMPLED.min(bytes.len().div_ceil(width.max(1))).max(1) {
         return None;
     }
     Some(deflate(bytes).len()).filter(|&size| size <= most)
 }
 
-/// Every `every`th item, the last one always.
+/// Every `every`th item, always including the last.
 pub(crate) fn thinned(rows: &[usize], every: usize) -> Vec<usize> {
     rows.iter().rev().step_by(every).rev().copied().collect()
 }
 
-/// A share in such steps, of which only nothing is 0 and only all is 255.
+/// A share rounded up to a multiple of `step`; only 0 becomes 0, and only 255 becomes 255.
 fn rounded_up(share: u8, step: u8) -> u8 {
     match share {
         255 => 255,
@@ -156,7 +157,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_left_out_and_what_does_is_measured() {
         let calm = vec![17u8; 100_000];
-        let size = size_within(&calm, 1000, 2000, deflated).expect("it is small");
+        let size = size_within(&calm, 1000, 2000, deflated).expect("the size is small");
         assert_eq!(size, deflated(&calm).len());
         assert_eq!(size_within(&calm, 1000, size - 1, deflated), None);
         let next = |state: &u64| Some(state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
@@ -171,7 +172,7 @@ mod tests {
         let noise = |i: u32| (i.wrapping_mul(2_654_435_761) >> 24) as u8;
         let row: Vec<u8> = (0..4000).map(noise).collect();
         assert_eq!(smaller(&row.repeat(20), 4000, deflated), Filter::Difference(4000));
-        // One of three is full at any time, never the same ones.
+        // A third of the links is full at any time, but always a different third.
         let changing: Vec<u8> = (0..80_000).map(|i| if noise(i) < 85 { 255 } else { 0 }).collect();
         assert_eq!(smaller(&changing, 4000, deflated), Filter::None);
         assert_eq!(smaller(&row, 4000, deflated), Filter::None);

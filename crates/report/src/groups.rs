@@ -1,4 +1,4 @@
-//! Groups of flows: their rates and marks over time, their latencies, what they got of what they offered.
+//! Groups of flows: their rates and marks over time, latencies, and delivered shares of offered traffic.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use crate::ranking::Shown;
 use crate::schema::Schema;
 use crate::tables::Tables;
 
-/// Rates, and marked shares where frames have them, of all groups, one after the other; null where nothing was recorded.
+/// Rates of all groups, one after another, and marked shares if frames contain them; null if nothing was recorded.
 pub(crate) fn over_time(scenario: &Scenario, tables: &Tables, pack: &mut Pack) -> Value {
     let names = scenario.group_names();
     let of = |table: &str, column: &str, value: &str| -> Option<Vec<(usize, f64, f64)>> {
@@ -44,7 +44,7 @@ pub(crate) fn over_time(scenario: &Scenario, tables: &Tables, pack: &mut Pack) -
     })
 }
 
-/// The share of every group's packets that arrived within a time, at the times where it grows.
+/// For every group, the share of packets that arrived within a time, at the times where it grows.
 pub(crate) fn latencies(scenario: &Scenario, tables: &Tables, pack: &mut Pack) -> Vec<Value> {
     let (of, to) = (tables.text("latencies", "group"), tables.numbers("latencies", "to"));
     let (from, packets) = (tables.numbers("latencies", "from"), tables.numbers("latencies", "packets"));
@@ -53,7 +53,7 @@ pub(crate) fn latencies(scenario: &Scenario, tables: &Tables, pack: &mut Pack) -
         let total: f64 = rows.iter().map(|&row| packets[row]).sum();
         let (mut times, mut shares, mut sum) = (vec![], vec![], 0.0);
         for row in rows {
-            // Between ranges the curve is level.
+            // Between ranges the curve is flat.
             if times.last() != Some(&from[row]) {
                 times.push(from[row]);
                 shares.push(sum / total);
@@ -67,7 +67,7 @@ pub(crate) fn latencies(scenario: &Scenario, tables: &Tables, pack: &mut Pack) -
     scenario.group_names().into_iter().map(curve).collect()
 }
 
-/// The table of groups, with rates for each source and the share that arrived of what was offered.
+/// The table of groups, with the rate per source and the delivered share of the offered traffic.
 pub(crate) fn table<'a>(scenario: &Scenario, tables: &Tables, schema: &'a Schema) -> Option<Shown<'a>> {
     let names = tables.text("groups", "group");
     if names.is_empty() {
@@ -89,10 +89,10 @@ pub(crate) fn table<'a>(scenario: &Scenario, tables: &Tables, schema: &'a Schema
     let mut shown = Shown::new("groups", "groups", schema, names.len());
     let each: Vec<f64> = rates.iter().zip(&sources).map(|(rate, sources)| rate / sources).collect();
     ["group", "flows"].into_iter().for_each(|name| shown.column(tables, name, &rows));
-    shown.derived("sources", "count", "hosts", "Hosts that send.", &sources);
+    shown.derived("sources", "count", "hosts", "Number of sending hosts.", &sources);
     shown.column(tables, "rate", &rows);
-    shown.derived("rate_per_source", "rate", "B/s", "`rate` over the number of sources.", &each);
-    let meaning = "Bytes that arrived over bytes offered, as in the table `victims`.";
+    shown.derived("rate_per_source", "rate", "B/s", "`rate` divided by the number of sources.", &each);
+    let meaning = "Delivered bytes divided by offered bytes, as in the table `victims`.";
     shown.derived("delivered_of_offered", "share", "", meaning, &got);
     let shown_before = ["flows", "rate", "share"];
     for column in tables.columns("groups").iter().skip(1).filter(|c| !shown_before.contains(&c.name.as_str())) {

@@ -1,4 +1,4 @@
-//! The congestion tree over time: how many outputs are roots and branches, and when the foremost were.
+//! The congestion tree over time: numbers of roots and branches, and the periods of the main ones.
 
 use std::collections::HashMap;
 
@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 use crate::pack::{Filter, Pack};
 use crate::tables::Tables;
 
-/// Steps into which a run is divided.
+/// Number of steps into which a run is divided.
 const STEPS: usize = 400;
-/// Outputs whose periods are shown.
+/// Number of outputs whose periods are shown.
 const SHOWN: usize = 24;
-/// Share of a step from which a role is shown.
+/// Smallest share of a step for which a role is shown.
 const LEAST: f32 = 0.1;
 
-/// Numbers of roots and branches over time, and the periods of the outputs that were roots or branches for longest;
+/// Numbers of roots and branches over time, and the periods of the outputs with the longest time as root or branch;
 /// null without spans. `whole` is the end of the run.
 pub(crate) fn growth(scenario: &Scenario, tables: &Tables, whole: f64, pack: &mut Pack) -> Value {
     if tables.columns("spans").is_empty() {
@@ -25,7 +25,7 @@ pub(crate) fn growth(scenario: &Scenario, tables: &Tables, whole: f64, pack: &mu
     let (begin, end) = (tables.numbers("spans", "begin"), tables.numbers("spans", "end"));
     let roots: Vec<bool> = tables.text("spans", "role").iter().map(|role| role == "root").collect();
     let step = whole / STEPS as f64;
-    // Mean numbers within each step, so that no short period is lost or seems long.
+    // Mean numbers within each step, so that short periods are neither lost nor exaggerated.
     let mut counts = [vec![0.0; STEPS], vec![0.0; STEPS]];
     for ((&begin, &end), &root) in begin.iter().zip(&end).zip(&roots) {
         let first = (begin / step) as usize;
@@ -45,7 +45,7 @@ pub(crate) fn growth(scenario: &Scenario, tables: &Tables, whole: f64, pack: &mu
     })
 }
 
-/// One virtual lane of an output: its total time as a branch and as a root, and its share of every step as either.
+/// A virtual lane of an output: its total times as branch and as root, and its share of every step in each role.
 #[derive(Default)]
 struct Row {
     since: f64,
@@ -68,7 +68,7 @@ impl Row {
         }
     }
 
-    /// What the output mostly was in each step, if it was anything for long enough to be seen: 0 calm, 1 root, 2 branch.
+    /// The output's main role in each step, if a role lasted long enough to be visible: 0 calm, 1 root, 2 branch.
     fn roles(&self) -> impl Iterator<Item = u8> {
         self.steps.iter().map(|&[branch, root]| match root + branch >= LEAST {
             true if root >= branch => 1,
@@ -87,7 +87,7 @@ fn rows(scenario: &Scenario, tables: &Tables, step: f64, pack: &mut Pack) -> Val
         (tables.text("spans", "from"), tables.numbers("spans", "from_port"), tables.numbers("spans", "vl"));
     let (begin, end, role) =
         (tables.numbers("spans", "begin"), tables.numbers("spans", "end"), tables.text("spans", "role"));
-    // The rows of an output's lane are next to each other.
+    // The rows of an output's lane are adjacent.
     let mut rows: Vec<((usize, u64), Row)> = Vec::new();
     for i in 0..begin.len() {
         let Some(&link) = places.get(&(from[i].as_str(), port[i] as u64)) else { continue };
@@ -97,7 +97,7 @@ fn rows(scenario: &Scenario, tables: &Tables, step: f64, pack: &mut Pack) -> Val
         }
         rows.last_mut().expect("just added").1.add(begin[i], end[i], role[i] == "root", step);
     }
-    // Roots come first, however many branches they have.
+    // Roots come first, however many branches there are.
     let is_root = |row: &Row| row.times[1] > row.times[0];
     let longest = |a: &Row, b: &Row| b.times.iter().sum::<f64>().total_cmp(&a.times.iter().sum());
     order::sort_by(&mut rows, |(_, a), (_, b)| is_root(b).cmp(&is_root(a)).then(longest(a, b)));

@@ -1,17 +1,18 @@
-//! What victims lose to each bottleneck: the order in which pages and sentences name roots.
+//! Losses of victims to each bottleneck, which determine the order in which pages and sentences name roots.
 
 use becalm_scenario::FlowPaths;
 
 use crate::tables::Tables;
 
-/// Share of the window from which on a link counts as a branch; `LEAST_ROOT` of `becalm.analysis.limits`.
+/// Smallest share of the window for which a link counts as a branch; `LEAST_ROOT` of `becalm.analysis.limits`.
 const LEAST_BRANCH: f64 = 0.05;
 
-/// Rates in B/s that victims lose to bottlenecks, in their order.
+/// Rates in B/s that victims lose to each of the bottlenecks, in their order.
 ///
-/// A victim waits behind a bottleneck if it crosses the bottleneck or a branch on the paths of the flows that cross it.
-/// What waits behind several loses to each alike. `bottlenecks` are links, `branch` the share of the window in which each
-/// link was a branch. Without the table `flows`, or with links that are not in `branch`, nothing is lost.
+/// A victim waits behind a bottleneck if it crosses the bottleneck itself, or a branch on the path of any flow that
+/// crosses the bottleneck. If it waits behind several, its loss is divided equally among them. `bottlenecks` are links;
+/// `branch` is the share of the window in which each link was a branch. All losses are zero without the table `flows`,
+/// or if a path has links outside `branch`.
 pub(crate) fn harm(tables: &Tables, paths: &FlowPaths, bottlenecks: &[usize], branch: &[f64]) -> Vec<f64> {
     let (roles, lost) = (tables.text("flows", "role"), tables.numbers("flows", "lost"));
     let hurt = |flow: usize| matches!(roles[flow].as_str(), "victim" | "both") && lost[flow] > 0.0;
@@ -42,7 +43,7 @@ pub(crate) fn harm(tables: &Tables, paths: &FlowPaths, bottlenecks: &[usize], br
     behind.iter().map(sum).collect()
 }
 
-/// For each link, those of some flows that cross it.
+/// For each link, those of the given flows that cross it.
 fn by_link(paths: &FlowPaths, links: usize, flows: impl Iterator<Item = usize>) -> Vec<Vec<usize>> {
     let mut found = vec![Vec::new(); links];
     for flow in flows {

@@ -1,17 +1,17 @@
-//! Results as a payload for a page that shows them: layout of the fabric, frames, rankings, packed and deflated.
+//! Results as a payload for a page: layout of the fabric, frames, rankings, packed and deflated.
 //!
-//! The page of `becalm report` and the playground read the same payload; both have it made here.
+//! The page of `becalm report` and the playground read the same payload, which this crate makes.
 //!
-//! # Rooms
+//! # Modules
 //!
-//! | room | contents |
+//! | module | contents |
 //! |---|---|
 //! | [`pack`] | the format: a header and typed arrays, deflated |
 //! | [`tables`] | the result tables of a replication, by name |
-//! | `schema` | what the tables are declared to be |
-//! | [`layout`] | where the nodes of a fabric are drawn |
+//! | `schema` | declarations of the tables |
+//! | [`layout`] | positions of a fabric's nodes in a drawing |
 //! | `fabric`, `frames`, `ranking`, `harm`, `crossing`, `growth`, `groups` | parts of a payload, one per question |
-//! | [`payload()`] | all of them for the replications of a run |
+//! | [`payload()`] | complete payloads for the replications of a run |
 
 mod crossing;
 mod fabric;

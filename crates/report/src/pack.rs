@@ -1,24 +1,24 @@
 //! The format of a payload: a header in JSON and typed arrays, deflated.
 //!
-//! Before it is deflated, a payload is 8 bytes with the length of the header, little-endian; the header, in JSON, filled
-//! up with spaces to a multiple of 8 bytes; and the arrays, each at a multiple of 8 bytes, little-endian. The header
-//! holds, under `arrays`, the type, the offset behind the header, the number of values and the filter of each.
+//! An inflated payload consists of three parts: 8 bytes with the length of the header, little-endian; the header in
+//! JSON, padded with spaces to a multiple of 8 bytes; and the arrays, little-endian, each aligned to 8 bytes. In the
+//! header, `arrays` contains each array's type, offset after the header, number of values and filter.
 
 use serde_json::{Value, json};
 
-/// The version of the format, `format` of the header.
+/// Version of the format, `format` in the header.
 pub const FORMAT: u32 = 1;
-/// How hard the packer tries, of 10; for a payload of many bytes less: half the time for 3% more.
+/// Compression effort, of at most 10. Large payloads get a lower one, which halves the time at 3% more size.
 const EFFORT: u8 = 9;
 const EFFORT_FOR_MANY: u8 = 6;
 const MANY: usize = 4_000_000;
 
-/// What was done to an array so that it deflates better.
+/// Transformation of an array that improves its compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Filter {
-    /// Nothing.
+    /// No transformation.
     None,
-    /// Rows of this many bytes: each is what has to be added, modulo 256, to the row before.
+    /// Rows of this many bytes, each stored as its difference modulo 256 from the previous row.
     Difference(usize),
     /// The first bytes of all values, then their second bytes, and so on.
     Planes,
@@ -53,7 +53,7 @@ impl Filter {
     }
 }
 
-/// A payload while it is put together.
+/// A payload under construction.
 #[derive(Clone, Debug, Default)]
 pub struct Pack {
     directory: Vec<Value>,
@@ -61,7 +61,7 @@ pub struct Pack {
 }
 
 impl Pack {
-    /// Adds bytes; gives the header's word for them.
+    /// Adds bytes; returns their reference for the header.
     pub fn bytes(&mut self, values: &[u8], filter: Filter) -> Value {
         self.add("u8", 1, values.to_vec(), filter)
     }
@@ -76,7 +76,7 @@ impl Pack {
         self.add("u32", 4, values.iter().flat_map(|value| value.to_le_bytes()).collect(), Filter::Planes)
     }
 
-    /// Adds real numbers, rounded to 24 bits of which 15 are the fraction: four digits.
+    /// Adds real numbers, rounded to 24 bits with a 15-bit fraction: four digits.
     pub fn reals(&mut self, values: &[f64]) -> Value {
         let rounded = |value: &f64| {
             let bits = (*value as f32).to_bits();
@@ -96,7 +96,7 @@ impl Pack {
         json!({"$": self.directory.len() - 1})
     }
 
-    /// The payload with this header, which refers to the arrays by the words that were given for them; not deflated.
+    /// The undeflated payload with this header, which contains the arrays' references.
     pub fn whole(self, mut header: Value) -> Vec<u8> {
         header["format"] = FORMAT.into();
         header["arrays"] = self.directory.into();
@@ -109,10 +109,10 @@ impl Pack {
     }
 }
 
-/// What deflates bytes. A page that takes payloads from memory names none, and has no code for it.
+/// A function that deflates bytes. A page that reads payloads from memory passes none and so does not include its code.
 pub type Deflate = fn(&[u8]) -> Vec<u8>;
 
-/// Bytes as raw deflate.
+/// Compresses bytes as raw deflate.
 pub fn deflated(bytes: &[u8]) -> Vec<u8> {
     miniz_oxide::deflate::compress_to_vec(bytes, if bytes.len() > MANY { EFFORT_FOR_MANY } else { EFFORT })
 }

@@ -1,4 +1,4 @@
-//! A whole payload: what a page shows of a run.
+//! A complete payload: the data that a page shows of a run.
 
 use becalm_metrics::frames::byte;
 use becalm_scenario::sections::run::End;
@@ -14,39 +14,39 @@ use crate::{crossing, fabric, frames, groups, growth};
 /// One replication.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// Its number.
+    /// Number of the replication.
     pub replication: u32,
-    /// Its fingerprint as text.
+    /// Fingerprint as text.
     pub fingerprint: String,
-    /// Packets that crossed a link.
+    /// Number of packet-hops, counting each link that a packet crossed.
     pub packet_hops: u64,
-    /// Its tables; what is missing is not shown.
+    /// Result tables; missing ones are not shown.
     pub tables: Tables,
 }
 
-/// What a payload may hold.
+/// Options for a payload.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
-    /// Bytes that it may have; above that every second frame is left out until it fits. 0 for any number.
+    /// Largest size in bytes; every second frame is omitted until the payload fits. 0 for no limit.
     pub most_bytes: usize,
-    /// Keep all shares of every link over time, in full resolution.
+    /// Whether to keep all shares of every link over time, in full resolution.
     pub all: bool,
-    /// What deflates the payload; without it the payload stays as it is, for a page that takes it from memory.
+    /// Function that deflates the payload; `None` leaves it undeflated, for a page that reads it from memory.
     pub deflate: Option<Deflate>,
 }
 
 /// A payload, packed.
 #[derive(Clone, Debug)]
 pub struct Payload {
-    /// The bytes, deflated if that was asked for.
+    /// The bytes, deflated if requested.
     pub bytes: Vec<u8>,
-    /// Keeps every n-th frame.
+    /// Every n-th frame is kept.
     pub every: usize,
-    /// Shares of links over time that were left out.
+    /// Omitted shares of links over time.
     pub omitted: Vec<&'static str>,
 }
 
-/// The payload of a run; `about` is put into the header as it is, for title, provenance and texts.
+/// The payload of a run; `about` is copied into the header, for title, provenance and texts.
 pub fn payload(scenario: &Scenario, runs: &[Run], about: &Value, options: Options) -> Payload {
     let mut every = 1;
     loop {
@@ -117,8 +117,8 @@ fn one(scenario: &Scenario, run: &Run, paths: &FlowPaths, schema: &Schema, frame
     })
 }
 
-/// When a run ended, in seconds: after its last job, where the scenario says so and all jobs ended. It goes on to the next
-/// step of its recordings, which the last period in a tree shows.
+/// End of a run in seconds. If the scenario ends with its jobs and all jobs ended, this is the end of the last job or
+/// the last period in a tree, whichever is later: a run continues to the next step of its recordings.
 fn end(scenario: &Scenario, tables: &Tables) -> f64 {
     let (run, ends) = (&scenario.sections().run, tables.numbers("jobs", "end"));
     let duration = (*run.duration).as_secs();
@@ -127,7 +127,7 @@ fn end(scenario: &Scenario, tables: &Tables) -> f64 {
     if with_jobs { last.min(duration) } else { duration }
 }
 
-/// The texts of a page's header, without the declarations, which columns have by then.
+/// The texts of a page's header without the table declarations, which the columns already contain.
 fn without_schema(about: &Value) -> Value {
     let mut about = about.clone();
     about.as_object_mut().map(|texts| texts.remove("schema"));
@@ -142,7 +142,7 @@ fn links(scenario: &Scenario, tables: &Tables, pack: &mut Pack) -> Value {
         return Value::Null;
     }
     let lanes = usize::from(scenario.sections().vls());
-    // The lane that was longest root or branch stands for its link.
+    // A link has the role of the lane that was root or branch longest.
     let roles = |name: &str| -> Vec<f64> {
         let largest = |lane: &[f64]| lane.iter().copied().fold(0.0, f64::max);
         tables.numbers("tree", name).chunks(lanes).map(largest).collect()
@@ -197,7 +197,7 @@ mod tests {
         let tables = run["tables"].as_array().unwrap();
         let names: Vec<&str> = tables.iter().map(|table| table["name"].as_str().unwrap()).collect();
         assert_eq!(names, ["groups", "hottest", "blocked", "victims", "tree", "flows", "buffers", "hosts"]);
-        // The host's own link is full, and the only root.
+        // The host's own link is full, and is the only root.
         let column = |name: &str, at: usize| {
             let table = tables.iter().find(|table| table["name"] == name).unwrap();
             table["rows"].as_array().unwrap().iter().map(|row| row[at].clone()).collect::<Vec<_>>()
@@ -271,7 +271,7 @@ mod tests {
         );
         let scenario = small("");
         let made = ranking::roles(&scenario, &given, &scenario.flow_paths(1));
-        // Row 0 was a root for longest, but no flows oversubscribe it.
+        // Row 0 was a root longest, but no flows oversubscribe it.
         let lanes = usize::from(scenario.sections().vls());
         assert_eq!(made, json!({"roots": 2, "branches": 110, "first": {"link": 70 / lanes, "since": 70.0}}));
         let shown = ranking::tree(&scenario, &given, &Schema::of(&json!({}))).unwrap().json();

@@ -1,4 +1,4 @@
-//! The tables that a page shows: the foremost rows by a measure, and how many there are.
+//! The tables that a page shows: the top rows by a measure, and the total number of rows.
 
 use std::cmp::Ordering;
 
@@ -10,7 +10,7 @@ use crate::harm::harm;
 use crate::schema::{Declared, Schema};
 use crate::tables::Tables;
 
-/// Rows of a table that a page shows.
+/// Largest number of table rows on a page.
 const MOST_ROWS: usize = 40;
 /// Tables that other parts of a page show.
 const ELSEWHERE: [&str; 6] = ["groups", "links", "victims", "tree", "latencies", "completion_times"];
@@ -26,7 +26,7 @@ impl Cell {
     fn json(&self) -> Value {
         match self {
             Cell::Text(text) => json!(text),
-            // Six digits are more than is shown, and short in JSON.
+            // Six digits exceed what is shown, and are short in JSON.
             Cell::Number(value) if value.is_finite() && value.fract() != 0.0 => {
                 json!(format!("{value:.5e}").parse::<f64>().unwrap_or(*value))
             }
@@ -45,20 +45,20 @@ struct Column {
     cells: Vec<Cell>,
 }
 
-/// A table as a page shows it; columns have the kinds of the schema, or are `link`, a place in the list of links.
+/// A table as a page shows it; a column has a kind of the schema, or the kind `link`, an index into the list of links.
 pub(crate) struct Shown<'a> {
     name: String,
-    /// What a row stands for; empty for tables that the page has words for.
+    /// What a row represents; empty if the page has its own words for the table.
     about: String,
     total: usize,
     columns: Vec<Column>,
-    /// The table that its columns come from.
+    /// The table from which the columns come.
     source: &'a str,
     schema: &'a Schema,
 }
 
 impl<'a> Shown<'a> {
-    /// A table without columns, which stands for `total` rows of a table of the results.
+    /// A table without columns that represents `total` rows of a result table.
     pub fn new(name: &str, source: &'a str, schema: &'a Schema, total: usize) -> Shown<'a> {
         Shown { name: name.to_string(), about: String::new(), total, columns: Vec::new(), source, schema }
     }
@@ -69,12 +69,12 @@ impl<'a> Shown<'a> {
         self.columns.push(Column { name, kind, unit, meaning, cells });
     }
 
-    /// A column that the results do not have.
+    /// Adds a column that does not exist in the results.
     pub fn derived(&mut self, name: &str, kind: &str, unit: &str, meaning: &str, values: &[f64]) {
         self.cells(name, Declared { kind, unit, meaning }, values.iter().map(|&value| Cell::Number(value)).collect());
     }
 
-    /// Rows of a column, as its schema declares it; nothing if the results lack it or it has a row of bytes in each cell.
+    /// Adds rows of a declared column; does nothing if the results lack it or each of its cells is a row of bytes.
     pub fn column(&mut self, tables: &Tables, name: &str, rows: &[usize]) {
         let Some(declared) = self.schema.column(self.source, name) else { return };
         let (text, numbers) = (tables.text(self.source, name), tables.numbers(self.source, name));
@@ -88,7 +88,7 @@ impl<'a> Shown<'a> {
     }
 
     fn links(&mut self, places: impl Iterator<Item = usize>) {
-        let declared = Declared { kind: "link", unit: "", meaning: "The link." };
+        let declared = Declared { kind: "link", unit: "", meaning: "Link." };
         self.cells("link", declared, places.map(|place| Cell::Number(place as f64)).collect());
     }
 
@@ -102,7 +102,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// Rows of a table, largest measure first.
+/// Row numbers of a table, largest measure first.
 fn ranked(count: usize, measure: impl Fn(usize) -> f64, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
     let mut rows: Vec<usize> = (0..count).filter(|&row| wanted(row)).collect();
     order::sort_by(&mut rows, |&a, &b| measure(b).total_cmp(&measure(a)).then(a.cmp(&b)));
@@ -132,8 +132,7 @@ pub(crate) fn links<'a>(tables: &Tables, schema: &'a Schema) -> Vec<Shown<'a>> {
     }
 }
 
-/// `tree`: roots, by the time since which they are, then branches; the place of a row among the links follows from the
-/// order of both tables.
+/// `tree`: roots by start time, then branches; a row's link follows from the order of both tables.
 pub(crate) fn tree<'a>(scenario: &Scenario, tables: &Tables, schema: &'a Schema) -> Option<Shown<'a>> {
     let roles = tables.text("tree", "role");
     let lanes = usize::from(scenario.sections().vls());
@@ -152,12 +151,12 @@ pub(crate) fn tree<'a>(scenario: &Scenario, tables: &Tables, schema: &'a Schema)
     (!roles.is_empty()).then_some(shown)
 }
 
-/// How many links are roots that count, how many outputs are branches, however many rows a page shows, and the foremost root.
-/// Null without the table.
+/// Numbers of links that are relevant roots and of outputs that are branches, regardless of the rows shown, and the
+/// main root. Null without the table.
 ///
-/// The foremost root is the one to which victims lose most, then the one that was a root for longest, of those that flows
-/// oversubscribe. Without such a root it is the one that was a root for longest. The lane that was longest root or branch
-/// stands for its link.
+/// Only roots that flows oversubscribe are relevant. The main root is the relevant one to which victims lose most;
+/// among equals, the one that was a root longest. Without a relevant root, it is the one that was a root longest. A
+/// link has the role of the lane that was root or branch longest.
 pub(crate) fn roles(scenario: &Scenario, tables: &Tables, paths: &FlowPaths) -> Value {
     let roles = tables.text("tree", "role");
     if roles.is_empty() {
@@ -170,7 +169,7 @@ pub(crate) fn roles(scenario: &Scenario, tables: &Tables, paths: &FlowPaths) -> 
     let main: Vec<usize> = (0..roles.len() / lanes)
         .map(|link| {
             let rows = link * lanes..(link + 1) * lanes;
-            // Of equal lanes the first.
+            // The first of several equal lanes.
             rows.rev().max_by(|a, b| role(a).total_cmp(&role(b))).unwrap_or(0)
         })
         .collect();
@@ -180,9 +179,9 @@ pub(crate) fn roles(scenario: &Scenario, tables: &Tables, paths: &FlowPaths) -> 
     let branches_of: Vec<f64> = main.iter().map(|&row| branch[row]).collect();
     let lost = harm(tables, paths, &bottlenecks, &branches_of);
     let counting = bottlenecks.iter().copied().zip(lost).filter(|(link, _)| is_root(link));
-    // A root that no flows oversubscribe is chance: `explain` does not name it, either.
+    // A root that no flows oversubscribe occurs by chance; `explain` does not name it either.
     let mut counting: Vec<(usize, f64)> = counting.collect();
-    // What differs by less than a byte in a run is equal.
+    // Losses that differ by less than a byte per run are equal.
     let window = (*scenario.sections().run.duration).as_secs() - (*scenario.sections().run.warmup).as_secs();
     let worst = |&(link, lost): &(usize, f64)| ((lost * window).round(), share[main[link]]);
     order::sort_by(&mut counting, |a, b| worst(b).partial_cmp(&worst(a)).unwrap_or(Ordering::Equal));
@@ -193,7 +192,7 @@ pub(crate) fn roles(scenario: &Scenario, tables: &Tables, paths: &FlowPaths) -> 
     json!({"roots": counting.len(), "branches": branches, "first": first})
 }
 
-/// `victims`: hosts and groups with victims of congestion, those that lose most first.
+/// `victims`: hosts and groups with victims of congestion, largest loss first.
 pub(crate) fn victims<'a>(tables: &Tables, schema: &'a Schema) -> Option<Shown<'a>> {
     let mut rows = hurt(tables);
     let mut shown = Shown::new("victims", "victims", schema, rows.len());
@@ -203,7 +202,7 @@ pub(crate) fn victims<'a>(tables: &Tables, schema: &'a Schema) -> Option<Shown<'
     (!tables.columns("victims").is_empty()).then_some(shown)
 }
 
-/// Every other table that is no recording over time: a new table needs no line here.
+/// All other tables without a time per row; a new table needs no entry here.
 pub(crate) fn others<'a>(tables: &'a Tables, schema: &'a Schema) -> impl Iterator<Item = Shown<'a>> {
     let names = tables.names().filter(|name| !ELSEWHERE.contains(name));
     names.filter_map(|name| {
@@ -228,7 +227,7 @@ fn hurt(tables: &Tables) -> Vec<usize> {
     ranked(victims.len(), |row| lost.get(row).copied().unwrap_or(0.0), |row| victims[row] > 0.0)
 }
 
-/// Numbers of the nodes of hosts that are victims.
+/// Node numbers of hosts that are victims.
 pub(crate) fn victim_nodes(scenario: &Scenario, tables: &Tables) -> Vec<u32> {
     let (rows, hosts) = (hurt(tables), tables.text("victims", "host"));
     let names: std::collections::HashMap<&str, u32> =

@@ -1,12 +1,12 @@
-//! What the tables of a run are declared to be: the core's own, or as the page's maker hands them on.
+//! Declarations of a run's tables: the core's own, or those in a page's header.
 
 use becalm_scenario::result_schema;
 use serde_json::Value;
 
-/// The declaration of every table, as [`result_schema`] writes it.
+/// Declarations of all tables, as [`result_schema`] writes them.
 pub(crate) struct Schema(Value);
 
-/// The declaration of a column.
+/// Declaration of a column.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Declared<'a> {
     pub kind: &'a str,
@@ -15,7 +15,7 @@ pub(crate) struct Declared<'a> {
 }
 
 impl Schema {
-    /// That of a page's header, if it has one: results may have tables that this core does not make.
+    /// The declarations in a page's header, if present: results may include tables that this core does not produce.
     pub fn of(about: &Value) -> Schema {
         Schema(about.get("schema").filter(|schema| schema.is_array()).cloned().unwrap_or_else(result_schema))
     }
@@ -24,17 +24,17 @@ impl Schema {
         self.0.as_array()?.iter().find(|table| table["name"] == name)
     }
 
-    /// What a row of a table stands for; none for a table that is not declared, or has times of its own.
+    /// What a row of a table represents; `None` for undeclared tables and tables with a time per row.
     pub fn summary(&self, table: &str) -> Option<&str> {
         self.table(table).filter(|table| table["over_time"] == false)?["rows"].as_str()
     }
 
-    /// The column by which rows are put in order, if there is one.
+    /// The column by which rows are sorted, if any.
     pub fn rank(&self, table: &str) -> Option<&str> {
         self.table(table)?["rank"].as_str().filter(|rank| !rank.is_empty())
     }
 
-    /// A column of a table.
+    /// Declaration of a column.
     pub fn column(&self, table: &str, name: &str) -> Option<Declared<'_>> {
         let column = self.table(table)?["columns"].as_array()?.iter().find(|column| column["name"] == name)?;
         let text = |key: &str| column[key].as_str().unwrap_or("");

@@ -5,9 +5,9 @@ use becalm_metrics::{Data, Table};
 /// A column with its unit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// Unit of its values; empty for plain numbers and text.
+    /// Unit of the values; empty for plain numbers and text.
     pub unit: String,
     /// The values.
     pub data: Data,
@@ -28,7 +28,7 @@ impl Tables {
         self.0.iter().map(|(name, _)| name.as_str())
     }
 
-    /// All columns of a table; none if it is missing.
+    /// All columns of a table; empty if the table is missing.
     pub fn columns(&self, table: &str) -> &[Column] {
         self.0.iter().find(|(name, _)| name == table).map_or(&[], |(_, columns)| columns)
     }
@@ -37,7 +37,7 @@ impl Tables {
         self.columns(table).iter().find(|each| each.name == column).map(|each| &each.data)
     }
 
-    /// A column of numbers; empty if it is missing.
+    /// A column of numbers; empty if the column is missing.
     pub fn numbers(&self, table: &str, column: &str) -> Vec<f64> {
         match self.data(table, column) {
             Some(Data::F64(values)) => values.clone(),
@@ -46,7 +46,7 @@ impl Tables {
         }
     }
 
-    /// A column of text; empty if it is missing.
+    /// A column of text; empty if the column is missing.
     pub fn text(&self, table: &str, column: &str) -> &[String] {
         match self.data(table, column) {
             Some(Data::Text(values)) => values,
@@ -54,7 +54,7 @@ impl Tables {
         }
     }
 
-    /// A column of rows of bytes; empty if it is missing.
+    /// A column of rows of bytes; empty if the column is missing.
     pub fn bytes(&self, table: &str, column: &str) -> &[Vec<u8>] {
         match self.data(table, column) {
             Some(Data::Bytes(rows)) => rows,

@@ -1,4 +1,4 @@
-//! What scenarios can contain, as data for lists and generated pages.
+//! The possible contents of scenarios, as data for lists and generated pages.
 
 use becalm_control::{Echoing, Marking, Responding, SchemeDoc};
 use becalm_metrics::schema::{ColumnSchema, RESULTS, TableSchema};
@@ -20,12 +20,12 @@ use crate::sections::run::Run;
 use crate::sections::switch::{Arbiter, Switch};
 use crate::sections::topology::TopologyChoice;
 
-/// Everything that a scenario can choose, and the keys of its sections.
+/// All choices in a scenario, and the keys of its sections.
 ///
-/// An object of lists: `marking`, `echo`, `response`, `topologies`, `traffic`, `patterns`, `collectives`, `arbiters`, `paths`,
-/// `flow_controls`, `thresholds`, `sections`. Each entry has `name`, `doc` (Markdown; its first paragraph is a summary) and
-/// `parameters`, each of these with `name`, `kind`,
-/// `unit`, `default`, `required`, `range` and `help`.
+/// The result is an object with the lists `marking`, `echo`, `response`, `topologies`, `traffic`, `patterns`,
+/// `collectives`, `arbiters`, `paths`, `flow_controls`, `thresholds` and `sections`. Each entry has `name`, `doc`
+/// (Markdown with a summary as the first paragraph) and `parameters`. Each parameter has `name`, `kind`, `unit`,
+/// `default`, `required`, `range` and `help`.
 pub fn catalogue() -> Value {
     json!({
         "marking": schemes(Marking::docs()),
@@ -53,9 +53,9 @@ pub fn catalogue() -> Value {
     })
 }
 
-/// The declaration of every result table: `name`, `rows` (what a row stands for), `asked_by` (the setting that asks for
-/// it), `over_time`, `rank` (the column that orders its rows on a page) and `columns`, each with `name`, `kind`, `unit` and
-/// `meaning`.
+/// The declaration of every result table, with `name`, `rows` (the meaning of a row), `asked_by` (the setting that
+/// requests the table), `over_time`, `rank` (the column that orders the rows on a page) and `columns`. Each column has
+/// `name`, `kind`, `unit` and `meaning`.
 pub fn result_schema() -> Value {
     let column =
         |c: &ColumnSchema| json!({"name": c.name, "kind": c.kind.name(), "unit": c.unit, "meaning": c.meaning});
@@ -72,7 +72,7 @@ pub fn result_schema() -> Value {
     RESULTS.iter().map(table).collect()
 }
 
-/// JSON Schema of a scenario.
+/// The JSON Schema of a scenario.
 pub fn json_schema() -> Value {
     let mut schema = Sections::json_schema();
     schema["$schema"] = json!("https://json-schema.org/draft/2020-12/schema");
@@ -92,7 +92,7 @@ fn section<T: Table>(name: &str) -> Value {
     entry(name, &T::doc(), &T::fields())
 }
 
-/// The summary of a scheme, then the sections of its page.
+/// The summary of each scheme, followed by the sections of its page.
 fn schemes(docs: Vec<SchemeDoc>) -> Value {
     let doc = |scheme: &SchemeDoc| {
         let sections = scheme.page.split_once("\n\n").map_or("", |(_, sections)| sections);

@@ -1,4 +1,4 @@
-//! The network of a scenario for code that displays it: its nodes, links and paths.
+//! The nodes, links and paths of a scenario's network, for display.
 
 use std::ops::Range;
 
@@ -12,9 +12,9 @@ use crate::scenario::Scenario;
 /// One direction of a cable.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Direction {
-    /// The port that sends.
+    /// The sending port.
     pub from: PortId,
-    /// The port that receives.
+    /// The receiving port.
     pub to: PortId,
     /// Bytes per second.
     pub rate: f64,
@@ -22,15 +22,16 @@ pub struct Direction {
     pub delay: Time,
 }
 
-/// The links that the packets of every flow cross, in order: those of flow `i` are `links[starts[i]..starts[i + 1]]`,
-/// as places in the list of links.
+/// The links on the path of every flow, in order, as indices into the list of links. The links of flow `i`
+/// are `links[starts[i]..starts[i + 1]]`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowPaths {
-    /// One entry more than there are flows.
+    /// Start of each flow's links in `links`, followed by the length of `links`.
     pub starts: Vec<u32>,
-    /// Places in [`Scenario::directions`] and in the table `links`.
+    /// Indices into [`Scenario::directions`] and into the rows of the table `links`.
     pub links: Vec<u32>,
-    /// For each of these, the share of the flow's packets; empty if all packets take every link of their path.
+    /// The share of the flow's packets on each of these links; empty if all packets of each flow take the
+    /// same path.
     shares: Vec<f32>,
 }
 
@@ -40,12 +41,12 @@ impl FlowPaths {
         &self.links[self.places(flow)]
     }
 
-    /// The places of the links of one flow.
+    /// The positions of one flow's links in `links`.
     pub fn places(&self, flow: usize) -> Range<usize> {
         self.starts[flow] as usize..self.starts[flow + 1] as usize
     }
 
-    /// The share of the flow's packets that take the link at a place.
+    /// The share of the flow's packets that take the link at a position in `links`.
     pub fn share(&self, place: usize) -> f64 {
         self.shares.get(place).map_or(1.0, |&share| f64::from(share))
     }
@@ -57,7 +58,7 @@ impl FlowPaths {
 }
 
 impl Scenario {
-    /// All links, in the order of the table `links`: node by node and port by port.
+    /// All links, in the order of the table `links`: by node and port.
     pub fn directions(&self) -> Vec<Direction> {
         let topology = &self.network.topology;
         let mut links = Vec::with_capacity(2 * topology.cables().len());
@@ -71,7 +72,7 @@ impl Scenario {
         links
     }
 
-    /// The source, the destination and the number of the group of every flow.
+    /// The source, destination and group number of every flow.
     pub fn flow_ends(&self) -> impl Iterator<Item = (NodeId, NodeId, u32)> {
         self.plan.flows.iter().map(|flow| (flow.source, flow.destination, flow.group))
     }
@@ -81,7 +82,7 @@ impl Scenario {
         self.sections.groups().map(|group| group.name.to_string()).collect()
     }
 
-    /// The links that every flow crosses with a run's seed: all links that its packets can take.
+    /// The links of every flow with a run's seed: all links that its packets can take.
     pub fn flow_paths(&self, seed: u64) -> FlowPaths {
         let topology = &self.network.topology;
         let (paths, ports) = (Paths::new(topology, &self.network.routes), Ports::new(topology));
@@ -98,8 +99,8 @@ impl Scenario {
         found
     }
 
-    /// The ports by which the data packets of a flow can leave with a run's seed, in the order of its path, each with
-    /// the share of packets that leave by it. A switch that chooses for every packet has several.
+    /// The output ports on the path of a flow's data packets with a run's seed, in order, each with its share
+    /// of the packets. A switch that selects a port for each packet has several.
     pub(crate) fn ports_of_flow(&self, paths: &Paths<'_>, flow: u32, seed: u64) -> Vec<(PortId, f64)> {
         let &Flow { source, destination, .. } = &self.plan.flows[flow as usize];
         let ports = match self.sections.switch.paths.config() {
@@ -119,8 +120,8 @@ impl Scenario {
     }
 }
 
-/// The ports by which packets from one host to another can leave, those nearer to the source first, each with the share
-/// of packets that take it if equal ports are used evenly.
+/// The output ports that packets from one host to another can take, starting at the source. Each has its
+/// share of the packets if equal ports are used evenly.
 pub(crate) fn ports_of_pair(
     paths: &Paths<'_>,
     routes: &Routes,
@@ -132,7 +133,7 @@ pub(crate) fn ports_of_pair(
     Ok(evenly(paths.path(source, destination)?))
 }
 
-/// The ports of a path, each with all packets.
+/// The ports of a path, each with a share of 1.
 fn evenly(ports: Vec<PortId>) -> Vec<(PortId, f64)> {
     ports.into_iter().map(|port| (port, 1.0)).collect()
 }
@@ -180,7 +181,7 @@ mod tests {
         let scenario = Scenario::parse(text, "shares.toml").unwrap();
         let paths = scenario.flow_paths(0);
         let shares: Vec<f64> = (0..paths.links.len()).map(|place| paths.share(place)).collect();
-        // From the host, 2 up, 4 up, 4 down, 2 down, to the host.
+        // The host's port, 2 up, 4 up, 4 down, 2 down, and the port to the host.
         assert_eq!((shares.len(), shares[0], shares[1], shares[3], *shares.last().unwrap()), (14, 1.0, 0.5, 0.25, 1.0));
         assert!((shares.iter().sum::<f64>() - 6.0).abs() < 1e-6);
     }

@@ -1,19 +1,19 @@
-//! From a TOML scenario to results: the crate that puts the pieces together.
+//! Runs TOML scenarios. This crate combines all others, from reading a scenario to computing its results.
 //!
-//! A tour of the modules, in the order in which a text passes through them; each uses only those before it:
+//! The modules are listed in the order in which they process a scenario. Each module uses only modules before it.
 //!
-//! - [`sections`]: the sections of a scenario, one file each, as values with their places.
-//! - `resolve`: from names to one network and its flows.
-//! - `link`: from the names of external schemes to their code.
-//! - `check`: checks that the parts of a scenario fit together, and reports all errors at once.
-//! - [`Scenario`]: a text that has been read, resolved and checked. [`Scenario::summary`] has the values that need no
-//!   run, [`Scenario::memory_estimate`] the memory of a run, [`Scenario::work_estimate`] its work,
-//!   [`Scenario::network_tables`] the network and the paths.
-//! - `assemble`: the model in the form that the fabric needs.
-//! - `fabric`: nodes, links and paths, for code that displays them.
-//! - `run`: [`Scenario::run`], from a scenario and a replication to [`Results`].
-//! - `trace`: [`Scenario::trace`], a run that records single packets.
-//! - `variants`: the scenario with recordings for a page, or without congestion control.
+//! - [`sections`]: the sections of a scenario as values with source locations, with one module per section.
+//! - `resolve`: resolves names to a network and its flows.
+//! - `link`: finds the code of external schemes by name.
+//! - `check`: checks that the parts of a scenario fit together. Reports all errors at once.
+//! - [`Scenario`]: a scenario that has been read, resolved and checked. These methods need no run:
+//!   [`Scenario::summary`] returns derived values, [`Scenario::memory_estimate`] the memory of a run,
+//!   [`Scenario::work_estimate`] its work, and [`Scenario::network_tables`] the network and the paths.
+//! - `assemble`: builds the model from a scenario.
+//! - `fabric`: nodes, links and paths for display.
+//! - `run`: [`Scenario::run`] runs a replication and returns its [`Results`].
+//! - `trace`: [`Scenario::trace`] records individual packets of a run.
+//! - `variants`: the same scenario with recordings for a page, or without congestion control.
 //!
 //! [`catalogue`] and [`json_schema`] describe what scenarios can contain, as data.
 //!

@@ -1,4 +1,4 @@
-//! External schemes: from their names in a scenario to the code that was provided.
+//! Finds the provided code of the external schemes in a scenario.
 
 use becalm_control::{EchoParams, MarkingParams, ResponseParams};
 use becalm_external::{Params, Provided, Seam};
@@ -66,7 +66,7 @@ pub(crate) fn is_native(sections: &Sections) -> bool {
     tables(sections).filter_map(Params::linked).all(|linked| linked.scheme.is_native())
 }
 
-/// The name of a scheme whose code was not provided.
+/// The name of a scheme whose code was not provided, if any.
 pub(crate) fn unprovided(sections: &Sections) -> Option<&str> {
     tables(sections).find(|params| params.linked().is_none()).map(|params| params.name.0.as_str())
 }

@@ -9,11 +9,11 @@ use becalm_schema::{Errors, Located, Node, Place, Review};
 use crate::fabric::ports_of_pair;
 use crate::scenario::Scenario;
 
-/// Largest number of steps from switch to switch that are followed to count the pairs of hosts on each link.
+/// Largest number of steps between switches that are followed to count the pairs of hosts on each link.
 const MOST_STEPS: u64 = 5_000_000;
 
 impl Scenario {
-    /// The tables `nodes`, `links`, `flows` and `paths`, as [`schema`] describes them; paths are those of the first
+    /// The tables `nodes`, `links`, `flows` and `paths`, as described in [`schema`]. The paths are from the first
     /// replication.
     pub fn network_tables(&self) -> Vec<Table> {
         let paths = Paths::new(&self.network.topology, &self.network.routes);
@@ -74,8 +74,8 @@ impl Scenario {
             .with("share", shares.collect::<Vec<_>>())
     }
 
-    /// The links that packets from one host to another can take, as places in the table `links`, each with the share of
-    /// packets that take it if equal ports are used evenly.
+    /// The links that packets from one host to another can take, as row numbers of the table `links`. Each link has its
+    /// share of the packets if equal ports are used evenly.
     ///
     /// # Errors
     /// [`FabricError::Unreachable`] and [`FabricError::RoutingLoop`].
@@ -86,11 +86,11 @@ impl Scenario {
         Ok(ways.into_iter().map(|(port, share)| (ports.index(port) as u32, share)).collect())
     }
 
-    /// What a flow encounters on an empty fabric: the rate of the source's link [B/s], the round trip of a full packet
-    /// and its ACK in s, and the bytes of a full packet.
+    /// Properties of each flow on an empty fabric: the rate of the source's link in B/s, the round-trip time
+    /// of a full packet and its ACK in s, and the bytes of a full packet.
     ///
     /// # Panics
-    /// If there is no such flow.
+    /// If a flow does not exist.
     pub fn unloaded(&self, flows: &[u32]) -> Vec<[f64; 3]> {
         let paths = Paths::new(&self.network.topology, &self.network.routes);
         let unloaded = Unloaded::new(&self.network.topology, &paths, &self.sections.switch_config());
@@ -104,10 +104,10 @@ impl Scenario {
         flows.iter().map(of).collect()
     }
 
-    /// The hosts that patterns name, as the lists of a scenario do: names, ranges such as `H0..H7`, `*` for all.
+    /// The hosts in a list with the syntax of a scenario: names, ranges such as `H0..H7`, or `*` for all hosts.
     ///
     /// # Errors
-    /// All patterns that are not ranges or that name no host; `file` is the name of the scenario in messages.
+    /// All invalid ranges and unknown hosts. `file` is the name of the scenario in messages.
     pub fn hosts(&self, patterns: &[String], file: &str) -> Result<Vec<NodeId>, Errors> {
         let list: Vec<Located<String>> = patterns.iter().cloned().map(Located::from).collect();
         let (mut errors, root) = (Errors::new(file), Node::from_json(&serde_json::json!({})));
@@ -118,8 +118,8 @@ impl Scenario {
         errors.settle(Some(hosts))
     }
 
-    /// A cycle of links, each of which may wait for the next; empty if no deadlock is possible. Covers the paths of the
-    /// flows, or of all pairs of hosts.
+    /// A cycle of links that may each wait for the next; empty if no deadlock is possible. Covers the paths
+    /// of the flows, or of all pairs of hosts.
     pub fn cycle(&self, of_all: bool) -> Vec<String> {
         let paths = Paths::new(&self.network.topology, &self.network.routes);
         let found = if of_all {
@@ -130,8 +130,8 @@ impl Scenario {
         found.unwrap_or_default()
     }
 
-    /// Pairs of hosts whose paths contain those of all pairs: packets of all hosts of a switch take the same path from
-    /// there on.
+    /// Pairs of hosts whose paths cover the paths of all pairs. Packets from all hosts of a switch take the same path
+    /// after the switch.
     fn representatives(&self, paths: &Paths<'_>) -> Vec<(NodeId, NodeId)> {
         let hosts: Vec<NodeId> = self.network.topology.hosts().collect();
         let leaf = |host: NodeId| paths.peers()[host.index()].first().map(|(port, _)| port.node);
@@ -143,7 +143,8 @@ impl Scenario {
         pairs.filter(|(from, to)| from != to).collect()
     }
 
-    /// The number of pairs of hosts that leave by each port of a switch; `None` if there are too many to follow.
+    /// The number of pairs of hosts whose packets leave through each port of a switch; `None` if there are
+    /// too many to follow.
     fn pairs(&self, paths: &Paths<'_>) -> Option<BTreeMap<PortId, f64>> {
         let (topology, routes) = (&self.network.topology, &self.network.routes);
         let mut leaves: BTreeMap<NodeId, u64> = BTreeMap::new();
@@ -154,7 +155,7 @@ impl Scenario {
         let mut steps = leaves.len() as u64 * u64::from(topology.host_count());
         for (&leaf, &sources) in &leaves {
             for host in topology.hosts() {
-                // The switches that packets reach, with the share of the pairs and the hops so far.
+                // The switches that packets have reached, with the number of pairs and of hops.
                 let mut reached = vec![(leaf, sources as f64, 0)];
                 while let Some((at, share, hops)) = reached.pop() {
                     if topology.node(at).kind == NodeKind::Host {
@@ -197,7 +198,7 @@ mod tests {
 
     #[test]
     fn follows_flows_and_counts_pairs_of_hosts() {
-        // H1 and H2 on A, H3 on B.
+        // H1 and H2 are on A, H3 is on B.
         let known = scenario(
             r#"
             hosts = ["H1..H3"]

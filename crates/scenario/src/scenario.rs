@@ -1,4 +1,4 @@
-//! A scenario that has been read, completed and checked.
+//! A scenario that has been read, resolved and checked.
 
 use becalm_external::Provided;
 use becalm_fabric::Topology;
@@ -18,26 +18,26 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Whether all its schemes may run on several threads.
+    /// Whether all of its schemes may run on several threads.
     pub fn is_native(&self) -> bool {
         link::is_native(&self.sections)
     }
 
-    /// The name of a scheme whose code was not provided.
+    /// The name of a scheme whose code was not provided, if any.
     pub fn unprovided(&self) -> Option<&str> {
         link::unprovided(&self.sections)
     }
 
-    /// Reads a TOML text; `file` is the name under which errors are reported.
+    /// Reads a TOML text. `file` is the text's name in error messages.
     ///
     /// # Errors
-    /// All errors in the text: invalid values, and values that do not fit together.
+    /// All invalid values in the text, and all values that do not fit together.
     pub fn parse(text: &str, file: &str) -> Result<Scenario, Errors> {
         Scenario::parse_changed(text, file, Vec::new(), None)
     }
 
-    /// Reads a TOML text in which options have set some keys; errors in these are reported under the option. The files
-    /// that the text names may take this many bytes of `memory`.
+    /// Reads a TOML text in which options have set some keys. Errors in these keys are attributed to the option. The
+    /// files that the text names may need this number of bytes of `memory`.
     ///
     /// # Errors
     /// Those of [`Scenario::parse`].
@@ -50,11 +50,12 @@ impl Scenario {
         Scenario::parse_with(text, file, origins, memory, Some(&Provided::default()))
     }
 
-    /// Reads a TOML text that may name external schemes, whose code is `provided`. Without it, no code is looked up,
-    /// and the scenario can be inspected but not run.
+    /// Reads a TOML text that may name external schemes. `provided` is their code. If it is `None`, the
+    /// scenario can be inspected but not run.
     ///
     /// # Errors
-    /// Those of [`Scenario::parse_changed`], schemes that are named but not provided, and errors in their parameters.
+    /// Those of [`Scenario::parse_changed`], named schemes without provided code, and errors in their
+    /// parameters.
     pub fn parse_with(
         text: &str,
         file: &str,
@@ -67,17 +68,17 @@ impl Scenario {
         errors.settle(scenario)
     }
 
-    /// Reads what [`Scenario::resolved`] wrote.
+    /// Reads the output of [`Scenario::resolved`].
     ///
     /// # Errors
-    /// Those of [`Scenario::parse`], without lines.
+    /// Those of [`Scenario::parse`], without line numbers.
     pub fn from_json(json: &serde_json::Value, file: &str) -> Result<Scenario, Errors> {
         let mut errors = Errors::new(file);
         let scenario = Scenario::read(&Node::from_json(json), Some(&Provided::default()), &mut errors);
         errors.settle(scenario)
     }
 
-    /// Parses, resolves and checks. `None` after an error that leaves nothing to resolve.
+    /// Parses, resolves and checks a scenario; `None` if an error leaves nothing to resolve.
     fn read(root: &Node, provided: Option<&Provided>, errors: &mut Errors) -> Option<Scenario> {
         let mut sections = Sections::read(root, errors)?;
         let mut review = Review::new(root, errors);
@@ -92,7 +93,7 @@ impl Scenario {
         Some(Scenario { sections, network, plan })
     }
 
-    /// Every value of the scenario, including defaults; null for settings that are left out.
+    /// Every value of the scenario, including defaults; null for omitted settings.
     pub fn resolved(&self) -> serde_json::Value {
         self.sections.to_json()
     }
@@ -107,7 +108,7 @@ impl Scenario {
         &self.network.topology
     }
 
-    /// The groups of flows, including jobs: name, first flow, and the one after the last.
+    /// The groups of flows, including jobs: name, first flow, and the flow after the last.
     pub fn flow_groups(&self) -> Vec<(String, u32, u32)> {
         let groups = self.sections.groups().zip(&self.plan.groups);
         groups.map(|(group, flows)| (group.name.to_string(), flows.start, flows.end)).collect()
@@ -118,7 +119,7 @@ impl Scenario {
         self.plan.flows.len()
     }
 
-    /// Number of runs that it requests.
+    /// Number of runs that the scenario requests.
     pub fn replications(&self) -> u32 {
         *self.sections.run.replications
     }

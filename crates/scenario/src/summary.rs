@@ -7,13 +7,15 @@ use serde_json::json;
 use crate::scenario::Scenario;
 
 impl Scenario {
-    /// The size of the network and the times that parameters of congestion control are derived from:
+    /// The size of the network, and the times from which parameters of congestion control are derived:
     ///
-    /// - `hosts`, `switches`: the number of each,
-    /// - `host_rate`: bytes per second that the slowest host can send, given its adapter's injection cap,
-    /// - `packet_bytes`, `packet_time`: a full packet on the wire, and the seconds that it takes at that rate,
-    /// - `drain_capped`: whether any host receives more slowly than its link delivers,
-    /// - `cct`: the table of delays that the response uses, in packet times; null for a response without one.
+    /// - `hosts`, `switches`: the numbers of hosts and switches,
+    /// - `host_rate`: the sending rate of the slowest host in bytes per second, including its adapter's
+    ///   injection cap,
+    /// - `packet_bytes`, `packet_time`: the size of a full packet on the wire, and its transmission time at
+    ///   that rate in seconds,
+    /// - `drain_capped`: whether any host receives at a lower rate than its link,
+    /// - `cct`: the response's table of delays in packet times; null for a response without a table.
     pub fn summary(&self) -> serde_json::Value {
         let packet = self.sections.packet.sizes().largest();
         let rate = self.slowest_host();

@@ -1,4 +1,5 @@
-//! Traces: single packets, messages, waits, roles, gaps and calls of schemes in one replication, as tables.
+//! Traces, which are tables of the individual packets, messages, waits, roles, gaps and scheme calls of one
+//! replication.
 
 mod calls;
 mod spec;
@@ -23,18 +24,18 @@ use crate::sections::Settings;
 /// A trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// `packets`, `messages`, `waits`, `roles`, `gaps`, `marker_calls`, `response_calls`; times in ps, links, flows and
-    /// switches by number.
+    /// `packets`, `messages`, `waits`, `roles`, `gaps`, `marker_calls`, `response_calls`. Times are in ps.
+    /// Links, flows and switches are given by number.
     pub tables: Vec<Table>,
-    /// The fingerprint of the run up to the end of the trace; equal to that of [`Scenario::run`] if the trace covers
-    /// the whole run.
+    /// The fingerprint of the run up to the end of the trace. It equals that of [`Scenario::run`] if the
+    /// trace covers the entire run.
     pub fingerprint: u64,
     /// End of the trace.
     pub end: Time,
 }
 
 impl Scenario {
-    /// For each flow, the bytes of a data packet in addition to its payload.
+    /// Bytes of a data packet in addition to its payload, for each flow.
     fn headers(&self) -> Vec<u32> {
         let header = self.sections.packet.sizes().header;
         let trail = |group: Settings<'_>| Responding::new(group.response.unwrap_or(&self.sections.response)).trail();
@@ -42,10 +43,10 @@ impl Scenario {
         self.plan.flows.iter().map(|flow| of_groups[flow.group as usize]).collect()
     }
 
-    /// Runs one replication on one thread up to the end of the trace, or until it is full. Numbers of flows, links or
-    /// switches that do not exist are ignored.
+    /// Runs one replication on one thread until the end of the trace, or until the trace is full. Numbers of
+    /// flows, links or switches that do not exist are ignored.
     ///
-    /// `progress` is called every few thousand events; when it returns `false`, the run ends.
+    /// `progress` is called every few thousand events. If it returns `false`, the run ends.
     ///
     /// # Errors
     /// [`RunError::Fabric`] for a flow without a route, [`RunError::Interrupted`] if `progress` returned `false`.
@@ -95,7 +96,7 @@ impl Scenario {
                 simulator.model.observer.gap(target, flow, gap);
             }
         }
-        // What happens at the end itself belongs to the run.
+        // Calls at the end time itself are included.
         let called = calls::Calls::of(&simulator.model, &heard, Time(target.0 + 1), spec.most);
         let recorder = simulator.model.observer;
         let fingerprint = recorder.fingerprint.value();
@@ -114,7 +115,7 @@ impl Scenario {
                 chosen
             }
         };
-        // Links are in the order of their ports: node by node and port by port.
+        // Links are sorted by node and port.
         let ports = Ports::new(&self.network.topology);
         debug_assert!((0..).zip(&self.network.links).all(|(place, link)| ports.index(link.from) == place));
         Selection {

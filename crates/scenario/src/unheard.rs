@@ -1,4 +1,4 @@
-//! Responses that learn too little about congestion: valid, but probably not intended.
+//! Responses that receive too little information about congestion. They are valid, but probably not intended.
 
 use becalm_control::{Feedback, MarkingParams, Responding, ResponseParams, ResponseScheme};
 use becalm_engine::order;
@@ -7,7 +7,7 @@ use becalm_schema::Choice;
 use crate::check::hearing::{hears_marks, limits_marks};
 use crate::sections::Sections;
 
-/// Warnings about responses that wait for feedback that never comes, one for each response and reason.
+/// Warnings about responses without the feedback that they need, one for each response and reason.
 pub(crate) fn warnings(sections: &Sections) -> Vec<String> {
     let of_each = in_use(sections).filter_map(|response| {
         let reason = unheard(response, sections)?;
@@ -25,20 +25,20 @@ fn in_use(sections: &Sections) -> impl Iterator<Item = &ResponseParams> {
     groups.chain(jobs).map(|own| own.unwrap_or(&sections.response))
 }
 
-/// Why a response learns too little; `None` if it learns enough or uses no feedback.
+/// The reason why a response receives too little feedback; `None` if it receives enough or uses none.
 fn unheard(response: &ResponseParams, sections: &Sections) -> Option<String> {
     match Responding::feedback(response) {
         Feedback::Marks => unmarked(response, sections),
         Feedback::Telemetry if !sections.switch.paths.config().keeps_order() => Some(
             "compares the telemetry of successive packets on one path, but [switch.paths] sends the packets of a flow \
-             by several paths"
+             over several paths"
                 .into(),
         ),
         Feedback::Telemetry | Feedback::RoundTripTime => None,
     }
 }
 
-/// Why marks do not reach a response, or too few of them.
+/// The reason that no marks, or too few, reach a response.
 fn unmarked(response: &ResponseParams, sections: &Sections) -> Option<String> {
     if *sections.marking == MarkingParams::default() {
         let why = "never slows down: it reacts to marks, but no switch marks packets; choose a [marking]";
@@ -46,8 +46,8 @@ fn unmarked(response: &ResponseParams, sections: &Sections) -> Option<String> {
     }
     (Responding::counts_marks(response) && limits_marks(&sections.echo)).then(|| {
         format!(
-            "reacts to the share of packets that are marked, and [echo.{}] leaves out marks that come soon after another: it \
-             slows down too little; [echo.ack] reports them all",
+            "reacts to the share of marked packets, but [echo.{}] skips marks that arrive soon after another, so it \
+             slows down too little; [echo.ack] reports all marks",
             sections.echo.name()
         )
     })

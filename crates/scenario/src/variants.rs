@@ -1,4 +1,4 @@
-//! Variants of a scenario for a page: with recordings, and without congestion control.
+//! Variants of a scenario for a page, with recordings or without congestion control.
 
 use becalm_control::{EchoParams, MarkingParams, ResponseParams};
 use becalm_engine::Time;
@@ -9,8 +9,8 @@ use crate::sections::flows::Group;
 use crate::sections::jobs::Job;
 
 impl Scenario {
-    /// The scenario with this many frames and all spans, unless it requests frames itself, and without series of links,
-    /// which a page does not show. This changes no event of a run.
+    /// The scenario with this number of frames and all spans, unless it requests frames itself, and without
+    /// series of links, which a page does not show. This has no effect on the events of a run.
     pub fn recorded(mut self, frames: u64) -> Scenario {
         let step = Time((self.sections.run.duration.0 / frames.max(1)).max(1));
         let mut observe = (*self.sections.observe).clone();
@@ -21,7 +21,7 @@ impl Scenario {
         self
     }
 
-    /// Whether it has congestion control, that is, whether it differs from [`Scenario::without_control`].
+    /// Whether the scenario has congestion control, that is, differs from [`Scenario::without_control`].
     pub fn is_controlled(&self) -> bool {
         let sections = &self.sections;
         *sections.marking != MarkingParams::default()
@@ -88,7 +88,7 @@ mod tests {
         let results = run(&recorded);
         let frames = results.tables.iter().find(|table| table.name == "frames").expect("frames");
         assert_eq!(frames.rows(), 50);
-        assert_eq!(*recorded.recorded(7).sections.observe.frames, Some(Time::from_us(20)), "what is there stays");
+        assert_eq!(*recorded.recorded(7).sections.observe.frames, Some(Time::from_us(20)), "its own frames are kept");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Warnings about what a valid scenario does but may not intend.
+//! Warnings about probably unintended settings in a valid scenario.
 
 use becalm_control::{Marking, MarkingScheme};
 use becalm_fabric::{NodeKind, Pfc, PortId, Rate, SwitchConfig, needed_headrooms};
@@ -7,7 +7,7 @@ use crate::resolve::Link;
 use crate::scenario::Scenario;
 use crate::unheard;
 
-/// A switch, and the queue of an output at which it begins to mark.
+/// A switch, and the output queue length at which it starts to mark.
 struct Marks {
     name: String,
     ports: u64,
@@ -16,23 +16,23 @@ struct Marks {
 }
 
 impl Scenario {
-    /// Settings that are valid but probably not intended: implausible contents of files; schedules whose messages take
-    /// turns; responses that never learn of congestion; with PFC, headroom that can overflow, thresholds at which links
-    /// run dry, and pauses before marks.
+    /// Settings that are valid but probably not intended: implausible contents of files; schedules with interleaved
+    /// messages; responses that never learn of congestion; and, with PFC, headroom that can overflow, thresholds at
+    /// which links run dry, and pauses before marks.
     pub fn warnings(&self) -> Vec<String> {
         let turns = self.takes_turns().into_iter().collect();
         [self.file_warnings(), turns, unheard::warnings(&self.sections), self.pause_warnings()].concat()
     }
 
-    /// A warning about GOAL schedules without `adapter.injection`: their messages take turns, whereas LogGOPSim sends
-    /// them one after another.
+    /// A warning about GOAL schedules without `adapter.injection`. By default, the messages of a host are interleaved,
+    /// while LogGOPSim sends them one at a time.
     fn takes_turns(&self) -> Option<String> {
         let adapter = &self.sections.adapter;
         let unsaid = adapter.injection.given().is_none() && self.sections.jobs.iter().any(|job| job.goal.is_some());
         unsaid.then(|| {
-            "jobs.goal: messages that a host sends at the same time take turns, packet by packet; LogGOPSim sends them in the \
-             order in which they are posted, as adapter.injection = \"posted\" does. adapter.injection = \"round_robin\" keeps \
-             the turns"
+            "jobs.goal: the messages that a host sends at the same time are interleaved packet by packet; LogGOPSim \
+             sends them in the order of posting, as with adapter.injection = \"posted\". To keep them interleaved \
+             without this warning, set adapter.injection = \"round_robin\""
                 .to_owned()
         })
     }
@@ -63,17 +63,17 @@ impl Scenario {
         links.map(|link| (link, of_link(link))).max_by_key(|(_, needed)| *needed)
     }
 
-    /// Whether the given headroom can overflow.
+    /// A warning if the given headroom can overflow.
     fn overflows(&self, pfc: &Pfc, link: &Link, needed: u32) -> Option<String> {
         let given = pfc.headroom.filter(|&given| given < needed)?;
         let name = &link.name;
         Some(format!(
-            "switch.flow_control.pfc.headroom: {given} B can overflow; the buffer behind {name} can need {needed} B"
+            "switch.flow_control.pfc.headroom: {given} B is too little: the buffer of {name} may need {needed} B"
         ))
     }
 
-    /// Whether a link can run dry although its sender may resume: the buffer holds less at XON than can leave it before
-    /// the next packet arrives.
+    /// A warning if a link can run dry, that is, if its buffer holds less at XON than can leave the buffer before the
+    /// resumed sender's next packet arrives.
     fn runs_dry(&self, pfc: &Pfc, link: &Link, needed: u32) -> Option<String> {
         if pfc.pool.is_some() {
             return None;
@@ -83,17 +83,17 @@ impl Scenario {
         let (leave, name) = (needed - largest + 1, &link.name);
         (xon < leave).then(|| {
             format!(
-                "switch.flow_control.pfc: the buffer behind {name} can run dry: XON is {xon} B, and {leave} B can leave \
-                 between the time its sender may resume and the arrival of the next packet"
+                "switch.flow_control.pfc: the buffer of {name} can run dry: XON is {xon} B, but {leave} B can leave \
+                 before the resumed sender's next packet arrives"
             )
         })
     }
 
-    /// Whether a switch can pause an input before it marks packets from that input.
+    /// A warning if a switch can pause an input before it marks packets from that input.
     ///
-    /// Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 4: an input can feed
-    /// all n outputs, each with less than the marking threshold. With shared memory, the queues of other lanes lower
-    /// XOFF.
+    /// Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, section 4: an input
+    /// can feed all n outputs, with less than the marking threshold in each queue. With shared memory, the
+    /// queues of other lanes lower XOFF.
     fn pauses_first(&self, pfc: &Pfc) -> Option<String> {
         let vls = self.sections.vls();
         let (shapes, fastest) = (self.network.switch_shapes(vls, self.capacity_bytes()), self.fastest());
@@ -106,29 +106,29 @@ impl Scenario {
         let below = |outputs: u64| self.threshold(pfc, ports, outputs);
         let what = format!("[marking]: a queue of {at} B is marked, but switch {name}");
         if at >= below(1) {
-            return Some(format!("{what} pauses an input that feeds it alone at {} B, before that", below(1)));
+            return Some(format!("{what} already pauses an input that feeds only this queue at {} B", below(1)));
         }
         (at >= below(ports)).then(|| {
             format!(
-                "{what} can pause before it marks: an input that feeds all its {ports} outputs alike is paused at {} B \
-                 for each",
+                "{what} can pause before it marks: an input that feeds all {ports} outputs equally is paused at {} B \
+                 per output",
                 below(ports)
             )
         })
     }
 
-    /// Bytes from one input for each of this many outputs at which a switch pauses that input.
+    /// Bytes per output at which a switch pauses an input that feeds this number of outputs.
     fn threshold(&self, pfc: &Pfc, ports: u64, outputs: u64) -> u64 {
         let own = u64::from(self.capacity_bytes());
         let Some(pool) = pfc.pool else { return own / outputs };
         let vls = u64::from(self.sections.vls());
         let shared = pool.bytes.unwrap_or(own * ports * vls) as f64;
-        // The lane of notification packets takes next to nothing.
+        // The lane of notification packets holds almost nothing.
         let busy = f64::from(*self.sections.switch.vls);
         (pool.alpha * shared / (outputs as f64 * (1.0 + busy * pool.alpha))) as u64
     }
 
-    /// The rate of each node's fastest link, by number of the node.
+    /// The rate of each node's fastest link, indexed by node.
     fn fastest(&self) -> Vec<Rate> {
         let mut rates = vec![Rate::from_bits_per_second(1.0); self.network.topology.nodes().len()];
         for link in &self.network.links {
@@ -140,7 +140,7 @@ impl Scenario {
         rates
     }
 
-    /// Whether the buffer behind a port can fill up.
+    /// Whether the buffer of a port can fill up.
     fn fills(&self, port: PortId) -> bool {
         let node = self.network.topology.node(port.node);
         node.kind == NodeKind::Switch || self.plan.adapters[node.rank as usize].drain_rate.is_some()

@@ -1,4 +1,4 @@
-//! The work of a run, estimated before it begins.
+//! Estimates the work of a run before it begins.
 
 use becalm_control::{EchoScheme, Echoing};
 use becalm_engine::Time;
@@ -8,9 +8,9 @@ use becalm_workload::Action;
 use crate::scenario::Scenario;
 
 impl Scenario {
-    /// Number of times that packets, including ACKs, will cross a link in one replication: what is offered, as far as
-    /// the links of sources and destinations can carry it. Congestion on the way lowers the number; extra runs of jobs
-    /// alone are not included.
+    /// Estimated number of packet-hops of one replication, including ACKs. The estimate is the offered traffic, limited
+    /// by the links of sources and destinations. Congestion within the network lowers the number. Additional runs of
+    /// jobs without other traffic are not included.
     pub fn work_estimate(&self) -> f64 {
         let mut bytes = vec![0.0; self.plan.flows.len()];
         self.offer(&mut bytes);
@@ -24,7 +24,7 @@ impl Scenario {
         bytes.iter().enumerate().map(|(number, bytes)| bytes / mtu * hops(number) * (1.0 + acks)).sum()
     }
 
-    /// Adds the bytes that sources offer to those of their flows.
+    /// Adds the bytes that sources offer to the bytes of their flows.
     fn offer(&self, bytes: &mut [f64]) {
         for source in &self.plan.sources {
             let first = source.flows.start as usize;
@@ -44,14 +44,14 @@ impl Scenario {
         }
     }
 
-    /// Adds the bytes that the ranks of jobs send to those of their flows.
+    /// Adds the bytes that the ranks of jobs send to the bytes of their flows.
     fn send(&self, bytes: &mut [f64]) {
         for (job, flows) in self.plan.jobs.iter().zip(&self.plan.groups[self.sections.flows.len()..]) {
             let job = job.as_ref().expect("checked");
             for rank in 0..job.program.ranks() {
                 for number in job.program.of_rank(rank) {
                     let Action::Send { to, bytes: sent, .. } = job.program.op(number).action else { continue };
-                    // Ranks on one host have no flow between them.
+                    // Ranks on the same host have no flow between them.
                     if let Ok(place) = job.pairs.binary_search(&(rank, to)) {
                         bytes[flows.start as usize + place] += sent as f64;
                     }

@@ -1,4 +1,4 @@
-//! Tables that choose: exactly one sub-table, whose name is the choice.
+//! Choices: tables with exactly one sub-table, whose name is the choice.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::table::{FieldDoc, Table};
 
 /// An enum that was declared with [`choice!`](crate::choice!).
 pub trait Choice: Field {
-    /// The names to choose from, in the order of their declaration.
+    /// The names to choose from, in the order of declaration.
     const NAMES: &'static [&'static str];
 
     /// The name of this choice.
@@ -29,7 +29,7 @@ pub struct OptionDoc {
     pub doc: String,
     /// Its parameters.
     pub fields: Vec<FieldDoc>,
-    /// JSON Schema of its table.
+    /// The JSON Schema of its table.
     pub schema: serde_json::Value,
 }
 
@@ -39,18 +39,18 @@ impl OptionDoc {
         OptionDoc { name, doc: T::doc(), fields: T::fields(), schema: T::json_schema() }
     }
 
-    /// All of it as JSON, for generated pages.
+    /// The description as JSON, for generated pages.
     pub fn to_json(&self) -> serde_json::Value {
         let parameters: Vec<serde_json::Value> = self.fields.iter().map(FieldDoc::to_json).collect();
         json!({"name": self.name, "doc": self.doc, "parameters": parameters})
     }
 }
 
-/// The one sub-table of a choice. `None` unless there is exactly one with a valid name; the error has been noted.
+/// The sub-table of a choice; `None` unless there is exactly one with a valid name. The error is then noted.
 #[doc(hidden)]
 pub fn pick<'a>(names: &[&'static str], node: &'a Node, errors: &mut Errors) -> Option<(&'static str, &'a Node)> {
     let Some(entries) = node.entries().filter(|entries| !entries.is_empty()) else {
-        // A bare name is the most common mistake: the sub-table holds the parameters, even if there are none.
+        // A bare name is the most common mistake. The sub-table is required even if it has no parameters.
         let near = node.text().and_then(|word| did_you_mean(word, names));
         let hint = near.map_or(String::new(), |name| format!(", did you mean `{{{name} = {{}}}}`?"));
         errors.add(node, format!("must be {}{hint}", expects(names)), "");
@@ -74,7 +74,7 @@ pub fn pick<'a>(names: &[&'static str], node: &'a Node, errors: &mut Errors) -> 
     picked
 }
 
-/// Description of a choice's valid values.
+/// Description of the valid values of a choice.
 #[doc(hidden)]
 pub fn expects(names: &[&str]) -> String {
     format!("a table with one sub-table, named {}", names.join(" or "))

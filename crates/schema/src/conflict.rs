@@ -5,19 +5,19 @@ use std::borrow::Cow;
 use crate::errors::Errors;
 use crate::node::Node;
 
-/// A contradiction between values that are valid one by one.
+/// A contradiction between values that are valid individually.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
-    /// The key to blame, with its path in the table: `rmin`, `overrides[0].ports`.
+    /// The key at which the conflict is reported, with its path in the table: `rmin`, `overrides[0].ports`.
     pub key: Cow<'static, str>,
-    /// The requirement on its value: `must be at most rmax = 0.5`.
+    /// The requirement on the key's value: `must be at most rmax = 0.5`.
     pub problem: String,
-    /// Valid values, unless `problem` names them.
+    /// The valid values, unless `problem` lists them.
     pub valid: String,
 }
 
 impl Conflict {
-    /// A conflict that is blamed on a key.
+    /// A conflict reported at a key.
     pub fn new(key: impl Into<Cow<'static, str>>, problem: impl Into<String>) -> Conflict {
         Conflict { key: key.into(), problem: problem.into(), valid: String::new() }
     }
@@ -31,7 +31,7 @@ impl Conflict {
     }
 }
 
-/// Notes a conflict in a table, at the key or, if that is absent, at the table.
+/// Notes a conflict in a table, at the key or, if the key is absent, at the table.
 pub(crate) fn note(table: &Node, conflict: Conflict, errors: &mut Errors) {
     let Conflict { key, problem, valid } = conflict;
     match table.at(&key) {

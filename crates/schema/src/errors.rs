@@ -9,17 +9,17 @@ use crate::node::Node;
 /// One error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// Line of the file, from 1, where it is known.
+    /// Line of the file, from 1, if known.
     pub line: Option<u32>,
-    /// The key with its path, such as `flows[0].traffic.poisson.load`; empty for the file as a whole.
+    /// The key with its path, such as `flows[0].traffic.poisson.load`; empty for the entire file.
     pub key: String,
-    /// The value as it was written; empty where there is none.
+    /// The value as written; empty if there is none.
     pub value: String,
     /// The problem, or the requirement on the value.
     pub problem: String,
-    /// Valid values, unless `problem` names them.
+    /// The valid values, unless `problem` lists them.
     pub valid: String,
-    /// The option that set the value, such as `--set run.seed=x`; `None` if the file did.
+    /// The option that set the value, such as `--set run.seed=x`; `None` if the file set it.
     pub origin: Option<Origin>,
 }
 
@@ -64,17 +64,17 @@ pub struct Errors {
     pub list: Vec<Error>,
     /// Keys that options have set.
     pub origins: Vec<Origin>,
-    /// Bytes of memory that files named by the document may take; unlimited if `None`.
+    /// Bytes of memory that files named by the document may need; unlimited if `None`.
     pub memory: Option<u64>,
 }
 
 impl Errors {
-    /// No errors yet.
+    /// An empty list of errors.
     pub fn new(file: &str) -> Errors {
         Errors { file: file.to_string(), ..Errors::default() }
     }
 
-    /// Notes that a node's value is wrong. `valid` may be empty if `problem` names valid values.
+    /// Notes that a node's value is wrong. `valid` may be empty if `problem` lists the valid values.
     pub fn add(&mut self, node: &Node, problem: impl Into<String>, valid: impl Into<String>) {
         self.push(node.line, node.key.clone(), node.show(), problem.into(), valid.into());
     }
@@ -100,10 +100,10 @@ impl Errors {
         self.list.is_empty()
     }
 
-    /// The value, or the errors in the order of their lines.
+    /// Returns the value, or the errors in the order of their lines.
     ///
     /// # Errors
-    /// When there are errors, or no value.
+    /// If there are errors, or no value.
     pub fn settle<T>(mut self, value: Option<T>) -> Result<T, Errors> {
         order::sort_by_key(&mut self.list, |error| error.line);
         match value {

@@ -5,18 +5,18 @@ use serde_json::json;
 use crate::errors::Errors;
 use crate::node::{Node, Value};
 
-/// A type that can be read from a [`Node`], and described.
+/// A type that can be read from a [`Node`] and has a description.
 pub trait Field: Sized {
-    /// Description of a valid value, for a message after "must be": `a number`, `a list of strings`.
+    /// Description of a valid value that follows "must be" in messages: `a number`, `a list of strings`.
     fn expects() -> String;
 
-    /// Reads a value. `None` after an error, which has been noted.
+    /// Reads a value; `None` after an error, which has been noted.
     fn read(node: &Node, errors: &mut Errors) -> Option<Self>;
 
-    /// The value as JSON; [`Field::read`] understands it.
+    /// The value as JSON that [`Field::read`] can read.
     fn to_json(&self) -> serde_json::Value;
 
-    /// A JSON Schema of valid values.
+    /// The JSON Schema of valid values.
     fn json_schema() -> serde_json::Value;
 
     /// The value of an absent key without a default; `None` if the key is required.
@@ -24,12 +24,12 @@ pub trait Field: Sized {
         None
     }
 
-    /// Whether all values in it are present, with none lost to an error.
+    /// Whether all values in it are present, none missing because of an error.
     fn is_complete(&self) -> bool {
         true
     }
 
-    /// The value in help texts.
+    /// The value as shown in help texts.
     fn show(&self) -> String {
         match self.to_json() {
             serde_json::Value::String(text) => text,
@@ -170,7 +170,7 @@ impl<T: Field> Field for Vec<T> {
 
     fn read(node: &Node, errors: &mut Errors) -> Option<Vec<T>> {
         let Some(items) = node.items() else { return refuse(node, errors) };
-        // Read all items, so that every error is noted.
+        // Read all items to note every error.
         let items: Vec<Option<T>> = items.iter().map(|item| T::read(item, errors)).collect();
         items.into_iter().collect()
     }

@@ -1,22 +1,25 @@
-//! Typed tables read from TOML: one declaration serves parsing, ranges, defaults, documentation and JSON Schema.
+//! Typed tables read from TOML. One declaration defines parsing, ranges, defaults, documentation and JSON
+//! Schema.
 //!
-//! A tour, from the ground up:
+//! The modules, starting with the basic ones:
 //!
-//! - [`node`]: a value that knows its key and its line, and a document of such values; [`mod@parse`] makes it from TOML.
-//! - [`errors`]: all errors in a document, with lines.
-//! - [`field`]: types of values: numbers, words, lists, and [`mod@quantity`]: numbers with a unit.
+//! - [`node`]: a value with its key and line, and a document of these values. [`mod@parse`] creates it from
+//!   TOML.
+//! - [`errors`]: all errors in a document, with line numbers.
+//! - [`field`]: types of values, such as numbers, words and lists. [`mod@quantity`]: numbers with a unit.
 //! - [`table!`]: a struct whose fields have help, unit, range and default.
-//! - [`choice!`]: a table with exactly one sub-table, whose name is the choice; [`words!`]: a choice of bare words.
-//! - [`located`]: fields with their places, for errors found after reading.
+//! - [`choice!`]: a table with exactly one sub-table, whose name is the choice. [`words!`]: a choice of bare
+//!   words.
+//! - [`located`]: fields with their locations, for errors found after reading.
 //! - [`names`]: ranges of numbered names.
 //!
 //! ```
 //! becalm_schema::table! {
-//!     /// How a queue behaves.
+//!     /// A queue.
 //!     pub struct Queue {
-//!         /// Packets that it holds.
+//!         /// Capacity of the queue.
 //!         pub room: u32 = 4; "packets"; 1..=64,
-//!         /// Least time that a packet spends in it.
+//!         /// Minimum time that a packet spends in the queue.
 //!         pub delay: becalm_engine::Time,
 //!     }
 //! }
@@ -62,27 +65,27 @@ pub use serde_json;
 pub use suggest::did_you_mean;
 pub use table::{FieldDoc, Table};
 
-/// Reads a whole TOML text as one table.
+/// Reads an entire TOML text as one table.
 ///
 /// # Errors
-/// All errors of the text, in the order of their lines; `file` is its name in messages.
+/// All errors in the text, in the order of their lines. `file` is its name in messages.
 pub fn read<T: Field>(text: &str, file: &str) -> Result<T, Errors> {
     let mut errors = Errors::new(file);
     let value = parse(text, &mut errors).and_then(|root| T::read(&root, &mut errors));
     errors.settle(value)
 }
 
-/// Reads a table from JSON, as [`Field::to_json`] wrote it.
+/// Reads a table from JSON written by [`Field::to_json`].
 ///
 /// # Errors
-/// All errors; they carry keys but no lines.
+/// All errors, with keys but without line numbers.
 pub fn read_json<T: Field>(json: &serde_json::Value, file: &str) -> Result<T, Errors> {
     let mut errors = Errors::new(file);
     let value = T::read(&Node::from_json(json), &mut errors);
     errors.settle(value)
 }
 
-/// The text of a doc comment: its lines joined, the space after `///` removed.
+/// The text of a doc comment: the lines are joined, without the space after `///`.
 #[doc(hidden)]
 pub fn join_doc(lines: &[&str]) -> String {
     let lines: Vec<&str> = lines.iter().map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();

@@ -1,4 +1,4 @@
-//! Values with their places.
+//! Values with their locations.
 
 use std::ops::{Deref, RangeBounds};
 
@@ -7,7 +7,7 @@ use crate::field::Field;
 use crate::node::Node;
 use crate::range::Ranged;
 
-/// A place in a document; by default its beginning.
+/// A location in a document; its beginning by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     pub(crate) node: u32,
@@ -15,35 +15,35 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place of a node.
+    /// The location of a node.
     pub(crate) fn of(node: &Node) -> Place {
         Place { node: node.id, given: true }
     }
 
-    /// The place of a value that a table lacks.
+    /// The location of a value that is missing in a table.
     pub(crate) fn left_out_of(table: &Node) -> Place {
         Place { node: table.id, given: false }
     }
 
-    /// Whether the document has the value; if not, the place is that of the table that lacks it.
+    /// Whether the document has the value. If not, the location is that of the table without it.
     pub fn is_given(self) -> bool {
         self.given
     }
 
-    /// The first of some places that the document has; the last one if it has none of them.
+    /// The first of these locations whose value is in the document; the last location if there is none.
     ///
     /// # Panics
-    /// If there are no places.
+    /// If the list is empty.
     pub fn first_given(places: &[Place]) -> Place {
         let given = places.iter().find(|place| place.given);
         *given.or(places.last()).expect("at least one place")
     }
 }
 
-/// A value and its place. The value is missing if it could not be read; that error has been noted.
+/// A value and its location. The value is missing if it could not be read. The error has then been noted.
 ///
-/// In a document without errors every value is present and can be used directly. Until that is known, use
-/// [`Located::get`].
+/// In a document without errors, every value is present and can be used directly. Use [`Located::get`] while
+/// there may be errors.
 #[derive(Clone, Copy, Debug)]
 pub struct Located<T> {
     value: Option<T>,
@@ -60,7 +60,7 @@ impl<T> Located<T> {
         self.value.as_ref()
     }
 
-    /// The value, to be completed; `None` after an error.
+    /// The mutable value; `None` after an error.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.value.as_mut()
     }
@@ -70,33 +70,33 @@ impl<T> Located<T> {
         self.value
     }
 
-    /// Its place.
+    /// Its location.
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// Its place, if the document has it.
+    /// Its location, if the document contains the value.
     pub fn given(&self) -> Option<Place> {
         self.place.given.then_some(self.place)
     }
 }
 
 impl<T: Field> Located<T> {
-    /// The value, if it is complete.
+    /// The value, if all values in it are present.
     pub fn complete(&self) -> Option<&T> {
         self.get().filter(|value| value.is_complete())
     }
 }
 
 impl<T> Located<Option<T>> {
-    /// The value; `None` if it is absent, and after an error.
+    /// The value; `None` if it is absent or after an error.
     pub fn set(&self) -> Option<&T> {
         self.get()?.as_ref()
     }
 }
 
 impl<T> Located<Vec<T>> {
-    /// The items; none after an error.
+    /// The items; empty after an error.
     pub fn items(&self) -> &[T] {
         self.get().map_or(&[], Vec::as_slice)
     }
@@ -113,13 +113,13 @@ impl<T> Deref for Located<T> {
 }
 
 impl<T> From<T> for Located<T> {
-    /// A value without a place in a document.
+    /// A value without a location in a document.
     fn from(value: T) -> Located<T> {
         Located { value: Some(value), place: Place::default() }
     }
 }
 
-/// Equality ignores places.
+/// Equality ignores locations.
 impl<T: PartialEq> PartialEq for Located<T> {
     fn eq(&self, other: &Located<T>) -> bool {
         self.value == other.value

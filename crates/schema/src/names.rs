@@ -3,15 +3,15 @@
 use crate::conflict::Conflict;
 use crate::suggest::did_you_mean;
 
-/// Most names that a message lists.
+/// Largest number of names listed in a message.
 const SHOWN: usize = 12;
 
-/// The kind of the names, such as `host`, and all of them.
+/// The kind of names, such as `host`, and all valid names.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a>(pub &'a str, pub &'a [&'a str]);
 
 impl Known<'_> {
-    /// The conflict of an unknown name at a key, with the nearest of the names or, if they are few, all.
+    /// The conflict of an unknown name at a key. It suggests the closest name, and lists the valid names.
     pub fn conflict(self, key: impl Into<std::borrow::Cow<'static, str>>, name: &str) -> Conflict {
         let Known(what, names) = self;
         let hint = did_you_mean(name, names).map_or(String::new(), |near| format!(", did you mean `{near}`?"));
@@ -23,7 +23,7 @@ impl Known<'_> {
     }
 }
 
-/// Most names in one range.
+/// Largest number of names in one range.
 const LONGEST: u64 = 1 << 20;
 
 /// A range `prefix<low>..prefix<high>`.
@@ -49,7 +49,7 @@ impl Range<'_> {
     }
 }
 
-/// The names of a text: itself, or those of a range `prefix<first>..prefix<last>`.
+/// The names that a text represents: itself, or the names of a range `prefix<first>..prefix<last>`.
 ///
 /// # Errors
 /// The problem of the range.
@@ -61,7 +61,7 @@ pub fn expand(text: &str) -> Result<Vec<String>, String> {
     }
 }
 
-/// Whether a name is among those of a text; an invalid range has none.
+/// Whether a text represents a name. An invalid range represents none.
 pub fn covers(text: &str, name: &str) -> bool {
     match Range::parse(text) {
         Ok(Some(Range { prefix, low, high })) => numbered(name)
@@ -71,7 +71,7 @@ pub fn covers(text: &str, name: &str) -> bool {
     }
 }
 
-/// A name as its letters and the number at its end.
+/// Splits a name into its prefix and the number at its end.
 fn numbered(name: &str) -> Option<(&str, u64)> {
     let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
     let number = name[letters.len()..].parse().ok()?;

@@ -1,14 +1,14 @@
-//! A parsed value that knows its key and its line.
+//! A parsed value with its key and line.
 
-/// Characters of a value that a message shows.
+/// Largest number of characters of a value in a message.
 const SHOWN: usize = 60;
 
-/// A value with its place and its key.
+/// A value with its location and its key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// Line of its key, from 1; `None` if it does not come from a text.
     pub line: Option<u32>,
-    /// The key with its path, such as `flows[0].name`; empty for the whole file.
+    /// The key with its path, such as `flows[0].name`; empty for the entire file.
     pub key: String,
     /// The value.
     pub value: Value,
@@ -31,19 +31,20 @@ pub enum Value {
     List(Vec<Node>),
     /// A table: names and values.
     Table(Vec<(String, Node)>),
-    /// A value that no field accepts: a date, a JSON null, an integer beyond 128 bits; as shown in messages.
+    /// A value that no field accepts (a date, a JSON null, or an integer beyond 128 bits), as shown in
+    /// messages.
     Other(String),
 }
 
 impl Node {
-    /// A document from JSON; a null means an absent setting.
+    /// A document from JSON. Null means an absent setting.
     pub fn from_json(json: &serde_json::Value) -> Node {
         let mut root = json_node(String::new(), json);
         root.number();
         root
     }
 
-    /// Numbers a document's nodes, each before its children.
+    /// Numbers the nodes of a document. A node's number precedes those of its children.
     pub(crate) fn number(&mut self) {
         fn number(node: &mut Node, next: &mut u32) {
             node.id = *next;
@@ -72,7 +73,7 @@ impl Node {
         node
     }
 
-    /// The node at a path below this one, such as `overrides[0].ports`.
+    /// The node at a path below this node, such as `overrides[0].ports`.
     pub fn at(&self, path: &str) -> Option<&Node> {
         path.split('.').try_fold(self, |node, part| {
             let mut parts = part.split('[');

@@ -1,4 +1,4 @@
-//! From a TOML text to nodes.
+//! Parses TOML into nodes.
 
 use becalm_engine::order;
 use toml::Spanned;
@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 use crate::errors::Errors;
 use crate::node::{Node, Value};
 
-/// Parses a TOML text. Errors of syntax are noted, each with its line, and give `None`.
+/// Parses a TOML text; `None` after a syntax error. Each syntax error is noted with its line.
 pub fn parse(text: &str, errors: &mut Errors) -> Option<Node> {
     let lines = Lines::of(text);
     let (table, wrong) = DeTable::parse_recoverable(text);
@@ -56,7 +56,7 @@ fn node(key: String, line: u32, value: &Spanned<DeValue<'_>>, lines: &Lines) -> 
     node
 }
 
-/// Starts of the lines of a text.
+/// The byte offsets at which the lines of a text start.
 struct Lines {
     starts: Vec<usize>,
 }
@@ -67,7 +67,7 @@ impl Lines {
         Lines { starts: std::iter::once(0).chain(ends.map(|(at, _)| at + 1)).collect() }
     }
 
-    /// The line of a byte, from 1.
+    /// The line number of a byte offset, from 1.
     fn at(&self, byte: usize) -> u32 {
         self.starts.partition_point(|start| *start <= byte) as u32
     }

@@ -23,11 +23,11 @@ const SIZES: [(&str, f64); 9] = [
     ("TiB", 1_099_511_627_776.0),
 ];
 
-/// The amount of a text such as `2.5 ms` or `2.5ms`: the number times the factor of its unit.
-/// `None` unless the number is finite and the unit is one of `units`.
+/// The amount in a text such as `2.5 ms` or `2.5ms`: the number times the factor of its unit; `None` unless
+/// the number is finite and the unit is one of `units`.
 pub fn quantity(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     let text = text.trim();
-    // Units may have digits, numbers may have an `e`: take the longest unit at the end of the text.
+    // Units may contain digits, and numbers an `e`. Therefore, use the longest unit at the end of the text.
     let fits = |(unit, factor): &(&str, f64)| {
         let number: f64 = text.strip_suffix(unit)?.trim_end().parse().ok()?;
         Some((unit.len(), number * factor))
@@ -36,12 +36,12 @@ pub fn quantity(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     amount.is_finite().then_some(amount)
 }
 
-/// The seconds of a text such as `2.5 ms`, with the units of scenarios.
+/// The seconds in a text such as `2.5 ms`, with the units of scenarios.
 pub fn seconds(text: &str) -> Option<f64> {
     quantity(text, &TIMES).map(|picoseconds| picoseconds / 1e12)
 }
 
-/// The bytes that a text such as `4 GB` stands for.
+/// The bytes in a text such as `4 GB`.
 pub fn bytes(text: &str) -> Option<f64> {
     quantity(text, &SIZES)
 }

@@ -8,7 +8,7 @@ use crate::field::Field;
 
 /// A field whose values can be limited to a range.
 pub trait Ranged: Field {
-    /// Type of the range's bounds: the field itself, or its items.
+    /// Type of the range's bounds: that of the field, or of its items.
     type Bound: Field + PartialOrd;
 
     /// Whether every value in it is within the range.
@@ -42,11 +42,11 @@ impl<T: Ranged> Ranged for Vec<T> {
     }
 }
 
-/// A range in words: `between 1 and 4`, `more than 1`, `at least 0 and below 1`.
+/// A range in words: `between 1 and 4`, `above 1`, `at least 0 and below 1`.
 pub fn in_words<T: Field>(range: &impl RangeBounds<T>) -> String {
     let low = match range.start_bound() {
         Bound::Included(low) => Some(("at least", low.show())),
-        Bound::Excluded(low) => Some(("more than", low.show())),
+        Bound::Excluded(low) => Some(("above", low.show())),
         Bound::Unbounded => None,
     };
     let high = match range.end_bound() {
@@ -63,7 +63,7 @@ pub fn in_words<T: Field>(range: &impl RangeBounds<T>) -> String {
     }
 }
 
-/// The range as keywords of JSON Schema. Values that JSON has no numbers for (times) get none.
+/// The range as keywords of JSON Schema. There are none for values that are not JSON numbers, such as times.
 pub fn in_json_schema<T: Field>(range: &impl RangeBounds<T>) -> Vec<(&'static str, serde_json::Value)> {
     let low = match range.start_bound() {
         Bound::Included(low) => Some(("minimum", low.to_json())),

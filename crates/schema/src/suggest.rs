@@ -1,13 +1,13 @@
 //! Suggestions for misspelt names.
 
-/// The name nearest to `word`, if a typing error explains the difference.
+/// The name closest to `word`, if a typing error explains the difference.
 pub fn did_you_mean<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
     let count = word.chars().count();
     let near = |name: &&'a str| {
         let length = name.chars().count();
         let (shorter, longer) = (length.min(count), length.max(count));
-        // Every extra letter of the longer one is a slip.
+        // Every additional letter of the longer word is an error.
         if longer - shorter > (longer / 3).max(1) {
             return None;
         }
@@ -17,7 +17,7 @@ pub fn did_you_mean<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     names.iter().filter_map(near).min_by_key(|(slips, _)| *slips).map(|(_, name)| name)
 }
 
-/// Letters inserted, left out, replaced, or swapped with their neighbour to get from `a` to `b`.
+/// Number of inserted, omitted, replaced or swapped letters between `a` and `b`.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut before = vec![0; b.len() + 1];

@@ -1,4 +1,4 @@
-//! Structs that are tables.
+//! Structs that represent tables.
 
 use std::ops::RangeBounds;
 
@@ -17,7 +17,7 @@ pub trait Table: Field {
     /// Purpose of the table: its doc comment.
     fn doc() -> String;
 
-    /// Its fields, in the order of their declaration.
+    /// Its fields, in the order of declaration.
     fn fields() -> Vec<FieldDoc>;
 }
 
@@ -49,7 +49,7 @@ impl FieldDoc {
         FieldDoc::described(name, T::expects(), unit, default, help, T::json_schema())
     }
 
-    // Not generic, like all that follows: otherwise it would be compiled for every type of field.
+    // This function and those below are not generic, so that they are not compiled for every type of field.
     fn described(
         name: &'static str,
         kind: String,
@@ -82,12 +82,12 @@ impl FieldDoc {
         self
     }
 
-    /// The first of these bounds that its schema has; null without one.
+    /// The first of these bounds that is in the field's schema; null if there is none.
     fn bound(&self, keywords: [&str; 2]) -> serde_json::Value {
         keywords.into_iter().find_map(|keyword| self.schema.get(keyword).cloned()).unwrap_or_default()
     }
 
-    /// All of it as JSON, for generated pages; bounds are null where they are not numbers.
+    /// The description as JSON, for generated pages. Bounds are null if they are not numbers.
     pub fn to_json(&self) -> serde_json::Value {
         json!({
             "name": self.name,
@@ -131,7 +131,7 @@ pub fn object(fields: Vec<(&'static str, serde_json::Value)>) -> serde_json::Val
     serde_json::Value::Object(object)
 }
 
-/// A reader of a table's fields.
+/// Reads the fields of a table.
 #[doc(hidden)]
 pub struct Row<'a> {
     node: &'a Node,
@@ -167,7 +167,7 @@ impl<'a> Row<'a> {
         value
     }
 
-    /// The value, unless it was given and is out of its range; defaults are not checked.
+    /// The value, unless it is set and out of range. Defaults are not checked.
     pub fn within<T: Ranged>(
         &mut self,
         name: &str,
@@ -184,13 +184,13 @@ impl<'a> Row<'a> {
         None
     }
 
-    /// The value of a key, or its default, and the place of either.
+    /// The value of a key or its default, with its location.
     pub fn located<T: Field>(&mut self, name: &'static str, default: Option<T>) -> Located<T> {
         let place = self.node.get(name).map_or(Place::left_out_of(self.node), Place::of);
         Located::new(self.field(name, default), place)
     }
 
-    /// The value; empty if it was given and is out of its range.
+    /// The value; missing if it is set and out of range.
     pub fn located_within<T: Ranged>(
         &mut self,
         name: &str,
@@ -202,7 +202,7 @@ impl<'a> Row<'a> {
         Located::new(field.into_value().and_then(|value| self.within(name, unit, value, range)), place)
     }
 
-    /// The value, if its fields fit together. A conflict over an absent key is reported at the table.
+    /// The value, if its fields fit together. A conflict at an absent key is reported at the table.
     pub fn checked<T>(&mut self, value: T, check: fn(&T) -> Result<(), Conflict>) -> Option<T> {
         let Err(conflict) = check(&value) else { return Some(value) };
         note(self.node, conflict, self.errors);
@@ -231,7 +231,7 @@ pub fn key(name: &'static str) -> &'static str {
     name.strip_prefix("r#").unwrap_or(name)
 }
 
-/// Description of a table's valid values.
+/// Description of the valid values of a table.
 #[doc(hidden)]
 pub fn expects(names: &[&str]) -> String {
     format!("a table with the keys {}", listed(names))
@@ -241,17 +241,17 @@ fn listed(names: &[&str]) -> String {
     if names.is_empty() { "none".to_string() } else { names.join(", ") }
 }
 
-/// Declares a table: a struct with code that reads, range-checks, documents and writes it.
+/// Declares a table: a struct with code to read it, check its ranges, document it and write it.
 ///
-/// Each field has a doc comment, a name and a type; then, optionally, `= default`, `; "unit"` and `; range`.
-/// A range needs a unit before it, `""` for a pure number; any `RangeBounds` will do. A field without a default is
-/// required, unless it is an `Option`. If every field has a default, so does the struct.
+/// Each field has a doc comment, a name and a type, followed by optional `= default`, `; "unit"` and
+/// `; range`. A range requires a unit before it, `""` for a pure number. It can be any `RangeBounds`. A field
+/// without a default is required, unless it is an `Option`. If every field has a default, so does the struct.
 ///
-/// `check function;` may follow the struct, with a `fn(&Self) -> Result<(), Conflict>` that checks the fields
-/// together, after each of them has been read and is in its range.
+/// `check function;` may follow the struct. The function has the type `fn(&Self) -> Result<(), Conflict>`,
+/// and checks the fields together after all have been read and are within range.
 ///
-/// `located struct` makes every field a [`Located`] of its type. Then a wrong field does not keep others from being
-/// read, and later errors have a place.
+/// `located struct` makes every field a [`Located`] of its type. A wrong field then does not prevent the
+/// others from being read, and later errors have a location.
 ///
 /// Generates the struct with `Clone`, `Debug`, `PartialEq`, its [`Field`](crate::Field) and its
 /// [`Table`](crate::Table).

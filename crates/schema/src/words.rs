@@ -1,6 +1,6 @@
 //! A choice of bare words.
 
-/// Declares an enum that is written as a word: `method = "scan"`.
+/// Declares an enum whose values are words in a document: `method = "scan"`.
 ///
 /// Generates the enum with `Clone`, `Copy`, `Debug`, `PartialEq`, `Eq`, its [`Field`](crate::Field), and `WORDS`.
 #[macro_export]
@@ -18,7 +18,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// The words, in the order of their declaration.
+            /// The words, in the order of declaration.
             pub const WORDS: &'static [&'static str] = &[$($word),+];
         }
 
@@ -47,7 +47,7 @@ macro_rules! words {
     };
 }
 
-/// The JSON Schema of words, each with its text.
+/// The JSON Schema of words and their descriptions.
 #[doc(hidden)]
 pub fn json_schema(words: Vec<(&str, String)>) -> serde_json::Value {
     let options: Vec<_> =
@@ -55,7 +55,7 @@ pub fn json_schema(words: Vec<(&str, String)>) -> serde_json::Value {
     serde_json::json!({"oneOf": options})
 }
 
-/// The words with "or" before the last.
+/// The list of words with "or" before the last.
 #[doc(hidden)]
 pub fn expects(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
@@ -65,7 +65,7 @@ pub fn expects(words: &[&str]) -> String {
     }
 }
 
-/// Notes that a node is none of the words.
+/// Notes that a node is not one of the words.
 #[doc(hidden)]
 pub fn refuse<T>(words: &[&str], node: &crate::Node, errors: &mut crate::Errors) -> Option<T> {
     let hint = node.text().and_then(|text| crate::did_you_mean(text, words));

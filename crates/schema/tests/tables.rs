@@ -1,4 +1,4 @@
-//! Reading tables: values, defaults, and every error with its line.
+//! Reading tables: values, defaults, and all errors with their lines.
 
 use becalm_engine::Time;
 use becalm_schema::{
@@ -6,11 +6,11 @@ use becalm_schema::{
 };
 
 words! {
-    /// How a queue is read.
+    /// Order in which a queue is read.
     pub enum Order {
-        /// The oldest first.
+        /// Oldest item first.
         Fifo = "fifo",
-        /// The youngest first.
+        /// Newest item first.
         Lifo = "lifo",
     }
 }
@@ -34,11 +34,11 @@ table! {
 }
 
 choice! {
-    /// What a source sends.
+    /// Traffic of a source.
     pub enum Traffic {
-        /// All the time.
+        /// Constant traffic.
         Steady(Steady) = "steady",
-        /// Now and then.
+        /// Bursts.
         Bursts(Bursts) = "bursts",
     }
 }
@@ -48,7 +48,7 @@ table! {
     pub struct Source {
         /// Its name.
         pub name: String,
-        /// What it sends.
+        /// Its traffic.
         pub traffic: Traffic = Traffic::Steady(Steady::default()),
         /// Weights of its queues.
         pub weights: Vec<f64> = vec![1.0]; ""; 0.0..=8.0,
@@ -62,7 +62,7 @@ table! {
     pub struct File {
         /// Seed of the random numbers.
         pub seed: u64 = 1,
-        /// How queues are read.
+        /// Order in which queues are read.
         pub order: Order = Order::Fifo,
         /// Whether to print more.
         pub verbose: bool = false,
@@ -130,7 +130,7 @@ fn collects_all_errors_with_their_lines() {
         "x.toml:1: seed = -1: must be an integer, 0 or more",
         "x.toml:2: verbos = true: unknown key, did you mean `verbose`?; valid: seed, order, verbose, limit, sources, type",
         "x.toml:3: order = \"fifi\": must be \"fifo\" or \"lifo\"; did you mean \"fifo\"?",
-        "x.toml:4: limit = 0: must be more than 0 (packets)",
+        "x.toml:4: limit = 0: must be above 0 (packets)",
         "x.toml:6: sources[0].name: is missing; valid: a string",
         "x.toml:8: sources[0].weights[2] = NaN: must be a finite number",
         "x.toml:13: sources[1].traffic.steady.rate = 2: must be between 1e-6 and 1 (of the link rate)",
@@ -221,9 +221,9 @@ fn makes_a_json_schema() {
 }
 
 table! {
-    /// An entry whose values know their places.
+    /// An entry with values that record their positions.
     pub located struct Entry {
-        /// How many.
+        /// Number of items.
         pub count: u32; ""; 1..=9,
         /// Its weight.
         pub weight: f64 = 0.5,

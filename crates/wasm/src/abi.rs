@@ -1,16 +1,16 @@
-//! Functions of the WebAssembly module.
+//! The functions of the WebAssembly module.
 //!
-//! A text goes in as the address and the number of its bytes, in memory from [`becalm_take`]. An answer is the address of
-//! its length, 4 bytes, little-endian, and of the bytes after it; [`becalm_give_back`] frees either. The answer of a run
-//! is the length of its JSON, 4 bytes, then the JSON, then the payload.
+//! A text is passed as an address and a number of bytes, in memory from [`becalm_take`]. A reply is the
+//! address of its length (4 bytes, little-endian), which is followed by the bytes. [`becalm_give_back`] frees
+//! both. The reply of a run consists of the length of its JSON (4 bytes), the JSON and the payload.
 //!
-//! The page imports two functions: `progress(share, packet_hops)`, which answers 0 to go on, and `panicked(address,
-//! length)`, which gets the text of a panic.
+//! The page provides two functions: `progress(share, packet_hops)`, which returns 0 to continue, and
+//! `panicked(address, length)`, which receives the text of a panic.
 #![allow(unsafe_code)]
 
 use becalm_scenario::Progress;
 
-/// Packet-hops between two calls of the page: about 10 ms.
+/// Packet-hops between two calls of `progress`: about 10 ms.
 const HOPS_AT_ONCE: u64 = 16_384;
 
 #[cfg(target_family = "wasm")]
@@ -39,31 +39,32 @@ pub extern "C" fn becalm_take(length: usize) -> *mut u8 {
 /// Frees memory of `length` bytes.
 ///
 /// # Safety
-/// The address and the length are those of [`becalm_take`], or of an answer including its first 4 bytes, not freed yet.
+/// The address and the length must be those of memory from [`becalm_take`], or of a reply including its first
+/// 4 bytes, that has not been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn becalm_give_back(address: *mut u8, length: usize) {
-    // SAFETY: by the contract, this is a boxed slice of this length that nothing else owns.
+    // SAFETY: guaranteed by the caller: this is a boxed slice of this length without another owner.
     drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(address, length)) });
 }
 
-/// [`crate::check`].
+/// Calls [`crate::check`].
 ///
 /// # Safety
-/// The text lies in memory from [`becalm_take`].
+/// The text must be in memory from [`becalm_take`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn becalm_check(text: *const u8, length: usize) -> *mut u8 {
-    // SAFETY: by the contract.
+    // SAFETY: guaranteed by the caller.
     let text = unsafe { read(text, length) };
     answer(&[crate::check(&text).to_string().as_bytes()])
 }
 
-/// [`crate::run`].
+/// Calls [`crate::run`].
 ///
 /// # Safety
-/// The text lies in memory from [`becalm_take`].
+/// The text must be in memory from [`becalm_take`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn becalm_run(text: *const u8, length: usize, replication: u32, control: u32) -> *mut u8 {
-    // SAFETY: by the contract.
+    // SAFETY: guaranteed by the caller.
     let text = unsafe { read(text, length) };
     let mut next = 0;
     let mut report = |now: &Progress| {
@@ -72,7 +73,7 @@ pub unsafe extern "C" fn becalm_run(text: *const u8, length: usize, replication:
         }
         next = now.packet_hops + HOPS_AT_ONCE;
         let share = now.time.as_secs() / now.duration.as_secs();
-        // SAFETY: a function of the page with two numbers.
+        // SAFETY: a function of the page that takes two numbers.
         unsafe { progress(share, now.packet_hops as f64) == 0 }
     };
     let (reply, payload) = crate::run(&text, replication, control != 0, &mut report);
@@ -80,18 +81,18 @@ pub unsafe extern "C" fn becalm_run(text: *const u8, length: usize, replication:
     answer(&[&(reply.len() as u32).to_le_bytes(), reply.as_bytes(), &payload])
 }
 
-/// [`crate::version`].
+/// Calls [`crate::version`].
 #[unsafe(no_mangle)]
 pub extern "C" fn becalm_version() -> *mut u8 {
     answer(&[crate::version().as_bytes()])
 }
 
-/// The text at an address; what is not UTF-8 is replaced.
+/// The text at an address. Invalid UTF-8 is replaced.
 ///
 /// # Safety
-/// The memory has `length` bytes.
+/// The memory must have `length` bytes.
 unsafe fn read(text: *const u8, length: usize) -> String {
-    // SAFETY: by the contract.
+    // SAFETY: guaranteed by the caller.
     String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(text, length) }).into_owned()
 }
 
@@ -113,9 +114,9 @@ fn tell(text: &str) {
 mod tests {
     use super::*;
 
-    /// The bytes of an answer, which is freed.
+    /// The bytes of a reply, which is freed.
     fn taken(address: *mut u8) -> Vec<u8> {
-        // SAFETY: an answer begins with its length.
+        // SAFETY: a reply begins with its length.
         unsafe {
             let length = u32::from_le_bytes(std::ptr::read(address.cast::<[u8; 4]>())) as usize;
             let bytes = std::slice::from_raw_parts(address.add(4), length).to_vec();

@@ -1,12 +1,12 @@
-//! The core for a page: texts in, JSON and payloads out, without a clock, a file or a thread.
+//! The core for a web page. It reads texts and returns JSON and payloads, without clocks, files or threads.
 //!
-//! - [`check`]: the mistakes of a scenario, or what is known of it before a run.
-//! - [`run`]: a run, as the payload that a report has too.
-//! - [`version`]: of which becalm. The catalogue of what a scenario may hold is a part of the page: its texts would be a
-//!   quarter of the module.
-//! - `abi`: the same as functions of a WebAssembly module; the only file with `unsafe`.
+//! - [`check`]: the mistakes in a scenario, or its properties that need no run.
+//! - [`run`]: a run. Its payload is the same as in a report.
+//! - [`version`]: the version of becalm. The catalogue of scenario contents is part of the page, because its
+//!   texts would be a quarter of the module.
+//! - `abi`: the same functions for a WebAssembly module. This is the only file with `unsafe`.
 //!
-//! All errors are values: a page shows them. A panic is reported to the page before the module stops.
+//! All errors are values that a page can show. A panic is reported to the page before the module stops.
 
 mod abi;
 
@@ -19,20 +19,20 @@ use serde_json::{Value, json};
 
 /// The name of the text in messages.
 const FILE: &str = "scenario";
-/// Frames of a run that does not ask for them.
+/// Number of frames of a run that does not request frames.
 const FRAMES: u64 = 60;
-/// Most mistakes that are reported at once; a text that is not a scenario has thousands.
+/// Largest number of mistakes in a report. A text that is not a scenario has thousands.
 const MOST_MISTAKES: usize = 50;
 
-/// Checks a scenario. Gives JSON: `{"mistakes": [{"line", "key", "text"}]}`, or
+/// Checks a scenario. Returns the JSON `{"mistakes": [{"line", "key", "text"}]}`, or
 ///
-/// - `summary`: values that need no run, as `Scenario::summary` has them,
-/// - `replications`: how many runs it asks for,
-/// - `schemes`: the names of its marking, echo and response,
-/// - `packet_hops`: about how many a replication will have,
-/// - `memory`: bytes that it will use at least,
-/// - `controlled`: whether it has congestion control,
-/// - `bare`: a text that differs for scenarios that differ in more than congestion control.
+/// - `summary`: values that need no run, from `Scenario::summary`,
+/// - `replications`: the number of requested runs,
+/// - `schemes`: the names of the marking, echo and response,
+/// - `packet_hops`: the estimated packet-hops of a replication,
+/// - `memory`: the minimum memory in bytes,
+/// - `controlled`: whether the scenario has congestion control,
+/// - `bare`: a hash that differs between scenarios unless only their congestion control differs.
 pub fn check(text: &str) -> Value {
     let scenario = match Scenario::parse(text, FILE) {
         Ok(scenario) => scenario.recorded(FRAMES),
@@ -56,8 +56,9 @@ pub fn check(text: &str) -> Value {
 
 /// Runs one replication of a scenario, with or without its congestion control.
 ///
-/// Gives JSON and a payload that is not deflated. The JSON is `{"fingerprint", "packet_hops", "events", "end"}`, the end
-/// in seconds; or, without a payload, `{"mistakes": [...]}` as from [`check`], or `{"failed": "..."}`.
+/// Returns JSON and an uncompressed payload. The JSON is `{"fingerprint", "packet_hops", "events", "end"}`,
+/// with the end in seconds. Without a payload, it is `{"mistakes": [...]}` as in [`check`], or
+/// `{"failed": "..."}`.
 pub fn run(
     text: &str,
     replication: u32,
@@ -99,8 +100,9 @@ fn mistakes(errors: &Errors) -> Value {
     json!({"mistakes": listed, "more": errors.list.len().saturating_sub(MOST_MISTAKES)})
 }
 
-/// A hash of what a valid text says of anything but congestion control.
-// Of the text and not of what was read from it: the code that writes every type as JSON would be 5% of the module.
+/// A hash of a valid text without its congestion control.
+// The hash is of the text, not of the values: the code that writes every type as JSON would be 5% of the
+// module.
 fn bare(text: &str) -> String {
     let mut hasher = DefaultHasher::new();
     if let Some(root) = parse(text, &mut Errors::new(FILE)) {
@@ -126,7 +128,7 @@ fn hash(node: &Node, hasher: &mut DefaultHasher) {
     }
 }
 
-/// The texts of a page's header: the playground writes its own.
+/// Empty texts for a page's header. The playground writes its own header.
 fn about() -> Value {
     json!({
         "title": "", "facts": [], "notes": [], "diagnosis": [], "scenario": "", "parameters": [],

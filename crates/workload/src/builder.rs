@@ -1,20 +1,20 @@
-//! Programs in the making.
+//! Builders of programs.
 
 use becalm_engine::Time;
 
 use crate::error::ProgramError;
 use crate::program::{Action, Op, OpId, Part, Program, START, When};
 
-/// A program in the making.
+/// A program under construction.
 #[derive(Clone, Debug)]
 pub struct Builder {
     ranks: Vec<Vec<Op>>,
-    /// Of a rank: the operation that waits, the one that it waits for, and for what.
+    /// By rank, the waiting operation, the operation that it waits for, and the event.
     edges: Vec<Vec<(u32, u32, When)>>,
 }
 
 impl Builder {
-    /// A program in which this many ranks do nothing.
+    /// A program with this number of ranks and no operations.
     pub fn new(ranks: u32) -> Builder {
         Builder { ranks: vec![Vec::new(); ranks as usize], edges: vec![Vec::new(); ranks as usize] }
     }
@@ -29,7 +29,7 @@ impl Builder {
         self.ranks.iter().map(Vec::len).sum()
     }
 
-    /// Whether no rank has anything to do.
+    /// Whether no rank has an operation.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -60,16 +60,16 @@ impl Builder {
         self.on_first_lane(rank, Action::Recv { from: from.into(), bytes, tag: tag.into() })
     }
 
-    /// Makes an operation wait for another one of the same rank.
+    /// Makes an operation wait for another operation of the same rank.
     ///
     /// # Panics
-    /// If they are of different ranks.
+    /// If they belong to different ranks.
     pub fn after(&mut self, op: OpId, earlier: OpId, when: When) {
-        assert_eq!(op.rank, earlier.rank, "ranks wait for each other by messages only");
+        assert_eq!(op.rank, earlier.rank, "ranks wait for each other only via messages");
         self.edges[op.rank as usize].push((op.op, earlier.op, when));
     }
 
-    /// Makes an operation wait for the ends of others of the same rank.
+    /// Makes an operation wait for the ends of other operations of the same rank.
     pub fn after_all(&mut self, op: OpId, earlier: impl IntoIterator<Item = OpId>) {
         earlier.into_iter().for_each(|earlier| self.after(op, earlier, When::Done));
     }
@@ -92,7 +92,7 @@ impl Builder {
         Ok(program)
     }
 
-    /// Numbers all operations, and sorts the edges by the operation that is waited for.
+    /// Numbers all operations, and sorts the edges by the earlier operation.
     fn number(self) -> Program {
         let lanes = self.ranks.iter().flatten().map(|op| op.lane + 1).max().unwrap_or(1);
         let mut first = vec![0];
@@ -126,7 +126,7 @@ impl Builder {
     }
 }
 
-/// Checks that every operation names ranks that exist.
+/// Checks that every operation names an existing rank.
 fn check_ranks(program: &Program) -> Result<(), ProgramError> {
     let last = program.ranks() - 1;
     for number in 0..program.len() as u32 {
@@ -144,7 +144,7 @@ fn check_ranks(program: &Program) -> Result<(), ProgramError> {
     Ok(())
 }
 
-/// Checks that no operation waits for itself: takes those away that wait for nothing, until none is left.
+/// Checks that no operation waits for itself. Repeatedly removes operations that wait for nothing.
 fn check_cycles(program: &Program) -> Result<(), ProgramError> {
     let mut needs = program.needs.clone();
     let mut free: Vec<u32> = (0..program.len() as u32).filter(|&op| needs[op as usize] == 0).collect();
@@ -156,14 +156,16 @@ fn check_cycles(program: &Program) -> Result<(), ProgramError> {
             }
         }
     }
-    // What is left waits for a cycle, and is not always on it: going back along what is waited for leads there.
+    // The remaining operations wait for a cycle, but are not always part of it. Following their requirements
+    // leads to the cycle.
     let Some(start) = needs.iter().position(|&needs| needs > 0) else { return Ok(()) };
     let OpId { rank, op } = program.id(on_cycle(program, start as u32, &needs));
     let what = program.op(program.of_rank(rank).start + op).action.to_string();
     Err(ProgramError::Cycle { rank, op, what })
 }
 
-/// An operation on a cycle that leads to `start`; all with needs are left of the graph.
+/// An operation on a cycle that `start` waits for. The remaining graph contains only operations that still wait for
+/// others.
 fn on_cycle(program: &Program, start: u32, needs: &[u32]) -> u32 {
     let mut earlier = vec![u32::MAX; program.len()];
     for op in (0..program.len() as u32).filter(|&op| needs[op as usize] > 0) {

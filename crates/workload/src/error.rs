@@ -2,13 +2,13 @@
 
 use thiserror::Error;
 
-/// An error of a program. Ranks and operations count from 0; operations are those of the rank.
+/// An error of a program. Ranks, and the operations of a rank, are numbered from 0.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum ProgramError {
     /// There are no ranks.
     #[error("a program needs at least one rank")]
     NoRanks,
-    /// There are more operations than can be counted.
+    /// There are too many operations.
     #[error("a program may have at most {} operations", u32::MAX / 2)]
     TooLong,
     /// An operation names a rank that does not exist.
@@ -16,36 +16,36 @@ pub enum ProgramError {
     NoSuchRank {
         /// Its rank.
         rank: u32,
-        /// Its place among those of the rank.
+        /// Its index among the operations of the rank.
         op: u32,
-        /// What it does.
+        /// Its action, in words.
         what: String,
-        /// The rank that it names.
+        /// The unknown rank that it names.
         other: u32,
         /// The last rank.
         last: u32,
     },
-    /// Operations wait for each other.
+    /// An operation waits for itself.
     #[error("rank {rank}, operation {op} ({what}) waits for itself: its requirements form a cycle")]
     Cycle {
         /// Its rank.
         rank: u32,
-        /// Its place among those of the rank.
+        /// Its index among the operations of the rank.
         op: u32,
-        /// What it does.
+        /// Its action, in words.
         what: String,
     },
-    /// A receive from any source by rendezvous.
+    /// A receive by rendezvous does not name its source and tag.
     #[error(
-        "rank {rank}, operation {op} ({what}): a receive by rendezvous must name its source and its tag; raise the \
-         limit of eager messages to {bytes} B, or name them"
+        "rank {rank}, operation {op} ({what}): a rendezvous receive must name its source and tag; otherwise, raise the \
+         limit of eager messages to {bytes} B"
     )]
     AnySource {
         /// Its rank.
         rank: u32,
-        /// Its place among those of the rank.
+        /// Its index among the operations of the rank.
         op: u32,
-        /// What it does.
+        /// Its action, in words.
         what: String,
         /// Bytes of the message.
         bytes: u64,
@@ -60,11 +60,11 @@ pub enum ProgramError {
 pub struct Stuck {
     /// Its rank.
     pub rank: u32,
-    /// Its place among those of the rank.
+    /// Its index among the operations of the rank.
     pub op: u32,
-    /// What it does.
+    /// Its action, in words.
     pub what: String,
-    /// Why it does not end.
+    /// The reason that it never ends.
     pub why: &'static str,
 }
 

@@ -1,26 +1,26 @@
-//! Message-passing programs: what ranks compute, send and receive, and in which order.
+//! Message-passing programs, that is, the computations, sends and receives of ranks, and their order.
 //!
-//! # Rooms
+//! # Modules
 //!
-//! Imports run one way: a room uses only rooms above it in this list.
+//! A module imports only modules above it in this list.
 //!
-//! | room | contents |
+//! | module | contents |
 //! |---|---|
 //! | [`error`] | errors of programs |
-//! | [`mistakes`] | mistakes of files |
+//! | [`mistakes`] | mistakes in files |
 //! | [`program`] | operations and their graph |
 //! | [`builder`] | the construction of programs, and the check for cycles |
-//! | `rendezvous` | large messages as requests, clearances and data |
-//! | [`matching`] | which message goes to which receive |
-//! | [`rank`] | the execution of one rank, by whatever surrounds it |
-//! | [`loggops`] | the time of a program without a network, and whether it ends |
+//! | `rendezvous` | large messages as requests, replies and data |
+//! | [`matching`] | the matching of messages and receives |
+//! | [`rank`] | the execution of one rank |
+//! | [`loggops`] | the time of a program without a network, and the check that it ends |
 //! | [`collectives`] | collective operations as programs |
-//! | [`goal`] | schedules in files of GOAL text |
-//! | [`chakra`] | execution traces in files of Chakra |
+//! | [`goal`] | GOAL schedules |
+//! | [`chakra`] | Chakra execution traces |
 //!
 //! # Example
 //!
-//! A rank sends to another, which computes when the message has come.
+//! A rank sends to another rank, which computes after the message has arrived.
 //!
 //! ```
 //! use becalm_engine::Time;

@@ -1,9 +1,9 @@
 //! The time of a program without a network: the LogGOPS model.
 //!
-//! Source: T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim: simulating large-scale applications in the LogGOPS model",
-//! LSAP 2010. A message of `s` bytes keeps the sender's lane for `o + (s-1) O` and its network interface for
-//! `g + (s-1) G`; its first byte is at the receiver after `o + L`, where lane and interface take it in likewise, the
-//! lane for `o + (s-1) max(O, G)`.
+//! Source: T. Hoefler, T. Schneider, A. Lumsdaine, "LogGOPSim: simulating large-scale applications in the LogGOPS
+//! model", LSAP 2010. A message of `s` bytes occupies the sender's lane for `o + (s-1) O` and the sender's network
+//! interface for `g + (s-1) G`. Its first byte arrives at the receiver after `o + L`. There, the message occupies the
+//! interface for the same time, and the lane for `o + (s-1) max(O, G)`.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,24 +15,24 @@ use crate::matching::Arrival;
 use crate::program::{Action, Program};
 use crate::rank::{Rank, Surroundings, Turn};
 
-/// The parameters of LogGOPS. Messages above the limit of eager ones are lowered before
-/// ([`Program::with_rendezvous`]).
+/// The parameters of LogGOPS. Messages above the eager limit must first be converted by
+/// [`Program::with_rendezvous`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogGops {
     /// L: latency.
     pub latency: Time,
     /// o: overhead of a send and of a receive.
     pub overhead: Time,
-    /// O: overhead of a byte.
+    /// O: overhead per byte.
     pub overhead_per_byte: Time,
-    /// g: least interval between messages at an interface.
+    /// g: minimum interval between messages at an interface.
     pub gap: Time,
-    /// G: time of a byte at an interface.
+    /// G: time per byte at an interface.
     pub gap_per_byte: Time,
 }
 
 impl LogGops {
-    /// No time at all, except for computation.
+    /// Parameters with which only computations have a duration.
     pub const FREE: LogGops = LogGops {
         latency: Time::ZERO,
         overhead: Time::ZERO,
@@ -75,7 +75,7 @@ impl LogGops {
                 None => ranks[rank as usize].wake(turn),
             }
         }
-        // A receive that waits says more than a message without a receiver.
+        // A waiting receive is more informative than a message without a receiver.
         let stuck = ranks.iter().filter(|rank| !rank.is_done()).chain(&ranks).find_map(|rank| rank.stuck(program));
         stuck.map_or(Ok(()), |stuck| Err(ProgramError::Stuck(stuck)))?;
         Ok(ranks.iter().map(Rank::ended).collect())
@@ -83,7 +83,7 @@ impl LogGops {
 }
 
 impl Program {
-    /// Checks that the program ends, if messages that may be received in any order come without delay.
+    /// Checks that the program ends if all messages arrive without delay.
     ///
     /// # Errors
     /// [`ProgramError::Stuck`] with an operation that does not end.
@@ -92,15 +92,15 @@ impl Program {
     }
 }
 
-/// Time, order, rank, and the message that arrives, if one does.
+/// Time, order, rank, and the arriving message, if any.
 type Happening = (Time, u64, u32, Option<Arrival>);
 
-/// What surrounds all ranks.
+/// The surroundings of all ranks.
 struct Ether {
     parameters: LogGops,
-    /// The rank whose turn it is.
+    /// The current rank.
     rank: u32,
-    /// When each rank's interface is free.
+    /// The time at which each rank's interface is free.
     free: Vec<Time>,
     events: BinaryHeap<Reverse<Happening>>,
     sent: u64,

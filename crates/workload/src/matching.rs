@@ -1,4 +1,4 @@
-//! Which message goes to which receive.
+//! The matching of messages and receives.
 
 use std::collections::VecDeque;
 
@@ -13,9 +13,10 @@ pub struct Arrival {
     pub send: u32,
 }
 
-/// The receives of a rank that are posted, and the messages that have come before their receives.
+/// The posted receives of a rank, and the messages that have arrived before their receives.
 ///
-/// A receive takes the first message that suits it, a message the first receive: in the order of arrival and of posting.
+/// A receive matches the first suitable message in the order of arrival. A message matches the first suitable
+/// receive in the order of posting.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Matching {
     posted: VecDeque<u32>,
@@ -25,7 +26,7 @@ pub(crate) struct Matching {
 }
 
 impl Matching {
-    /// Posts a receive; gives the message for it, if it has come already.
+    /// Posts a receive. Returns its message, if it has already arrived.
     pub fn post(&mut self, receive: u32, program: &Program) -> Option<Arrival> {
         let op = program.op(receive);
         let place = self.unexpected.iter().position(|arrival| suits(op, *arrival, program));
@@ -39,7 +40,7 @@ impl Matching {
         found
     }
 
-    /// Takes in a message; gives the receive for it, if it is posted already.
+    /// Records the arrival of a message. Returns its receive, if it is already posted.
     pub fn arrived(&mut self, arrival: Arrival, program: &Program) -> Option<u32> {
         let place = self.posted.iter().position(|&receive| suits(program.op(receive), arrival, program));
         if place.is_none() {
@@ -52,7 +53,7 @@ impl Matching {
         found
     }
 
-    /// Notes a receive that has less room than its message needs, an error in MPI.
+    /// Records a receive that is shorter than its message, which is an error in MPI.
     fn fits(&mut self, receive: u32, arrival: Arrival, program: &Program) {
         let bytes = |op: u32| match program.op(op).action {
             Action::Send { bytes, .. } | Action::Recv { bytes, .. } => bytes,
@@ -68,12 +69,12 @@ impl Matching {
         self.short
     }
 
-    /// The first receive that waits for a message.
+    /// The first waiting receive.
     pub fn first_posted(&self) -> Option<u32> {
         self.posted.front().copied()
     }
 
-    /// The first message that waits for a receive.
+    /// The first message without a receive.
     pub fn first_unexpected(&self) -> Option<Arrival> {
         self.unexpected.front().copied()
     }
@@ -107,7 +108,7 @@ mod tests {
         assert_eq!(matching.post(3, &program), Some(arrival(2)));
         assert_eq!(matching.post(5, &program), None);
         assert_eq!(matching.post(4, &program), None);
-        assert_eq!(matching.arrived(arrival(0), &program), Some(4), "the tag 5 suits only the receive of any tag");
+        assert_eq!(matching.arrived(arrival(0), &program), Some(4), "tag 5 matches only the receive of any tag");
         assert_eq!(matching.first_posted(), Some(5));
         assert_eq!(matching.arrived(arrival(1), &program), Some(5));
         assert_eq!(matching.arrived(arrival(1), &program), None);

@@ -1,46 +1,46 @@
-//! Mistakes of files.
+//! Mistakes in files.
 
 use std::fmt;
 
 use becalm_engine::order;
 
-/// Mistakes that are listed; a file of another kind has one in every line.
+/// Largest number of listed mistakes. A file in another format has one in every line.
 const MOST_LISTED: usize = 50;
 
-/// One mistake of a file.
+/// A mistake in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// Line of the file, from 1, where there are lines.
+    /// Line of the file, starting at 1, if the file has lines.
     pub line: Option<u32>,
     /// The problem.
     pub problem: String,
 }
 
-/// All mistakes of a file.
+/// All mistakes in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistakes {
     /// The file's name in messages.
     pub file: String,
     /// The mistakes, in the order of their lines.
     pub list: Vec<Mistake>,
-    /// Mistakes beyond those.
+    /// Number of further mistakes.
     pub more: usize,
 }
 
 impl Mistakes {
-    /// No mistakes yet.
+    /// An empty list of mistakes.
     pub fn new(file: &str) -> Mistakes {
         Mistakes { file: file.to_string(), list: Vec::new(), more: 0 }
     }
 
-    /// A single mistake.
+    /// A list with one mistake.
     pub fn one(file: &str, line: Option<u32>, problem: impl Into<String>) -> Mistakes {
         let mut mistakes = Mistakes::new(file);
         mistakes.add(line, problem);
         mistakes
     }
 
-    /// Notes a mistake.
+    /// Adds a mistake.
     pub fn add(&mut self, line: Option<u32>, problem: impl Into<String>) {
         if self.list.len() < MOST_LISTED {
             self.list.push(Mistake { line, problem: problem.into() });
@@ -54,10 +54,10 @@ impl Mistakes {
         self.list.is_empty()
     }
 
-    /// The value, or the mistakes in the order of their lines.
+    /// Returns the value, or the mistakes in the order of their lines.
     ///
     /// # Errors
-    /// When there are mistakes.
+    /// If there are mistakes.
     pub fn settle<T>(mut self, value: T) -> Result<T, Mistakes> {
         order::sort_by_key(&mut self.list, |mistake| mistake.line);
         if self.is_empty() { Ok(value) } else { Err(self) }
@@ -65,7 +65,7 @@ impl Mistakes {
 }
 
 impl fmt::Display for Mistakes {
-    /// One line for each: `all_reduce.goal:12: unknown operation ...`.
+    /// One line for each mistake, such as `all_reduce.goal:12: unknown operation ...`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, mistake) in self.list.iter().enumerate() {
             let end = if index == 0 { "" } else { "\n" };

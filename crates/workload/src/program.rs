@@ -4,7 +4,7 @@ use std::fmt;
 
 use becalm_engine::{Time, order};
 
-/// What an operation does.
+/// The action of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Computes.
@@ -18,7 +18,7 @@ pub enum Action {
         to: u32,
         /// Payload.
         bytes: u64,
-        /// Tag that the receive must ask for.
+        /// Tag that the receive must match.
         tag: u32,
     },
     /// Receives a message.
@@ -46,15 +46,15 @@ impl fmt::Display for Action {
     }
 }
 
-/// The part of a message exchange; messages of one part never match receives of another.
+/// The part of a message exchange. Messages of one part never match receives of another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Part {
-    /// A message that is sent without asking.
+    /// A message that is sent eagerly.
     #[default]
     Eager,
-    /// Rendezvous: the sender asks to send.
+    /// Rendezvous: the sender's request.
     Request,
-    /// Rendezvous: the receiver has posted its receive.
+    /// Rendezvous: the receiver's reply when its receive is posted.
     Clear,
     /// Rendezvous: the data.
     Bulk,
@@ -63,45 +63,45 @@ pub enum Part {
 /// An operation of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
-    /// What it does.
+    /// Action of the operation.
     pub action: Action,
-    /// Its lane: operations of the same lane of a rank do not overlap.
+    /// Lane of the operation. Operations on the same lane of a rank do not overlap.
     pub lane: u16,
-    /// Its part of a message exchange.
+    /// Part of a message exchange.
     pub part: Part,
 }
 
-/// What of an operation another one waits for.
+/// The event of an operation that another operation waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     /// Its end.
     Done,
-    /// Its start; for a receive, that it is posted.
+    /// Its start or, for a receive, its posting.
     Start,
 }
 
-/// An operation of a rank: its place among those of the rank.
+/// An operation of a rank, given by its index among the operations of the rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OpId {
     /// The rank.
     pub rank: u32,
-    /// The operation, from 0.
+    /// The operation, numbered from 0.
     pub op: u32,
 }
 
-/// A graph of operations for every rank, which has no cycle.
+/// An acyclic graph of operations for every rank.
 ///
-/// Operations are numbered through all ranks, those of a rank one after the other.
+/// Operations are numbered consecutively across all ranks, rank by rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     pub(crate) ops: Vec<Op>,
-    /// The first operation of each rank, and the end.
+    /// The first operation of each rank, and the number of operations.
     pub(crate) first: Vec<u32>,
-    /// What each operation waits for.
+    /// Number of events that each operation waits for.
     pub(crate) needs: Vec<u32>,
-    /// The place of each operation's first edge, and the end.
+    /// The index of each operation's first edge, and the number of edges.
     pub(crate) first_edge: Vec<u32>,
-    /// Operations that wait, with [`START`] where they wait for the start.
+    /// Waiting operations, with [`START`] if they wait for the start.
     pub(crate) edges: Vec<u32>,
     pub(crate) lanes: u16,
 }
@@ -111,11 +111,11 @@ pub struct Program {
 pub struct Reading {
     /// The program.
     pub program: Program,
-    /// What the files may not be meant to say.
+    /// Warnings about contents of the files that may be unintended.
     pub warnings: Vec<String>,
 }
 
-/// The bit of an edge to an operation that waits for the start of another one.
+/// The bit of an edge to an operation that waits for the start of another operation.
 pub(crate) const START: u32 = 1 << 31;
 
 impl Program {
@@ -129,7 +129,7 @@ impl Program {
         self.ops.len()
     }
 
-    /// Whether no rank has anything to do.
+    /// Whether no rank has an operation.
     pub fn is_empty(&self) -> bool {
         self.ops.is_empty()
     }
@@ -144,13 +144,13 @@ impl Program {
         self.first[rank as usize]..self.first[rank as usize + 1]
     }
 
-    /// An operation by its number.
+    /// The operation with this number.
     #[inline]
     pub fn op(&self, number: u32) -> &Op {
         &self.ops[number as usize]
     }
 
-    /// The rank and place of an operation.
+    /// The rank of an operation, and its index among the operations of the rank.
     pub fn id(&self, number: u32) -> OpId {
         let rank = self.first.partition_point(|&first| first <= number) as u32 - 1;
         OpId { rank, op: number - self.first[rank as usize] }
@@ -161,13 +161,13 @@ impl Program {
         self.needs[number as usize]
     }
 
-    /// The operations that wait for this one, and what of it they wait for.
+    /// The operations that wait for this operation, and the event that they wait for.
     pub fn waiting(&self, number: u32) -> impl Iterator<Item = (u32, When)> + '_ {
         let edges = self.first_edge[number as usize] as usize..self.first_edge[number as usize + 1] as usize;
         self.edges[edges].iter().map(|&edge| (edge & !START, if edge & START == 0 { When::Done } else { When::Start }))
     }
 
-    /// All pairs of ranks of which the first sends to the second, each once, in order.
+    /// All pairs of a sending and a receiving rank, each once, in order.
     pub fn pairs(&self) -> Vec<(u32, u32)> {
         let mut pairs = Vec::new();
         for rank in 0..self.ranks() {
@@ -189,7 +189,7 @@ impl Program {
         sent.sum()
     }
 
-    /// Memory that it takes, in bytes.
+    /// Memory of the program, in bytes.
     pub fn size(&self) -> usize {
         let words = self.first.len() + self.needs.len() + self.first_edge.len() + self.edges.len();
         self.ops.len() * size_of::<Op>() + words * size_of::<u32>()

@@ -1,7 +1,7 @@
-//! The execution of one rank: what is ready, what its lanes do, what it waits for.
+//! The execution of one rank, with its ready operations, lanes and waiting receives.
 //!
-//! A rank knows neither a network nor a clock: it is called when something happens, and asks its [`Surroundings`] for the rest. So the
-//! fabric and [`LogGops`](crate::LogGops) execute programs alike.
+//! A rank does not depend on a network or a clock. It is called at every event, and uses its [`Surroundings`]
+//! for everything else. The fabric and [`LogGops`](crate::LogGops) can therefore execute the same programs.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -12,20 +12,21 @@ use crate::error::Stuck;
 use crate::matching::{Arrival, Matching};
 use crate::program::{Action, OpId, Program, When};
 
-/// What surrounds a rank.
+/// The surroundings of a rank.
 pub trait Surroundings {
-    /// An operation begins on its lane: returns until when it takes the lane, and whether it has ended for those that wait
-    /// for it.
+    /// Starts an operation on its lane. Returns the time until which it occupies the lane, and whether it has
+    /// already ended for the operations that wait for it.
     fn begin(&mut self, now: Time, op: u32, action: &Action) -> (Time, bool);
 
-    /// The work on a send is done: the message goes out. [`Rank::left`] reports its end, unless it has ended already.
+    /// Sends a message after the work on it is done. [`Rank::left`] reports its end, unless it has already
+    /// ended.
     fn send(&mut self, now: Time, op: u32);
 
-    /// [`Rank::wake`] is wanted at this time.
+    /// Requests a call of [`Rank::wake`] at this time.
     fn wake(&mut self, at: Time);
 }
 
-/// The present time, the program and the surroundings of a rank.
+/// The current time, the program and the surroundings of a rank.
 pub struct Turn<'a, S> {
     /// The time.
     pub now: Time,
@@ -35,7 +36,7 @@ pub struct Turn<'a, S> {
     pub around: &'a mut S,
 }
 
-/// What is to happen at a rank later.
+/// A future event at a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Due {
     /// A lane is free again.
@@ -49,12 +50,12 @@ enum Due {
 /// A lane of a rank.
 #[derive(Clone, Debug, Default)]
 struct Lane {
-    /// The operation that takes it, and whether that has ended for those that wait for it.
+    /// The operation on the lane, and whether it has already ended for the operations that wait for it.
     current: Option<(u32, bool)>,
     queue: VecDeque<u32>,
 }
 
-/// Time in which at least one lane does something.
+/// Total time for which at least one lane is busy.
 #[derive(Clone, Copy, Debug, Default)]
 struct Busy {
     lanes: u16,
@@ -78,10 +79,10 @@ impl Busy {
     }
 }
 
-/// Start and end of an operation; [`Time::MAX`] while it has none.
+/// Start and end of an operation; [`Time::MAX`] before they occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// Its start; of a receive, when it was posted.
+    /// Its start or, for a receive, the time of posting.
     pub start: Time,
     /// Its end.
     pub end: Time,
@@ -92,25 +93,25 @@ pub struct Span {
 pub struct Rank {
     rank: u32,
     first: u32,
-    /// By operation: ends and starts that it still waits for.
+    /// Number of events that each operation still waits for.
     needs: Vec<u32>,
     lanes: Vec<Lane>,
     matching: Matching,
     ready: VecDeque<u32>,
     later: BinaryHeap<Reverse<(Time, u64, Due)>>,
-    /// Entries of `later` so far: their order where times are equal.
+    /// Number of entries in `later` so far. It orders entries with equal times.
     entries: u64,
     /// Operations that have not ended.
     open: u32,
     ended: Time,
     calculating: Busy,
     working: Busy,
-    /// By operation, if they are recorded.
+    /// The times of each operation, if they are recorded.
     spans: Option<Vec<Span>>,
 }
 
 impl Rank {
-    /// A rank that has done nothing; `record` notes the times of all operations.
+    /// A rank before its start. `record` enables the recording of the times of all operations.
     pub fn new(program: &Program, rank: u32, record: bool) -> Rank {
         let ops = program.of_rank(rank);
         Rank {
@@ -124,7 +125,7 @@ impl Rank {
         }
     }
 
-    /// Begins with all operations that wait for nothing.
+    /// Starts all operations that wait for nothing.
     pub fn begin<S: Surroundings>(&mut self, turn: &mut Turn<'_, S>) {
         let free = turn.program.of_rank(self.rank).filter(|&op| turn.program.needs(op) == 0);
         self.ready.extend(free);
@@ -132,29 +133,31 @@ impl Rank {
         self.go_on(turn);
     }
 
-    /// A message has arrived whole.
+    /// Handles the complete arrival of a message.
     pub fn arrived<S: Surroundings>(&mut self, arrival: Arrival, turn: &mut Turn<'_, S>) {
         self.take(arrival, turn);
         self.go_on(turn);
     }
 
-    /// The last byte of a message has left.
+    /// Handles the departure of a message's last byte.
     pub fn left<S: Surroundings>(&mut self, op: u32, turn: &mut Turn<'_, S>) {
         self.end(op, turn);
         self.go_on(turn);
     }
 
-    /// Has a message of a rank on the same host arrive later; [`Rank::wake`] is wanted then.
+    /// Schedules the arrival of a message from a rank on the same host. [`Rank::wake`] must be called at that
+    /// time.
     pub fn arrives_at(&mut self, at: Time, arrival: Arrival) {
         self.later(at, Due::Arrival(arrival));
     }
 
-    /// Has a message to a rank on the same host leave later; [`Rank::wake`] is wanted then.
+    /// Schedules the departure of a message to a rank on the same host. [`Rank::wake`] must be called at that
+    /// time.
     pub fn leaves_at(&mut self, at: Time, op: u32) {
         self.later(at, Due::Left(op));
     }
 
-    /// Does all that is due.
+    /// Handles all due events.
     pub fn wake<S: Surroundings>(&mut self, turn: &mut Turn<'_, S>) {
         while let Some(&Reverse((at, _, due))) = self.later.peek() {
             if at > turn.now {
@@ -175,28 +178,28 @@ impl Rank {
         self.open == 0
     }
 
-    /// When its last operation and its work on it ended, so far.
+    /// The latest time at which an operation, or the work on it, ended so far.
     pub fn ended(&self) -> Time {
         self.ended
     }
 
-    /// Time in which it has computed.
+    /// Total time of computation.
     pub fn calculated(&self) -> Time {
         self.calculating.total
     }
 
-    /// Time in which it has computed or worked on a message.
+    /// Total time of computation and of work on messages.
     pub fn worked(&self) -> Time {
         self.working.total
     }
 
-    /// The times of its operations, if they are recorded.
+    /// The times of the rank's operations, if they are recorded.
     pub fn spans(&self) -> &[Span] {
         self.spans.as_deref().unwrap_or(&[])
     }
 
-    /// The first operation that has not ended, when nothing is left to happen, a posted receive before others; or a receive
-    /// that was shorter than its message.
+    /// The first operation that has not ended when no events are left, with preference for posted receives, or a
+    /// receive that was shorter than its message.
     pub fn stuck(&self, program: &Program) -> Option<Stuck> {
         let waits = (self.matching.first_posted(), self.matching.first_unexpected());
         let (op, why) = match waits {
@@ -220,7 +223,7 @@ impl Rank {
         self.entries += 1;
     }
 
-    /// Begins what is ready, and what becomes ready by it.
+    /// Starts all ready operations, and those that become ready as a result.
     fn go_on<S: Surroundings>(&mut self, turn: &mut Turn<'_, S>) {
         while let Some(op) = self.ready.pop_front() {
             if let Action::Recv { .. } = turn.program.op(op).action {
@@ -246,7 +249,7 @@ impl Rank {
         self.advance(lane, turn);
     }
 
-    /// Begins the next operations of a lane, until one takes it.
+    /// Starts the next operations of a lane until one occupies it.
     fn advance<S: Surroundings>(&mut self, lane: u16, turn: &mut Turn<'_, S>) {
         let l = usize::from(lane);
         while self.lanes[l].current.is_none()
@@ -285,7 +288,7 @@ impl Rank {
         self.advance(lane, turn);
     }
 
-    /// The lane has done its part of an operation.
+    /// Handles the end of an operation's work on its lane.
     fn worked_on<S: Surroundings>(&mut self, op: u32, ended: bool, turn: &mut Turn<'_, S>) {
         match turn.program.op(op).action {
             Action::Send { .. } => turn.around.send(turn.now, op),

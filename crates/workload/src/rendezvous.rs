@@ -1,15 +1,16 @@
-//! Rendezvous: large messages wait until their receive is posted.
+//! Rendezvous, in which a large message waits until its receive is posted.
 
 use crate::builder::Builder;
 use crate::error::ProgramError;
 use crate::program::{Action, Op, OpId, Part, Program, When};
 
 impl Program {
-    /// The same program with every message above `eager` bytes by rendezvous: the sender asks with an empty message, the
-    /// receiver clears it with another one when its receive is posted, then the data go.
+    /// The same program with a rendezvous for every message above `eager` bytes. The sender sends an empty
+    /// request. The receiver replies with another empty message when its receive is posted. The sender then
+    /// sends the data.
     ///
     /// # Errors
-    /// [`ProgramError::AnySource`] for a receive of such a message that does not name its source and tag.
+    /// [`ProgramError::AnySource`] if the receive of a large message does not name its source and tag.
     pub fn with_rendezvous(self, eager: u64) -> Result<Program, ProgramError> {
         let large = |op: &Op| match op.action {
             Action::Send { bytes, .. } | Action::Recv { bytes, .. } => bytes > eager && op.part == Part::Eager,
@@ -36,7 +37,7 @@ impl Program {
         builder.build()
     }
 
-    /// The three operations in place of one; returns the first and the last of them.
+    /// Replaces one operation with three. Returns the first and the last of them.
     fn exchange(&self, number: u32, builder: &mut Builder) -> Result<(OpId, OpId), ProgramError> {
         let (op, OpId { rank, op: place }) = (self.op(number), self.id(number));
         let mut add = |action, part| builder.add(rank, Op { action, lane: op.lane, part });
@@ -85,7 +86,7 @@ mod tests {
         let parts: Vec<Part> = program.of_rank(1).map(|number| program.op(number).part).collect();
         assert_eq!(parts, [Part::Eager, Part::Request, Part::Clear, Part::Bulk, Part::Eager]);
         assert_eq!(program.waiting(7).collect::<Vec<_>>(), [(8, When::Done)]);
-        assert_eq!(program.clone().with_rendezvous(100), Ok(program), "what is lowered stays");
+        assert_eq!(program.clone().with_rendezvous(100), Ok(program), "a second conversion changes nothing");
     }
 
     #[test]
@@ -94,6 +95,9 @@ mod tests {
         builder.send(0, 1, 101, 2);
         builder.recv(1, None, 101, 2);
         let error = builder.build().unwrap().with_rendezvous(100).unwrap_err().to_string();
-        assert!(error.starts_with("rank 1, operation 0 (recv 101 B from any, tag 2): a receive by"), "{error}");
+        assert!(
+            error.starts_with("rank 1, operation 0 (recv 101 B from any, tag 2): a rendezvous receive must"),
+            "{error}"
+        );
     }
 }

@@ -22,13 +22,13 @@ fn read(names: &[&str]) -> Result<Program, Mistakes> {
     reading(&names, Gathered::Part).map(|read| read.program)
 }
 
-/// The program of the ranks of a trace.
+/// Program of a trace's ranks.
 fn of_ranks(name: &str, ranks: u32, gathered: Gathered) -> Reading {
     let names: Vec<String> = (0..ranks).map(|rank| format!("{name}.{rank}.et")).collect();
     reading(&names, gathered).unwrap()
 }
 
-/// Four ranks compute for 100 us, add up 1 MB, compute for 20 us; then 0 sends 64 KiB to 1, and 2 and 3 gather 4 kB.
+/// Four ranks compute for 100 us, reduce 1 MB, compute for 20 us. Then 0 sends 64 KiB to 1, and 2 and 3 gather 4 kB.
 const STEP: [&str; 4] = ["step.0.et", "step.1.et", "step.2.et", "step.3.et.gz"];
 
 #[test]
@@ -36,7 +36,7 @@ fn a_trace_becomes_a_program_that_ends() {
     let program = read(&STEP).unwrap();
     program.check().unwrap();
     assert_eq!(program.ranks(), 4);
-    // A ring of four: three quarters of the vector twice, to the next rank.
+    // In a ring of four, each rank sends three quarters of the vector twice to the next rank.
     for rank in 0..4 {
         let next = (rank + 1) % 4;
         let more = match rank {
@@ -64,8 +64,8 @@ fn its_goal_text_means_the_same() {
     assert_eq!(goal::parse(&goal::write(&program), "again.goal").unwrap().program, program);
 }
 
-/// Nanoseconds of a program in ASTRA-sim's analytical network with 50 GB/s and 500 ns, where a message takes
-/// 500 ns + bytes / (50 GB/s), whatever else there is. All messages must have the same size.
+/// Time of a program in ns in ASTRA-sim's analytical network with 50 GB/s and 500 ns. There, each message needs
+/// 500 ns + bytes / (50 GB/s), independent of other traffic. All messages must have the same size.
 fn astra_ns(program: &Program) -> f64 {
     let sent = (0..program.len() as u32).filter_map(|number| match program.op(number).action {
         Action::Send { bytes, .. } => Some(bytes),
@@ -78,7 +78,7 @@ fn astra_ns(program: &Program) -> f64 {
     ends.iter().max().unwrap().0 as f64 / 1000.0
 }
 
-/// Its `Ring`: steps, and the part of the vector in each. Its pairs of an all-to-all are steps here too.
+/// ASTRA-sim's `Ring`: number of steps, and the part of the vector in each. Pairs of an all-to-all also count as steps.
 #[test]
 fn rings_take_the_time_that_astra_sim_says() {
     for (name, ranks, steps, part) in [
@@ -119,11 +119,11 @@ fn every_kind_of_whole_number_is_read() {
 #[test]
 fn control_dependencies_on_absent_nodes_are_ignored_and_counted() {
     let read = of_ranks("pytorch", 2, Gathered::Part);
-    let error = "trace: 6 control dependencies on nodes that do not exist are ignored; the first: pytorch.0.et: node 6 on \
-                node 3";
+    let error = "trace: ignored control dependencies on nodes that do not exist: 6 (first: pytorch.0.et: node 6 on \
+                node 3)";
     assert_eq!(read.warnings, [error]);
     read.program.check().unwrap();
-    // 30 us and 50 us one after the other, and then each sends its 4 kB to the other.
+    // Consecutive computations of 30 us and 50 us; then each rank sends 4 kB to the other.
     assert_eq!((read.program.bytes(0, 1), read.program.bytes(1, 0)), (4096, 4096));
     let ends = LogGops::FREE.ends(&read.program).unwrap();
     assert_eq!(ends, [Time::from_us(80); 2]);
@@ -132,13 +132,14 @@ fn control_dependencies_on_absent_nodes_are_ignored_and_counted() {
 #[test]
 fn control_dependencies_of_a_rank_where_they_form_a_cycle_are_ignored_and_counted() {
     let read = of_ranks("circular", 1, Gathered::Part);
-    let begin = "trace: 1 control dependencies on nodes that do not exist are ignored; the first: circular.0.et: node 2 on node 1";
-    let more = "trace: 3 control dependencies of ranks where they form a cycle are ignored; the first: circular.0.et: node 3 \
-                on node 4";
+    let begin =
+        "trace: ignored control dependencies on nodes that do not exist: 1 (first: circular.0.et: node 2 on node 1)";
+    let more = "trace: ignored control dependencies in ranks where they form a cycle: 3 (first: circular.0.et: node 3 \
+                on node 4)";
     assert_eq!(read.warnings, [begin, more]);
-    // 10 us and 20 us; then 40 us on the GPU while the CPU takes 80 us.
+    // 10 us and 20 us, then 40 us on the GPU in parallel with 80 us on the CPU.
     assert_eq!(LogGops::FREE.ends(&read.program).unwrap(), [Time::from_us(110)]);
-    // Data that waits for itself is a mistake all the same.
+    // Cyclic data dependencies are still a mistake.
     let error = self::read(&["round.0.et"]).unwrap_err().to_string();
     assert!(error.contains("waits for itself: its requirements form a cycle"), "{error}");
 }
@@ -153,18 +154,18 @@ fn what_inflates_beyond_all_bounds_is_refused() {
     };
     let error = |bytes: &[u8], most| Trace::read(bytes, "x.et", most).unwrap_err().to_string();
     let zeros = zipped(&vec![0; 64 << 20]);
-    assert_eq!(error(&zeros, u64::MAX), "x.et: is more than 200 times longer when decompressed: no trace is");
-    assert_eq!(error(&zeros, 1000), "x.et: takes more than 1000 bytes of memory when decompressed");
-    // Nodes without anything take two orders of magnitude more than their bytes.
+    assert_eq!(error(&zeros, u64::MAX), "x.et: is more than 200 times larger when decompressed, unlike any trace");
+    assert_eq!(error(&zeros, 1000), "x.et: needs more than 1000 bytes of memory when decompressed");
+    // Empty nodes need two orders of magnitude more memory than their encoded size.
     let error = error(&zipped(&vec![0; 900_000]), 10_000_000);
-    assert!(error.ends_with("its nodes take more than 9100000 bytes of memory"), "{error}");
+    assert!(error.ends_with("its nodes need more than 9100000 bytes of memory"), "{error}");
 }
 
 #[test]
 fn mistakes_name_their_file_and_node() {
     let error = read(&["wrong.0.et"]).unwrap_err().to_string();
-    assert!(error.contains("trace: wrong.0.et: node 1: is there twice"), "{error}");
-    assert!(error.contains("wrong.0.et: node 1: waits for node 9, which the trace does not have"), "{error}");
+    assert!(error.contains("trace: wrong.0.et: node 1: occurs twice"), "{error}");
+    assert!(error.contains("wrong.0.et: node 1: waits for node 9, which is not in the trace"), "{error}");
     assert!(error.contains("wrong.0.et: node 2: `comm_dst` is missing"), "{error}");
     assert!(error.contains("wrong.0.et: node 3: `comm_dst`: there is no rank 5; the ranks are 0 to 0"), "{error}");
     assert!(error.contains("wrong.0.et: node 4: `comm_type` 3 is not supported; valid: 0 all-reduce"), "{error}");
@@ -189,6 +190,6 @@ fn groups_must_have_the_same_collectives() {
     let error = read(&["uneven.0.et", "uneven.1.et"]).unwrap_err().to_string();
     assert_eq!(error, "trace: group `dp`: rank 0 has 1 collectives, rank 1 has 2");
     let error = read(&["unlike.0.et", "unlike.1.et"]).unwrap_err().to_string();
-    let why = "is another collective or size than node 2 of rank 0, with which it belongs together";
+    let why = "differs in kind or size from node 2 of rank 0, which belongs to the same collective";
     assert_eq!(error, format!("trace: unlike.1.et: node 2: {why}"));
 }

@@ -1,4 +1,4 @@
-//! Collectives in the LogGOPS model: their alpha-beta forms, their bytes, and that what they compute is right.
+//! Collectives in the LogGOPS model: their alpha-beta forms, their bytes, and their correctness.
 
 use becalm_engine::Time;
 use becalm_workload::collectives::*;
@@ -15,7 +15,7 @@ fn program(collective: Collective, ranks: u32) -> Program {
     program
 }
 
-/// What every rank sends, and what every rank receives.
+/// Bytes that each rank sends, and bytes that each rank receives.
 fn sent(program: &Program) -> (Vec<u64>, Vec<u64>) {
     let n = program.ranks();
     let out = (0..n).map(|rank| (0..n).map(|to| program.bytes(rank, to)).sum()).collect();
@@ -58,7 +58,7 @@ fn every_collective_ends_for_any_number_of_ranks() {
     assert!(Collective::AllGather(AllGather::RecursiveDoubling, 8).suits(6).is_err());
 }
 
-/// Every receive's size is that of the send that it matches, in programs whose tags and pairs are unique.
+/// Each receive has the size of its matching send, in programs with unique tags and pairs.
 #[test]
 fn receives_expect_what_is_sent() {
     for ranks in [2, 3, 5, 8, 13, 16] {
@@ -108,7 +108,7 @@ fn bytes_are_the_least_where_the_schedule_is_optimal() {
     }
 }
 
-/// Where only latency counts, a collective takes as many latencies as it has steps one after the other.
+/// If only latency counts, the time of a collective is its number of sequential steps times the latency.
 #[test]
 fn steps_are_counted() {
     let wire = LogGops { latency: Time::from_ns(1000), ..LogGops::FREE };
@@ -127,7 +127,7 @@ fn steps_are_counted() {
         assert_eq!(steps(Collective::Broadcast(Broadcast::Binomial, 0)), branches);
         assert_eq!(steps(Collective::Reduce(0)), branches);
         assert_eq!(steps(Collective::AllReduce(AllReduce::Ring, 0)), 2 * u64::from(ranks - 1));
-        // Ranks that need not wait for another's vector first are ahead by a step.
+        // Ranks that do not wait for another rank's vector first are one step ahead.
         let doubling = steps(Collective::AllReduce(AllReduce::RecursiveDoubling, 0));
         assert!(doubling == folded || doubling + 1 == folded && !ranks.is_power_of_two(), "{doubling} of {ranks}");
     }

@@ -1,4 +1,4 @@
-//! Files of GOAL text.
+//! GOAL files.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ fn read(name: &str) -> String {
     std::fs::read_to_string(data().join(name)).unwrap()
 }
 
-/// The program of a text without warnings.
+/// Program of a text without warnings.
 fn parse(text: &str) -> Program {
     let read = goal::parse(text, "good.goal").unwrap();
     assert_eq!(read.warnings, [""; 0]);
@@ -63,8 +63,8 @@ fn what_is_written_is_read_again() {
 fn of_a_label_that_is_there_twice_the_first_counts() {
     let text = "num_ranks 1\nrank 0 {\na: calc 10\na: calc 20\na: calc 30\nb: calc 1 cpu 1\nb requires a\n}\n";
     let read = goal::parse(text, "twice.goal").unwrap();
-    let error = "twice.goal: 2 labels exist already in their rank, the first: `a` in line 4, after line 3; the earlier \
-                operation keeps the label";
+    let error = "twice.goal: duplicate labels within a rank: 2 (first: `a` in line 4, after line 3); the \
+                earlier operation keeps the label";
     assert_eq!(read.warnings, [error]);
     let waiting: Vec<_> = (0..4).map(|op| read.program.waiting(op).count()).collect();
     assert_eq!(waiting, [1, 0, 0, 0]);
@@ -78,14 +78,14 @@ fn a_compiled_schedule_is_that_of_its_text() {
     assert!(goal::is_compiled(&bytes("ring_of_two.bin")) && !goal::is_compiled(b"num_ranks 2"));
     assert_eq!(read_compiled("ring_of_two.bin").unwrap().program, parse(&read("ring_of_two.goal")));
     for (name, problem) in [
-        ("cut.bin", "rank 1: its part, from byte 222 to 363, is not in the file"),
+        ("cut.bin", "rank 1: its part, from byte 222 to 363, is outside the file"),
         ("broken.bin", "was damaged by a simulation that ran with --save-mem: compile it again"),
-        ("nic.bin", "rank 0: operation 0 has nic 1: must be 0, hosts have one adapter"),
+        ("nic.bin", "rank 0: operation 0 has nic 1: must be 0, because hosts have one adapter"),
         ("far.bin", "rank 0: operation 0 names rank 2; the ranks are 0 to 1"),
     ] {
         assert_eq!(read_compiled(name).unwrap_err().to_string(), format!("{name}: {problem}"));
     }
-    // Any cut and any byte is a program or a message.
+    // Any truncated or changed file yields a program or a message.
     let good = bytes("ring_of_two.bin");
     for at in 8..good.len() {
         let _ = goal::read_compiled(&good[..at], "cut").unwrap_err();
@@ -115,7 +115,7 @@ fn every_mistake_has_its_file_and_line() {
     assert!(error == expected, "{error}");
 }
 
-/// The text of a schedule of 1000 ranks with 1000 operations each: rounds of an exchange with both neighbours on a ring.
+/// Text of a schedule of 1000 ranks with 1000 operations each: rounds of messages between neighbours on a ring.
 fn long() -> String {
     let mut text = String::from("num_ranks 1000\n");
     for rank in 0..1000 {
@@ -140,7 +140,7 @@ fn a_million_operations_are_read_in_less_than_two_seconds() {
         let program = parse(&text);
         (program, begin.elapsed())
     };
-    // The first that a busy machine does not slow down.
+    // The first fast attempt counts, because other attempts may be slowed down by a busy machine.
     let mut tries = (0..5).map(|_| timed());
     let first = tries.next().unwrap();
     let (program, time) = tries.fold(first, |best, next| if best.1.as_secs_f64() < 2.0 { best } else { next });
@@ -164,6 +164,6 @@ fn a_workload_of_simai_is_reported_from_a_schedule() {
     let layer = "attention -1 90 ALLGATHER 1048576 0 NONE 0 0 NONE 0 100";
     for first in ["HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 1", "DATA", "MICRO"] {
         let error = goal::parse(&format!("{first}\n1\n{layer}\n"), "gpt.txt").unwrap_err().to_string();
-        assert!(error.starts_with("gpt.txt:1: is a workload of SimAI or of ASTRA-sim 1, a list of layers"), "{error}");
+        assert!(error.starts_with("gpt.txt:1: is a SimAI or ASTRA-sim 1 workload (a list of layers)"), "{error}");
     }
 }

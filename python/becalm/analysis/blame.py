@@ -1,4 +1,4 @@
-"""Bottlenecks: the links where congestion begins, and why they are bottlenecks."""
+"""Bottlenecks: the links where congestion begins, and their causes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from becalm.analysis.faults import SEVERAL, UNBALANCED, usual
 from becalm.analysis.reference import Reference
 
 HASHED = ("flow", "destination", "flowlet")
-"""Ways to choose among equal ports regardless of how busy they are."""
+"""Policies that choose among equal ports without regard to their load."""
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cause:
-    """Why a link is a bottleneck."""
+    """The reason why a link is a bottleneck."""
 
     name: str
     why: str
-    """The end of a sentence that begins with the link's name."""
+    """The predicate of a sentence whose subject is the link's name."""
     numbers: dict[str, float]
     references: tuple[Reference, ...]
 
@@ -40,25 +40,25 @@ class Bottleneck:
     link: int
     name: str
     flows: Places
-    """The flows that cross it."""
+    """The flows that cross the link."""
     root: bool
-    """Whether it was a root for a large enough part of the window."""
+    """Whether the link was a root for a sufficient share of the window."""
     overloaded: bool
-    """Whether its flows offer more than it carries."""
+    """Whether its flows offer more than the link's capacity."""
     groups: dict[str, float]
-    """Load that each group of flows offers to the link, as a multiple of its capacity; the largest first."""
+    """Load that each group of flows offers to the link, as a multiple of its capacity, largest first."""
     sources: int
     contributors: int
-    """Hosts that offer more than their fair share of the link: those that control has to slow down."""
+    """Number of hosts that offer more than their fair share of the link, which control has to slow down."""
     lost: float
-    """Bytes that victims lose to it."""
+    """Bytes that victims lose to the link."""
     cause: Cause | None
 
 
 def bottlenecks(facts: Facts) -> list[Bottleneck]:
-    """Return the links where congestion begins: the most harmful first, then roots, the longest first.
+    """Return the links where congestion begins: the most harmful first, then roots by decreasing duration.
 
-    They are the outputs that have contributors in the table `tree`; see
+    These are the outputs with contributors in the table `tree`; see
     [model.md](../model.md#roots-branches-contributors-and-victims).
     """
     links = facts.links
@@ -78,7 +78,7 @@ def bottlenecks(facts: Facts) -> list[Bottleneck]:
 
 
 def behind(facts: Facts, link: int) -> NDArray[np.bool_]:
-    """Return the links of a bottleneck's tree: itself and the links on the way to it that wait for credit."""
+    """Return a bottleneck's tree: the bottleneck, and the links on the paths to it that wait for credit."""
     links = facts.links
     tree = facts.crossed(facts.crossing(link)) & (links.branch >= limits.LEAST_ROOT)
     tree[link] = True
@@ -86,7 +86,7 @@ def behind(facts: Facts, link: int) -> NDArray[np.bool_]:
 
 
 def harm(facts: Facts, found: list[int]) -> dict[int, float]:
-    """Return the bytes that victims lose to each bottleneck; several bottlenecks share a loss equally."""
+    """Return the bytes that victims lose to each bottleneck. Several bottlenecks share a loss equally."""
     flows, lost = facts.flows, dict.fromkeys(found, 0.0)
     hurt = np.flatnonzero(flows.suffers & (flows.lost > 0))
     if not len(hurt):
@@ -134,7 +134,7 @@ def _bottleneck(facts: Facts, link: int, crossing: Places, lost: float, *, root:
 
 
 def _above_share(offers: list[float]) -> int:
-    """Return how many of the ascending offers, in capacities of a link, exceed a fair share of it."""
+    """Return the number of offers above a fair share; offers ascend and are relative to a link's capacity."""
     rest = 1.0
     for place, offer in enumerate(offers):
         if offer * (len(offers) - place) > rest:
@@ -178,7 +178,7 @@ def _pause_storm(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause
 
 
 def _same_path(facts: Facts, link: int, groups: dict[str, float]) -> Iterator[Cause]:
-    """Compare the link with its equals: from the same switch if it leads up, to the same switch if down."""
+    """Compare the link with its equals: links from the same switch if it leads up, or to it if down."""
     links = facts.links
     ((paths, _),) = facts.resolved["switch"]["paths"].items()
     if links.to_level[link] == 0 or links.level[link] == 0 or links.demand[link] <= limits.OVERLOADED:
@@ -197,7 +197,7 @@ def _same_path(facts: Facts, link: int, groups: dict[str, float]) -> Iterator[Ca
     offered = float(links.demand[link])
     why = (
         f"carries {len(flows)} flows whose paths collide: they offer {offered:.2f} times its capacity, while "
-        f"{len(idle)} of {len(peers)} equal links are almost idle"
+        f"{len(idle)} of {len(peers)} equivalent links are almost idle"
     )
     numbers = {"flows": len(flows), "offered": offered, "idle": len(idle), "equal": len(peers)}
     yield Cause("path collision", why, numbers, (facts.of_flows(flows), facts.of_link(link, "utilization")))
@@ -208,8 +208,8 @@ def _slow_receiver(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cau
     stalled, busy = float(links.stalled[link]), float(links.busy[link])
     if _waits_for_host(facts, link):
         why = (
-            f"waits for its host {100 * stalled:.1f}% of the time and is used for {100 * busy:.1f}%: "
-            "the host receives more slowly than the link delivers"
+            f"waits for its host {100 * stalled:.1f}% of the time and is busy {100 * busy:.1f}% of the time: "
+            "the host receives more slowly than the link can deliver"
         )
         numbers = {"stalled_share": stalled, "utilization": busy}
         yield Cause("slow receiver", why, numbers, (facts.of_link(link, "stalled_share", "utilization"),))
@@ -220,7 +220,7 @@ def _slow_cable(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]
     changes = _changes(facts, link)
     if changes:
         slower = ", ".join(changes[: limits.MOST])
-        why = f"becomes slower than its cable during the run: {slower}"
+        why = f"slows down during the run: {slower}"
         yield Cause(
             "slow cable",
             why,
@@ -234,7 +234,7 @@ def _slow_cable(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]
         and own < normal
         and facts.links.demand[link] * own <= limits.OVERLOADED * normal
     ):
-        why = f"carries {own / normal:.3g} times what the usual cable between these levels does"
+        why = f"has {own / normal:.3g} times the usual rate of a cable between these levels"
         yield Cause(
             "slow cable", why, {"capacity": own, "usual": normal}, (facts.of_link(link, "utilization"),)
         )
@@ -249,7 +249,7 @@ def _unbalanced(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]
     peers = [other for other in _alike(facts, link) if links.start[other] == start]
     mean = float(np.mean(links.pairs[peers]))
     others = [other for other in peers if other != link]
-    # Routes lead to whole hosts: one more than the mean is not a fault.
+    # Routes lead to entire hosts, so one more than the mean is not a fault.
     host = max(np.bincount(np.unique(links.to, return_inverse=True)[1][links.level == 0]))
     if not others or not links.pairs[link] >= max(UNBALANCED * mean, mean + host):
         return
@@ -257,8 +257,8 @@ def _unbalanced(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]
     together = float(np.mean(facts.links.demand[peers]))
     if together <= limits.OVERLOADED or spare < limits.FULL:
         why = (
-            f"carries {links.pairs[link]:.0f} pairs of hosts, while the {len(peers)} links of {start} to "
-            f"that level carry {mean:.0f} on average; the others are offered {100 * spare:.1f}% of their "
+            f"carries {links.pairs[link]:.0f} pairs of hosts; the {len(peers)} links from {start} to that "
+            f"level carry {mean:.0f} on average, and the others are offered {100 * spare:.1f}% of their "
             "capacity"
         )
         numbers = {"pairs": float(links.pairs[link]), "mean_pairs": mean, "others_offered": spare}
@@ -275,8 +275,8 @@ def _collision(facts: Facts, link: int, groups: dict[str, float]) -> Iterator[Ca
     if total > limits.OVERLOADED:
         shares = " and ".join(f"{name} {part:.2f}" for name, part in list(parts.items())[: limits.MOST])
         why = (
-            "has room for each of its groups of flows, but not for all: as shares of its capacity they "
-            f"offer {shares}"
+            "can carry each of its groups of flows alone, but not all together; as shares of its capacity, "
+            f"they offer {shares}"
         )
         numbers = {"offered": total, **{f"offered_{name}": part for name, part in parts.items()}}
         crossing = facts.crossing(link)
@@ -284,7 +284,7 @@ def _collision(facts: Facts, link: int, groups: dict[str, float]) -> Iterator[Ca
 
 
 def hot(facts: Facts, flows: Places) -> str:
-    """Return the host that receives nearly all traffic offered by some flows; empty if there is none."""
+    """Return the host that receives nearly all traffic offered by the flows; empty if there is none."""
     offered: dict[str, float] = {}
     for flow in flows:
         host = facts.flows.destination[flow]

@@ -1,4 +1,4 @@
-"""A case: the facts of a run, its bottlenecks, its victims and its control, each worked out once."""
+"""A case: the facts, bottlenecks, victims and control of a run, each computed once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Case:
     def __init__(self, facts: Facts, file: str | None = None) -> None:
         self.facts = facts
         self.file = file
-        """Path by which commands can name the run's scenario: its file or results; None if there is none."""
+        """Path of the run's scenario or results for use in commands, or None if there is none."""
 
     @cached_property
     def bottlenecks(self) -> list[Bottleneck]:
@@ -36,7 +36,7 @@ class Case:
 
     @cached_property
     def unexplained(self) -> Places:
-        """Flows that lose and are neither contributors nor victims."""
+        """Flows that lose traffic and are neither contributors nor victims."""
         flows = self.facts.flows
         return np.flatnonzero(~flows.suffers & ~flows.contributes & (flows.lost > 0))
 
@@ -64,7 +64,7 @@ class Case:
 
     @cached_property
     def responses(self) -> dict[str, dict[str, Any]]:
-        """Response of each group of flows by the group's name, as a table with its name as the only key."""
+        """Response of each group of flows by group name: a table whose only key is the response's name."""
         resolved = self.facts.resolved
         groups = [*resolved["flows"], *resolved["jobs"]]
         return {group["name"]: group["response"] or resolved["response"] for group in groups}
@@ -83,7 +83,7 @@ class Case:
         return found
 
     def use(self, bottleneck: Bottleneck) -> float:
-        """Return the utilization of a link as a share of its value if all offered traffic got through."""
+        """Return a link's utilization relative to its utilization if all offered traffic were delivered."""
         _, expected = self.facts.expected(bottleneck.link)
         return float(self.facts.links.busy[bottleneck.link] / max(1e-9, expected.mean()))
 
@@ -93,7 +93,7 @@ class Case:
         return "*" in names or bottleneck.name in names
 
     def steady(self, bottleneck: Bottleneck) -> bool:
-        """Whether the traffic to a link does not fluctuate by itself."""
+        """Whether the traffic offered to a link is steady."""
         traffic = {group["name"]: group["traffic"] for group in self.facts.resolved["flows"]}
         # A job's traffic fluctuates, since its ranks also compute.
         chosen = [traffic.get(group, {}) for group in bottleneck.groups]
@@ -104,7 +104,7 @@ class Case:
     def rates(self, bottleneck: Bottleneck) -> Floats | None:
         """Return the rates of a link during overload, as shares of its capacity.
 
-        They come from windows of the series that do not overlap. None if there are too few to judge.
+        The rates are from non-overlapping windows of the series. None if there are too few windows.
         """
         import polars as pl
 

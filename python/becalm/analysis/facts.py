@@ -1,4 +1,4 @@
-"""The facts of one replication, as arrays: its links, its flows and their paths."""
+"""The facts of one replication as arrays: links, flows and paths."""
 
 from __future__ import annotations
 
@@ -31,52 +31,52 @@ STEPS = 400
 
 @dataclass(frozen=True)
 class Links:
-    """All links as arrays, in the order of the table `links`; rates in B/s."""
+    """All links as arrays, in the order of the table `links`, with rates in B/s."""
 
     row: Places
     """Row of the table."""
     names: list[str]
     start: list[str]
-    """Node that sends on it."""
+    """Node that sends on the link."""
     to: list[str]
     capacity: Floats
     level: Places
-    """Distance of its beginning from the nearest host: 0 for a host's link."""
+    """Distance of the link's start from the nearest host: 0 for a host's link."""
     to_level: Places
     pairs: Floats
-    """Pairs of hosts whose path crosses it."""
+    """Pairs of hosts whose path crosses the link."""
     rate: Floats
     busy: Floats
     packets: Floats
     marked: Floats
     stalled: Floats
-    """Share of the window in which it waited for credit."""
+    """Share of the window in which the link waited for credit."""
     tree_row: Places
-    """Row of the table `tree` for its virtual lane with the longest time as a root or branch."""
+    """Row of the table `tree` for the virtual lane that was a root or branch longest."""
     root: Floats
-    """Share of the window in which it was a root."""
+    """Share of the window in which the link was a root."""
     branch: Floats
     since: Floats
     longest: Floats
-    """Length in s of its longest period in its role."""
+    """Duration in s of the longest period in its role."""
     is_root: NDArray[np.bool_]
     """Whether `root` is its role in the table `tree`."""
     demand: Floats
-    """Load offered by the flows that cross it, as a multiple of its capacity."""
+    """Load offered by the flows that cross the link, as a multiple of its capacity."""
     contributors: Places
-    """Number of flows that contribute to congestion that begins at it; 0 without oversubscription."""
+    """Number of contributors to congestion that begins at the link; 0 without oversubscription."""
 
 
 @dataclass(frozen=True)
 class Flows:
-    """All flows as arrays; rates in B/s."""
+    """All flows as arrays, with rates in B/s."""
 
     row: Places
     group: list[str]
     source: list[str]
     destination: list[str]
     offered: Floats
-    """Rate at which it could have sent, within the rate of its host's link."""
+    """Rate that the flow offered, up to the rate of its host's link."""
     delivered: Floats
     marked: Floats
     """Share of its packets that were marked."""
@@ -87,7 +87,7 @@ class Flows:
     contributes: NDArray[np.bool_]
     """Whether its role is `contributor` or `both`."""
     lost: Floats
-    """Rate that it loses, as a victim or for another reason; NaN if unknown."""
+    """Rate that the flow loses, as a victim or for another reason; NaN if unknown."""
     account: Places
     """Row of the table `victims` for its group and host."""
 
@@ -98,12 +98,12 @@ class Facts:
     def __init__(self, results: Results, replication: int) -> None:
         absent = [name for name in NEEDED if name not in results.tables]
         if absent:
-            raise ResultsError(f"{results.scenario.name}: has no tables {', '.join(absent)}; run it again")
+            raise ResultsError(f"{results.scenario.name}: lacks the tables {', '.join(absent)}; run it again")
         for name in NEEDED:
             missing = [each for each in SCHEMA[name].columns if each not in results.tables[name].columns]
             if missing:
                 which = f"{name}.{missing[0]}, which becalm {results.origin['becalm']} did not write"
-                raise ResultsError(f"{results.scenario.name}: has no {which}; run it again")
+                raise ResultsError(f"{results.scenario.name}: lacks {which}; run it again")
         numbers = [item.replication for item in results.replications]
         if replication not in numbers:
             valid = f"0 to {max(numbers)}" if numbers else "none"
@@ -116,13 +116,13 @@ class Facts:
         self.duration = seconds(self.resolved["run"]["duration"])
         (end,) = (item.end for item in results.replications if item.replication == replication)
         if end > self.warmup:
-            # A run may end with its jobs or messages.
+            # A run may end when its jobs or messages end.
             self.duration = min(self.duration, end)
         self.window = self.duration - self.warmup
         self.network = results.scenario.network()
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return the rows of this replication, with their numbers in the column `row`."""
+        """Return this replication's rows of a table, with the row numbers in the column `row`."""
         import polars as pl
 
         whole = self.results.tables[name].with_row_index("row")
@@ -197,14 +197,14 @@ class Facts:
 
     @cached_property
     def _by_link(self) -> tuple[Places, Places]:
-        """Return the flows of all links, link by link, and the position at which those of each link begin."""
+        """Return the flows of all links, grouped by link, and the position where each link's flows begin."""
         flow, link = self._paths
         counts = np.bincount(link, minlength=len(self.links.capacity))
         return flow[np.argsort(link, kind="stable")], np.concatenate([[0], np.cumsum(counts)])
 
     @cached_property
     def first_links(self) -> Places:
-        """The link by which each flow leaves its host."""
+        """The first link of each flow, from its host."""
         flow, link = self._paths
         return link[np.flatnonzero(np.diff(flow, prepend=-1))]
 
@@ -215,7 +215,7 @@ class Facts:
         return crossing
 
     def crossed(self, flows: Places) -> NDArray[np.bool_]:
-        """Return for each link whether one of these flows crosses it."""
+        """Return for each link whether any of the flows crosses it."""
         chosen = np.zeros(len(self.flows.row))
         chosen[flows] = 1
         return self.summed(chosen) > 0
@@ -226,13 +226,13 @@ class Facts:
         return np.bincount(link, by_flow[flow], minlength=len(self.links.capacity)).astype(np.float64)
 
     def path(self, flow: int) -> Places:
-        """Return the links that a flow crosses, in their order."""
+        """Return the links that a flow crosses, in order."""
         flows, link = self._paths
         first, last = np.searchsorted(flows, [flow, flow + 1])
         return link[first:last]
 
     def paused(self) -> dict[tuple[str, str], float]:
-        """Return for each link the largest share of the window for which one of its lanes was paused."""
+        """Return for each link the share of the window for which its most paused lane was paused."""
         found: dict[tuple[str, str], float] = {}
         if "pauses" in self.results.tables:
             for row in self.table("pauses").iter_rows(named=True):
@@ -241,7 +241,7 @@ class Facts:
         return found
 
     def meets(self, chosen: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return for each flow whether its path crosses one of the chosen links."""
+        """Return for each flow whether its path crosses any of the chosen links."""
         flow, link = self._paths
         return np.bincount(flow, chosen[link], minlength=len(self.flows.row)) > 0
 
@@ -255,13 +255,13 @@ class Facts:
         return Reference("tree", (int(self.links.tree_row[link]),), columns)
 
     def of_flows(self, flows: Places) -> Reference:
-        """Refer to the rows in the table `victims` of these flows' groups and hosts."""
+        """Refer to the rows of the flows' groups and hosts in the table `victims`."""
         rows = tuple(int(row) for row in np.unique(self.flows.account[flows]))
         return Reference("victims", rows, ("offered", "delivered", "delivered_share"))
 
     @cached_property
     def _spans(self) -> tuple[Floats, Floats]:
-        """Return the start and stop of each flow according to the scenario, in s."""
+        """Return the scenario's start and stop of each flow, in s."""
         starts, stops = np.zeros(len(self.flows.row)), np.full(len(self.flows.row), self.duration)
         names = np.array(self.flows.group)
         for group in self.resolved["flows"]:
@@ -274,7 +274,7 @@ class Facts:
         return np.maximum(starts, self.warmup), np.maximum(stops, self.warmup)
 
     def expected(self, link: int) -> tuple[Floats, Floats]:
-        """Return times in the window, and a link's utilization at each if all offered traffic got through.
+        """Return times in the window, and a link's utilization at each if all offered traffic were delivered.
 
         A flow offers its traffic evenly while it is active.
         """

@@ -14,16 +14,16 @@ from becalm.opensm.rates import in_words
 from becalm.scenario import Scenario
 
 UNBALANCED = 1.5
-"""A link carries too many pairs of hosts if they are at least this multiple of its peers' mean."""
+"""A link carries too many pairs of hosts if their number is at least this multiple of its peers' mean."""
 SEVERAL = 3
-"""Minimum number of peers whose majority defines the usual value."""
+"""Minimum number of peers needed to determine the usual value."""
 
 Labels = Mapping[tuple[str, int], str]
 """Human-readable names of links, by node and port."""
 
 
 class Fault(NamedTuple):
-    """A property of a fabric that costs throughput under any traffic."""
+    """A fault of a fabric that can cost throughput whatever the traffic."""
 
     kind: str
     """`missing cable`, `slow cable`, `unbalanced routes`, `credit loop` or `unchecked`."""
@@ -70,8 +70,8 @@ def faults(scenario: Scenario, names: Labels | None = None) -> list[Fault]:
     """Return the faults of a fabric, the most serious first.
 
     Args:
-        scenario: any scenario of the fabric; its flows do not matter.
-        names: names of its links; those from `labels` if not given.
+        scenario: any scenario of the fabric. Its flows do not matter.
+        names: names of its links; default: names from `labels`.
 
     """
     network = scenario.network()
@@ -89,7 +89,7 @@ def faults(scenario: Scenario, names: Labels | None = None) -> list[Fault]:
 
 
 def usual(values: Iterable[float]) -> float:
-    """Return the most frequent value; of several, the largest."""
+    """Return the most frequent value, or the largest of several."""
     counts = Counter(values)
     return max(counts, key=lambda value: (counts[value], value))
 
@@ -98,12 +98,12 @@ def _loops(network: Network) -> Iterator[Fault]:
     found = network.cycle(of_all=True)
     if found:
         yield Fault(
-            "credit loop", "routes", f"{', '.join(found)} may each wait for the next: packets can deadlock"
+            "credit loop", "routes", f"{', '.join(found)} may each wait for the next, so packets can deadlock"
         )
 
 
 def _slow(links: list[_Link]) -> Iterator[Fault]:
-    """Compare each cable with the others between the same two levels."""
+    """Compare each cable with other cables between the same two levels."""
     peers: dict[tuple[int, int], list[_Link]] = defaultdict(list)
     for link in links:
         if link.level < link.to_level:
@@ -117,7 +117,7 @@ def _slow(links: list[_Link]) -> Iterator[Fault]:
 
 
 def _missing(links: list[_Link]) -> Iterator[Fault]:
-    """Compare each switch's cables to a level with those of the other switches on its own level."""
+    """Compare the numbers of cables to a level between the switches of one level."""
     by_level: dict[int, dict[str, list[_Link]]] = defaultdict(lambda: defaultdict(list))
     for link in links:
         if link.level > 0:
@@ -145,14 +145,15 @@ def _missing_to(cables: Mapping[str, Counter[str]]) -> Iterator[Fault]:
             if count[peer] < each and (count[peer] or 2 * number > len(cables))
         ]
         detail = f": {'; '.join(lacking[:3])}" if lacking else ""
-        what = f"{count.total()} cables to the level above, while its peers have {normal:g}{detail}"
+        cables_up = f"{count.total()} cable{'s' if count.total() != 1 else ''}"
+        what = f"{cables_up} to the level above, while its peers have {normal:g}{detail}"
         yield Fault("missing cable", switch, what)
 
 
 def _routes(links: list[_Link]) -> Iterator[Fault]:
-    """Compare each switch's links to the same level: the same number of host pairs should use each."""
+    """Compare each switch's links to the same level, which should carry equal numbers of host pairs."""
     if any(math.isnan(link.pairs) for link in links):
-        yield Fault("unchecked", "routes", "too many pairs of hosts to follow; their balance is unknown")
+        yield Fault("unchecked", "routes", "too many host pairs to follow, so the balance is unknown")
         return
     by_switch: dict[tuple[str, int], list[_Link]] = defaultdict(list)
     for link in links:
@@ -162,5 +163,5 @@ def _routes(links: list[_Link]) -> Iterator[Fault]:
         mean = sum(link.pairs for link in peers) / len(peers)
         most, least = max(peers, key=lambda link: link.pairs), min(link.pairs for link in peers)
         if len(peers) >= SEVERAL and most.pairs >= UNBALANCED * mean and mean > 0:
-            up = f"{len(peers)} links up have {mean:.0f} on average and at least {least:.0f}"
-            yield Fault("unbalanced routes", most.label, f"{most.pairs:.0f} pairs of hosts, while {up}")
+            up = f"the switch's {len(peers)} uplinks carry {mean:.0f} on average, the least used {least:.0f}"
+            yield Fault("unbalanced routes", most.label, f"{most.pairs:.0f} pairs of hosts; {up}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 _JUST_BELOW = 0.9995
-"""Values that round to 1000 of a unit appear as 1 of the next unit."""
+"""Threshold above which a value rounds to 1000, and is shown as 1 of the next unit."""
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -37,12 +37,12 @@ MOST_SHARE = 1.005
 
 
 def share(value: float | None) -> str:
-    """Return a share as a percentage; `-` for none, and for a value too far above 1 to be a share."""
+    """Return a share as a percentage; `-` for none, or for a value too far above 1."""
     return "-" if value is None or not value <= MOST_SHARE else f"{100 * min(value, 1.0):.1f}%"
 
 
 def ratio(value: float | None) -> str:
-    """Return a ratio with two digits after the point; `-` for none."""
+    """Return a ratio with two decimal places; `-` for none."""
     return "-" if value is None or value != value else f"{value:.2f}"
 
 
@@ -61,7 +61,7 @@ def value(kind: str, unit: str, value: Any) -> str:  # noqa: ANN401
 
 
 def cell(value: Any) -> str:  # noqa: ANN401
-    """Return any value as the text of a cell."""
+    """Return any value as text for a table cell."""
     if isinstance(value, list):
         return ", ".join(cell(each) for each in value)
     if isinstance(value, float):
@@ -70,7 +70,7 @@ def cell(value: Any) -> str:  # noqa: ANN401
 
 
 def difference(gain: float, low: float, high: float) -> str:
-    """Return in words how much smaller a loss is, with the 95% interval of the gain."""
+    """Return the change of a loss in words, with the 95% interval of the gain."""
     if low <= 0 <= high:
         return f"no significant difference (95% interval of the gain {low:.4f} to {high:.4f})"
     word = "better" if gain > 0 else "worse"

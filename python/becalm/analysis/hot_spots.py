@@ -15,10 +15,10 @@ from becalm.scenario import Scenario
 
 TUNE, GUARD, HELD_OUT = "tune", "guard", "held_out"
 ROLES = (TUNE, GUARD, HELD_OUT)
-"""Role of a case: to be improved, not to become worse, or only to be checked at the end."""
+"""Role of a case: improve it, do not make it worse, or only check it at the end."""
 
 SAMPLES = 60
-"""Number of samples in a hot period: the resolution at which a return to normal is seen."""
+"""Number of samples in a hot period, which sets the resolution of `settle` and `recovery`."""
 
 
 @dataclass(frozen=True)
@@ -27,22 +27,22 @@ class Case:
 
     name: str
     scenario: Scenario
-    """Scenario with groups of flows that suffer and some that are hot; its control is replaced."""
+    """Scenario with background and hot groups of flows. Its control is replaced."""
     hot: tuple[str, ...]
     """Groups that cause the congestion, as patterns; empty in a case without congestion."""
     background: tuple[str, ...]
-    """Groups that suffer from it, as patterns."""
+    """Groups that suffer from the congestion, as patterns."""
     link: str | None = None
     """The link that all hot flows share, such as `L1S7->H31`."""
     start: float = 0.0
-    """When the hot period begins, in s."""
+    """Start of the hot period in s."""
     stop: float = 0.0
-    """When it ends, in s; equal to `start` if there is none."""
+    """End of the hot period in s; equal to `start` if there is none."""
     weight: float = 1.0
     """Weight among the tuning cases."""
     role: str = TUNE
     kind: str = ""
-    """Kind of its hot spots, if the case was drawn; see `becalm.tunings.population`."""
+    """Kind of hot spot of a random case; see `becalm.tunings.population`."""
 
     def groups(self, patterns: Sequence[str]) -> list[str]:
         """Return the groups of the scenario that match patterns such as `cold*`."""
@@ -50,10 +50,10 @@ class Case:
         return [name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)]
 
     def observed(self, control: Mapping[str, Any], seed: int) -> Scenario:
-        """Return the scenario with other parameters and seed, and with the observations that measures need.
+        """Return the scenario with new parameters, a new seed, and the observations that measures need.
 
         Raises:
-            ScenarioError: invalid parameters.
+            ScenarioError: the parameters are invalid.
 
         """
         seen: dict[str, Any] = {"run.seed": seed, "run.replications": 1}
@@ -77,7 +77,7 @@ class Case:
 
     @cached_property
     def calm(self) -> Case | None:
-        """The case without its hot flows; itself if it has none, None if nothing is left."""
+        """The case without its hot flows: the case itself if it has none, or None if no flow is left."""
         hot = set(self.groups(self.hot))
         if not hot:
             return self
@@ -90,9 +90,9 @@ class Case:
 
     @cached_property
     def fair(self) -> dict[str, float]:
-        """Rate that the links can give each group in the hot period, in B/s: max-min fair rates of its flows.
+        """Max-min fair rate of each group in the hot period, in B/s.
 
-        A flow demands the load that its traffic offers in that period, or as much as it can get.
+        The demand of a flow is the load that its traffic offers in that period, or unlimited.
         """
         import numpy as np
 
@@ -131,7 +131,7 @@ class Case:
 
 
 def _offered(traffic: Mapping[str, Any], start: float, stop: float) -> float:
-    """Return a source's load between two times, as a share of its link; infinite if it always sends."""
+    """Return a source's load between two times, as a share of its link; infinite if always backlogged."""
     if "on_off" in traffic:
         on, off = (seconds(traffic["on_off"][key]) for key in ("mean_on", "mean_off"))
         return on / (on + off)
@@ -147,6 +147,6 @@ def _offered(traffic: Mapping[str, Any], start: float, stop: float) -> float:
 
 
 def _span(group: Mapping[str, Any], start: float, stop: float) -> tuple[float, float]:
-    """Return the part of the time between two times in which a group is active."""
+    """Return the part of an interval in which a group is active."""
     last = stop if group["stop"] is None else seconds(str(group["stop"]))
     return min(max(start, seconds(str(group["start"]))), stop), max(start, min(stop, last))

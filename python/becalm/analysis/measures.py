@@ -1,7 +1,7 @@
 """Measures of a run: background traffic, the hot link and its sources during and after a hot period.
 
-Rates of background groups are shares of the load that they offer at that time. If the load of a group is
-unknown because it sends as fast as it can, they are shares of its rate before the hot period.
+Rates of background groups are relative to the load that they offer at that time. If a group's load is
+unknown because it sends as fast as it can, they are relative to its rate before the hot period.
 """
 
 from __future__ import annotations
@@ -25,33 +25,33 @@ MEASURES = (
 )
 """Measures that can be goals or limits.
 
-`background`: mean share of the load offered by its groups in the hot period. `hot_link`: utilization of the
-hot link if a case names it, otherwise the share that contributors get of the rate that the links can give
-them. `fairness`: Jain's index of the hot flows. `settle`: time in s from the beginning of the hot period
-until the background gets its share for good. `recovery`: time in s from its end until it does.
-`latency_p99`: in s, the worst of its groups. `delivered`: B/s of all groups. `lost`: share that the
-background loses against the run without the incast and without control. `starved`: share of the rate that the
-links can give contributors and that they do not get. `loss`: see `loss`.
+`background`: mean share of its offered load that the background delivers in the hot period. `hot_link`:
+utilization of the hot link if a case names it, or else the rate of the contributors relative to their
+max-min fair rate. `fairness`: Jain's index of the hot flows. `settle`: time in s from the start of the hot
+period until the background keeps its share. `recovery`: the same time from the end of the hot period.
+`latency_p99`: latency in s of the worst background group. `delivered`: rate of all groups in B/s. `lost`:
+share that the background loses compared with the run without incast and control. `starved`: share of the
+max-min fair rate that the contributors do not get. `loss`: see the function `loss`.
 """
 WEIGHTS = {"lost": 1.0, "starved": 0.5, "calm": 1.0}
-"""Weights of shares: lost by the background in an incast, missed by contributors, lost without an incast."""
+"""Weights in the loss: background loss in an incast, unused share of contributors, loss without an incast."""
 LARGER_IS_BETTER = ("background", "hot_link", "fairness", "delivered")
 """Measures for which larger is better."""
 GOALS = tuple(name for name in MEASURES if name != "delivered")
 """Measures that can be goals."""
 RIGHT = 0.9
-"""Share of its offered load from which the background counts as unharmed."""
+"""Smallest share of its offered load at which the background counts as unharmed."""
 SMOOTH = 5
-"""Number of samples whose mean is used to judge the background."""
+"""Number of samples in the background's moving average."""
 
 
 def measured(results: Results, case: Case, calm: Mapping[str, float] | None = None) -> dict[str, float]:
-    """Return all measures of a run; shares are capped at 1, `background_uncapped` is not.
+    """Return all measures of a run. Shares are capped at 1, except `background_uncapped`.
 
     Args:
         results: the run.
-        case: its case.
-        calm: measures of the case without its incast and without control; `lost` is 0 without it.
+        case: the run's case.
+        calm: measures of the case without incast and control; if not given, `lost` is 0.
 
     """
     import polars as pl
@@ -82,7 +82,7 @@ def loss(found: Mapping[str, float], case: Case) -> float:
 
 
 def _left(case: Case) -> float:
-    """Return the share of its calm rate that the links leave to the background next to the contributors."""
+    """Return the background's fair rate next to the contributors, relative to its fair rate without them."""
     names, calm = case.groups(case.background), case.calm
     before = sum(calm.fair[name] for name in names) if calm is not None else 0.0
     return min(1.0, sum(case.fair[name] for name in names) / before) if before else 1.0
@@ -122,7 +122,7 @@ def _over_time(results: Results, case: Case) -> dict[str, float]:
 
 
 def _offered(results: Results, name: str, part: Any, case: Case) -> NDArray[np.float64]:  # noqa: ANN401
-    """Return the load that a group offers at each sample, in B/s."""
+    """Return a group's offered load at each sample, in B/s."""
     import numpy as np
 
     (group,) = [each for each in results.scenario.resolved["flows"] if each["name"] == name]
@@ -152,7 +152,7 @@ def _until(
 ) -> float:
     """Return the time until the end of the last sample that is not right.
 
-    The first sample that is right would not do: at the beginning of a hot period all is still well.
+    The first right sample would not do, because the samples at the start of a hot period are still right.
     """
     import numpy as np
 

@@ -15,24 +15,23 @@ if TYPE_CHECKING:
     Places = NDArray[np.int64]
 
 IDLE, COMPUTES, MESSAGES, OTHERS = range(4)
-"""Activity of a rank: none; it computes; messages from it or to it are under way; others have yet to send
-what it waits for."""
+"""Activity of a rank: idle, computing, messages from or to it in transit, or waiting for others to send."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A part of the critical path: a computation of a rank, or a message that it waits for or sends."""
+    """A step of the critical path: a computation of a rank, or a message that it waits for or sends."""
 
     begin: float
     """Seconds."""
     end: float
     rank: int
     message: tuple[int, int] | None
-    """Sender and receiver, -1 for a sender that the program leaves open; None for a computation."""
+    """Sender (-1 if the program does not specify it) and receiver; None for a computation."""
 
 
 class Operations:
-    """The recorded operations of one job; unfinished ones last until `end`."""
+    """The recorded operations of one job. Unfinished operations last until `end`."""
 
     def __init__(self, ops: pl.DataFrame, end: float) -> None:
         import polars as pl
@@ -40,7 +39,7 @@ class Operations:
         begun = ops.filter(pl.col("start").is_finite()).with_columns(
             pl.when(pl.col("end").is_finite()).then("end").otherwise(end).alias("end")
         )
-        # Messages of one size between two ranks are received in the order in which they are sent.
+        # Messages of equal size between two ranks arrive in the order in which they are sent.
         count = pl.int_range(pl.len()).over("kind", "rank", "peer", "bytes").alias("count")
         ordered = begun.sort("rank", "end", "start", "op", maintain_order=True).with_row_index("place")
         counted = ordered.sort("rank", "op").with_columns(count)
@@ -60,14 +59,14 @@ class Operations:
         self._computes, self._receives = (kinds == "calc").to_numpy(), (kinds == "recv").to_numpy()
 
     def times(self, rank: int) -> tuple[Floats, Places]:
-        """Return the times at which a rank's activity changes, and each new activity; the last is `IDLE`.
+        """Return the times of a rank's changes of activity, and the new activities. The last one is `IDLE`.
 
-        A message that may come from any rank counts as under way.
+        A message that may come from any rank counts as in transit.
         """
         own = self._of(rank)
         begin, end, sent = self._start[own], self._end[own], self._sent[own]
         computes, receives = self._computes[own], self._receives[own]
-        # A message is under way to a rank once the rank waits for it and the sender has begun to send.
+        # A message is in transit to a rank once the rank waits for it and the sender has begun to send.
         never = np.where(receives & (self._peer[own] >= 0), end, begin)
         under_way = np.where(sent >= 0, np.clip(self._start[sent], begin, end), never)
         bounds = np.unique(np.concatenate([begin, under_way, end]))
@@ -85,10 +84,10 @@ class Operations:
         return bounds, doing
 
     def critical_path(self) -> list[Step]:
-        """Return the chain of operations that ends last, from its end to its beginning.
+        """Return the chain of operations that ends last, in reverse order.
 
-        A receive that had to wait is preceded by its message and by what the sender did before that; any
-        other operation by the one that its rank ended last before it.
+        The predecessor of a receive that had to wait is its message, before which come the sender's earlier
+        operations. The predecessor of any other operation is the last one that its rank ended before it.
         """
         path: list[Step] = []
         at = int(np.argmax(self._end)) if len(self._end) else -1

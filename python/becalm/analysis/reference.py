@@ -12,7 +12,7 @@ class Reference:
     table: str
     """Name of the table; `scenario` for a key."""
     rows: tuple[int, ...] = ()
-    """Row numbers in the whole table, with all replications, from 0."""
+    """Row numbers from 0 in the complete table, with all replications."""
     columns: tuple[str, ...] = ()
     """Columns of these rows that contain the numbers."""
     key: str = ""

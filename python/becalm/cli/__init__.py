@@ -1,7 +1,7 @@
-"""The command line: reads arguments, calls the package, prints. Heavy imports are inside the commands.
+"""The command line: parses arguments, calls the package and prints. Commands import heavy modules lazily.
 
-`PANELS` has all commands, by the panels of `becalm --help`. `exits` turns errors into messages and exit
-codes, `console` prints tables and progress, `options` has the options of several commands.
+`PANELS` lists all commands by panel of `becalm --help`. `exits` turns errors into messages and exit codes,
+`console` prints tables and progress, and `options` defines the options that several commands share.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ PANELS: dict[str, tuple[Command, ...]] = {
         schemes.check_scheme,
     ),
 }
-"""All commands except those of `becalm store`; each has the name of its function."""
+"""All commands except those of `becalm store`. Each command is named after its function."""
 FORMER = {
-    "examples": "`becalm list examples`, with a NAME for its text, or `becalm run --example NAME`",
+    "examples": "`becalm list examples [NAME]` or `becalm run --example NAME`",
     "draw": "`becalm report RESULTS --time TIME --out PICTURE`",
     "view": "`becalm report SOURCE --view`",
 }
-"""Commands of 0.2, and their replacements."""
+"""Commands of version 0.2 and their replacements."""
 
 app = typer.Typer(
     cls=helped.Group,
@@ -84,7 +84,7 @@ def _add(group: typer.Typer, commands: Iterable[Command], panel: str | None = No
 
 def _former(name: str, now: str) -> None:
     def gone() -> None:
-        stop(f"becalm {name}: is now {now}", BAD_INPUT)
+        stop(f"becalm {name}: replaced by {now}", BAD_INPUT)
 
     settings = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
     app.command(name, hidden=True, context_settings=settings)(gone)
@@ -95,14 +95,14 @@ for _panel, _commands in PANELS.items():
 _stored = typer.Typer(no_args_is_help=True)
 _add(_stored, store.COMMANDS)
 app.add_typer(
-    _stored, name="store", rich_help_panel=MANY, help="Stored runs: list, check, thin out, merge, export."
+    _stored, name="store", rich_help_panel=MANY, help="List, check, prune, merge or export stored runs."
 )
 for _name, _now in FORMER.items():
     _former(_name, _now)
 
 
 def _interrupted() -> NoReturn:
-    """Exit with the exit code; after an interrupted import in C, Python would exit by the signal."""
+    """Exit with the right code. After an interrupted C import, Python itself would exit with the signal."""
     with contextlib.suppress(OSError):
         sys.stdout.flush()
     os._exit(INTERRUPTED)
@@ -120,7 +120,7 @@ def main() -> None:
             _interrupted()
         raise
     except OSError as error:
-        # Errors of output before a command begins, such as `--help` on a full disk.
+        # Output errors before a command starts, such as `--help` on a full disk.
         sys.stderr.write(f"{error_text(error)}\n")
         sys.exit(BAD_INPUT)
 

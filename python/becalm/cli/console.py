@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 HOTTEST_LINKS = 5
 """Rows of the table of links."""
 
-SHORT = "shorter runs and fewer points: full runs may reverse orders and verdicts"
+SHORT = "shorter runs and fewer points (full runs may reverse rankings and verdicts)"
 """Note next to the results of shorter runs."""
 
 VERDICT_STYLES = {"holds": "green", "weak": "cyan", "undecided": "yellow", "fails": "bold red"}
-"""Styles of the verdicts on claims."""
+"""Styles of claim verdicts."""
 
 out = Console(highlight=False)
 """Console for results."""
@@ -41,7 +41,7 @@ err = Console(stderr=True, highlight=False)
 
 
 def summary(results: Results) -> list[Table]:
-    """Return the tables at the end of a run, means over replications: jobs, groups, messages, links."""
+    """Return the tables printed after a run: jobs, groups, messages and links, averaged over replications."""
     jobs = [_jobs(results)] if "jobs" in results.tables else []
     completion = [_completion(results)] if "completion" in results.tables else []
     return [*jobs, _groups(results), *completion, _links(results)]
@@ -93,7 +93,7 @@ def _groups(results: Results) -> Table:
     columns = ("group", "flows", "rate", "of a link", "Jain", "marked", "latency", "99%")
     made = table("Groups of flows", columns, rows)
     if (groups["share"] > MOST_SHARE).any():
-        made.caption, made.caption_justify = "-: more than the capacity of a link", "left"
+        made.caption, made.caption_justify = "-: more than a link's capacity", "left"
     return made
 
 
@@ -137,7 +137,7 @@ def _links(results: Results) -> Table:
 
 
 def show_run(results: Results, folder: Path) -> None:
-    """Print the summary of a run and the folder of its tables."""
+    """Print the summary of a run and its results folder."""
     for part in summary(results):
         out.print(part)
     rates = ", ".join(
@@ -155,13 +155,13 @@ def show_run(results: Results, folder: Path) -> None:
 
 
 def show_entries(kind: str, entries: Sequence[Entry]) -> None:
-    """Print the items of a kind, a line for each."""
+    """Print the items of a kind, one per line."""
     rows = [(entry.name, entry.summary) for entry in entries]
     out.print(table(kind, ("name", "description"), rows, text=2))
 
 
 def show_entry(kind: str, entry: Entry) -> None:
-    """Print the description of an item, and its keys."""
+    """Print the description and keys of an item."""
     out.print(f"{safe(entry.summary)}.")
     if entry.parameters:
         keys = [
@@ -173,7 +173,7 @@ def show_entry(kind: str, entry: Entry) -> None:
 
 
 def show_reports(reports: Sequence[Report]) -> None:
-    """Print the claims of every experiment, why some do not hold, and the files of the figures."""
+    """Print every experiment's claims, the reasons why some do not hold, and the figure files."""
     from becalm.lab.text import against, score, seeds
 
     for report in reports:
@@ -182,7 +182,7 @@ def show_reports(reports: Sequence[Report]) -> None:
         for claim in report.claims:
             if claim.standing != "holds":
                 said = "The paper: " if claim.quote else ""
-                held = f", since its null holds, too ({against(claim)})" if claim.standing == "weak" else ""
+                held = f", because its null also holds ({against(claim)})" if claim.standing == "weak" else ""
                 out.print(
                     f"{claim.id}: {claim.standing}{held}. {said}{claim.sentence}",
                     style=VERDICT_STYLES[claim.standing],
@@ -195,7 +195,7 @@ def show_reports(reports: Sequence[Report]) -> None:
 
 
 def claims(report: Report) -> Table:
-    """Return the table of an experiment's claims."""
+    """Return a table of an experiment's claims."""
     from becalm.lab.text import measured
 
     result = Table()
@@ -204,7 +204,7 @@ def claims(report: Report) -> Table:
         [cell(each) for each in (claim.paper, measured(claim), claim.tolerance)] for claim in report.claims
     ]
     for place, column in enumerate(("paper", "mean", "tolerance")):
-        # On a narrow screen names are folded, but numbers are not.
+        # On a narrow screen, names wrap but numbers do not.
         longest = max(len(word) for text in (column, *(row[place] for row in rows)) for word in text.split())
         result.add_column(column, justify="right", overflow="fold", min_width=longest)
     result.add_column("verdict", justify="center", no_wrap=True)
@@ -216,7 +216,7 @@ def claims(report: Report) -> Table:
 
 
 def warn_short(short: bool, also: str = "") -> None:
-    """Print a note on shorter runs to the error stream if `short` is set; `also`: what else is reduced."""
+    """Print a note on shorter runs to the error stream if `short` is set; `also` names other reductions."""
     if short:
         err.print(f"--short: {also}{SHORT}", soft_wrap=True)
 
@@ -226,9 +226,9 @@ def show_comparison(
     *,
     short: bool = False,
 ) -> None:
-    """Print tables of every scene, each with title, columns and rows, and notes below them.
+    """Print the tables of every scene, each with a title, columns and rows, and the notes below them.
 
-    If a table's runs are short, a note above it says so.
+    With `short`, each title includes a note on shorter runs.
     """
     for tables, notes in scenes:
         for title, columns, rows in tables:
@@ -238,7 +238,7 @@ def show_comparison(
 
 
 class Bar:
-    """A progress bar on the error stream with simulated time, events and packet-hops per second."""
+    """A progress bar on the error stream that shows simulated time, events and packet-hops per second."""
 
     def __init__(self, *, quiet: bool, unit: str = "runs") -> None:
         """Make a bar; `unit` is what `on_step` counts."""
@@ -279,15 +279,15 @@ class Bar:
         self._show(description, now.fraction, now.events, now.packet_hops)
 
     def on_step(self, done: int, steps: int) -> None:
-        """Show how many of all runs, or other units, are done."""
+        """Show how many of the runs, or other units, are done."""
         self._show(f"{done} of {steps} {self._unit}", done / max(steps, 1))
 
     def on_stage(self, description: str) -> None:
-        """Show the current step, whose length is unknown."""
+        """Show the current stage, whose duration is unknown."""
         self._bar.update(self._task, total=None, description=description, rates="")
 
     def on_trace(self, time: float, end: float, events: int, packet_hops: int) -> None:
-        """Show the progress of a run that is recorded."""
+        """Show the progress of a traced run."""
         self._show("recording", time / end, events, packet_hops)
 
     def _show(self, description: str, fraction: float, events: int = 0, packet_hops: int = 0) -> None:
@@ -299,29 +299,27 @@ class Bar:
 
 
 def show_settings(recommendation: Recommendation) -> None:
-    """Print each parameter of congestion control with its reason, if a guideline gave one."""
+    """Print each parameter of congestion control with the guideline's reason, if any."""
     if not recommendation.settings:
         return
     rows = [(setting.key, str(setting.value), setting.why) for setting in recommendation.settings]
-    made = table(
-        f"By the guideline of {recommendation.guideline}", ("parameter", "value", "why"), rows, text=3
-    )
-    # Users copy keys: never truncate one.
+    made = table(f"Guideline: {recommendation.guideline}", ("parameter", "value", "why"), rows, text=3)
+    # Users copy keys, so do not truncate them.
     made.columns[0].no_wrap = True
     out.print(made)
 
 
 def show_imported(imported: Imported, file: Path) -> None:
-    """Print the size of a fabric, notes on it, and the file of the scenario."""
+    """Print notes on an imported fabric, its size, and the scenario file."""
     for note in imported.notes:
         say(f"note: {note}")
     fabric = imported.fabric
     counts = f"{len(fabric.hosts)} hosts, {len(fabric.switches)} switches, {len(fabric.cables)} cables"
-    say(f"{counts}; packets go {imported.routed}; written to {file}")
+    say(f"{counts}; packets routed {imported.routed}; written to {file}")
 
 
 def show_concerns(title: str, concerns: Sequence[Concern]) -> None:
-    """Print the problems of a configuration, or that it has none."""
+    """Print the problems of a configuration, or a line that there are none."""
     if not concerns:
         out.print(f"{safe(title)}: no problems found")
     for concern in concerns:
@@ -329,12 +327,12 @@ def show_concerns(title: str, concerns: Sequence[Concern]) -> None:
 
 
 def say(message: str) -> None:
-    """Print one line, however long."""
+    """Print a message on one line, without wrapping."""
     out.print(safe(message), soft_wrap=True)
 
 
 def show_design(design: Design, folder: Path) -> None:
-    """Print where the conditions of a response function do not hold, and the folder of its files."""
+    """Print the conditions that a response function violates, and the folder of its files."""
     found = design.summary()
     out.print(table(design.law.name, found.columns, found.rows()))
     for condition in design.check.conditions:

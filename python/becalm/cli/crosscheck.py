@@ -1,4 +1,4 @@
-"""`becalm crosscheck`: becalm compared with other simulators."""
+"""`becalm crosscheck`: comparison with other simulators."""
 
 from __future__ import annotations
 
@@ -14,16 +14,20 @@ from becalm.cli.exits import FAILED
 if TYPE_CHECKING:
     from becalm.crosscheck import Checked
 
-Threads = Annotated[int | None, typer.Option(min=1, max=1024, help="Runs at once; default: all cores.")]
+Threads = Annotated[
+    int | None, typer.Option(min=1, max=1024, help="Number of concurrent runs; default: one per core.")
+]
 
 
 def crosscheck(
     entry: Annotated[
         list[str] | None, typer.Argument(help="Names of entries; default: all.", show_default=False)
     ] = None,
-    short: Annotated[bool, typer.Option("--short", help="Only the entries that take seconds.")] = False,
+    short: Annotated[
+        bool, typer.Option("--short", help="Run only the entries that finish within seconds.")
+    ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object per line, one line per entry.")
+        bool, typer.Option("--json", help="Print one JSON object per line, one for each entry.")
     ] = False,
     threads: Threads = None,
 ) -> None:

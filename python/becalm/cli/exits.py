@@ -18,7 +18,7 @@ from becalm.mistakes import printable
 FAILED = 1
 BAD_INPUT = 2
 _SIGNALLED = 128
-"""Base of a shell's exit codes for signals; the number of the signal is added."""
+"""Base of the shell's exit codes for signals, to which the signal number is added."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -48,7 +48,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         except FabricError as error:
             stop(str(error), FAILED)
         except BrokenPipeError:
-            # The reader closed the pipe, as `head` does: not an error.
+            # Not an error: the reader closed the pipe, as `head` does.
             raise
         except (BecalmError, OSError) as error:
             stop(error_text(error), BAD_INPUT)
@@ -77,7 +77,7 @@ def stop(message: str, code: int) -> NoReturn:
 
 
 def prepare() -> None:
-    """Prepare for characters that the terminal lacks, and for signals that end the program."""
+    """Prepare for characters that the terminal cannot show, and for signals that end the program."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""Contents of `--help`: kinds of values in one style, and an example of each command."""
+"""Contents of `--help`: value types in a uniform style, and an example of each command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, get_args, get_origin
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 KINDS = {bool: "", str: "TEXT", Path: "PATH", int: "N", float: "X"}
-"""Kinds of values as help shows them; a flag takes none."""
+"""Value types as shown in help. A flag has none."""
 EXAMPLES = {
     "run": "becalm run --example storage_incast --report incast.html",
     "validate": "becalm validate scenario.toml",
@@ -24,7 +24,7 @@ EXAMPLES = {
     "manage": "becalm manage fabric.toml --contributors 16 --opensm congestion.conf",
     "check-opensm": "becalm check-opensm opensm.conf",
     "whatif": "becalm whatif fabric.toml --hot host0 --contributors 16",
-    "counters": "becalm counters fabric.toml perfquery.txt --seconds 60",
+    "counters": "becalm counters ibnetdiscover.txt perfquery.txt --seconds 60",
     "reproduce": "becalm reproduce santos2002 --short",
     "crosscheck": "becalm crosscheck roce-incast",
     "design": "becalm design 'max(r - 0.05 * sqrt(r), rmin)' --name SQRT",
@@ -33,8 +33,8 @@ EXAMPLES = {
 }
 """An example of each command."""
 START = (
-    "Start with `becalm run --example storage_incast --report incast.html`, and open the page; "
-    "`becalm COMMAND --help` has an example of each command."
+    "Start with `becalm run --example storage_incast --report incast.html`, and open the page. "
+    "`becalm COMMAND --help` shows an example of the command."
 )
 
 
@@ -50,23 +50,23 @@ def _in_one_style(params: list[Any]) -> list[Any]:
         kind = get_args(given)[0] if get_origin(given) is list else given
         argument = isinstance(each, TyperArgument)
         if kind in KINDS and (argument or each.metavar is None):
-            # Set on the instance: a `metavar` would also rename an argument.
+            # Set on the instance, since a `metavar` would also rename an argument.
             shown = "" if argument and each.metavar else KINDS[kind]
             each.display_type_rich = partial(_shown, shown)  # type: ignore[method-assign]
     return params
 
 
 class Command(TyperCommand):
-    """A command whose help shows values in one style."""
+    """A command whose help shows value types in a uniform style."""
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
-        """Return its options and arguments."""
+        """Return the command's options and arguments."""
         return _in_one_style(super().get_params(ctx))
 
 
 class Group(TyperGroup):
-    """A group of commands whose help shows values in one style."""
+    """A group of commands whose help shows value types in a uniform style."""
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
-        """Return its own options."""
+        """Return the group's options."""
         return _in_one_style(super().get_params(ctx))

@@ -1,4 +1,4 @@
-"""Rows of a comparison on hot spots, and the effect of settings on hot spots of all sizes, as tables."""
+"""Tables: a comparison on hot spots, and the effect of settings on hot spots of all sizes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def show_tried(tried: Tried) -> None:
     """Print the results of each guideline, the best one, and the next step."""
     show_rows(tried.verdict)
     console.say(
-        f"the guideline with the least loss here is {tried.better}; {tried.verdict.sentence()}; `becalm "
+        f"the guideline with the smallest loss here is {tried.better}; {tried.verdict.sentence()}; `becalm "
         "tune` searches for better parameters"
     )
 
 
 def show_rows(verdict: Verdict) -> None:
-    """Print the loss of each row by class of contributors, and its difference to the best."""
+    """Print the loss of each row by number of contributors, and its difference from the best."""
     best, groups = verdict.best, verdict.present if len(verdict.present) > 1 else []
     cells = []
     for row in sorted(verdict.losses, key=verdict.mean):
@@ -36,29 +36,29 @@ def show_rows(verdict: Verdict) -> None:
     title = f"Loss on {len(verdict.classes)} new cases, by number of contributors"
     made = table(title, ("with", *groups, ALL, "behind the best, ± 95%"), cells)
     made.caption = (
-        f"loss: {WEIGHTS['lost']:g} x what the background loses + {WEIGHTS['starved']:g} x what "
-        f"contributors miss of their link; without a hot spot, {WEIGHTS['calm']:g} x "
-        "what control costs the background"
+        f"loss: {WEIGHTS['lost']:g} x loss of the background + {WEIGHTS['starved']:g} x contributors' "
+        f"unused share of their link; without a hot spot, {WEIGHTS['calm']:g} x cost of control to the "
+        "background"
     )
     made.caption_justify = "left"
     console.out.print(made)
 
 
 def show_sizes(tried: Sequence[Sizes]) -> None:
-    """Print the share of the hot link that contributors get, by their number; warn if one is too small."""
+    """Print the contributors' share of the hot link, by their number; warn of shares that are too small."""
     from becalm.tunings.guidelines import ENOUGH
 
     sizes = list(tried[0].links)
-    # Rounded down: a value just below the limit must not look as if it met it.
+    # Round down: a value just below the limit must not seem to meet it.
     rows = [(each.guideline, *(f"{int(each.links[size] * 100)}" for size in sizes)) for each in tried]
-    title = "Share of the hot link that contributors get, in %, by their number; without control 100"
+    title = "Contributors' share of the hot link in %, by number of contributors (100 without control)"
     console.out.print(table(title, ("settings", *map(str, sizes)), rows))
     chosen = tried[0]
     where = f"{chosen.guideline} for {chosen.contributors} contributors"
     if chosen.short:
         listed = ", ".join(f"{size}: {int(chosen.links[size] * 100)}%" for size in chosen.short)
         console.say(
-            f"warning: no guideline gives all of them {ENOUGH:.0%}; chosen: {where}, which gives {listed}"
+            f"warning: no guideline reaches {ENOUGH:.0%} at all sizes; chosen: {where}, with {listed}"
         )
     else:
-        console.say(f"chosen: {where}, which gives each at least {ENOUGH:.0%}")
+        console.say(f"chosen: {where}, with at least {ENOUGH:.0%} at each size")

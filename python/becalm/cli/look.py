@@ -1,4 +1,4 @@
-"""Panel "Look at results": as a page, as a picture, in words; and the playground."""
+"""Panel "Look at results": a page, a picture, a description in words, and the playground."""
 
 from __future__ import annotations
 
@@ -18,35 +18,40 @@ from becalm.mistakes import printable
 Source = Annotated[
     Path,
     typer.Argument(
-        help="A results folder, a folder of a tuning, a sweep (.toml), or a run of a store (.zip).",
+        help="A results folder, a tuning folder, a sweep (.toml), or a stored run (.zip).",
         show_default=False,
     ),
 ]
 Title = Annotated[str | None, typer.Option(help="Title of the page; default: the name of the source.")]
 Replication = Annotated[
-    int | None, typer.Option(min=0, max=2**31, help="Show only this replication; default: all.")
+    int | None, typer.Option(min=0, max=2**31, help="Show only this replication; default: all replications.")
 ]
 MaxSize = Annotated[
     str,
-    typer.Option(metavar="SIZE", help="Halve the number of frames until the page is smaller than this."),
+    typer.Option(metavar="SIZE", help="Halve the number of frames until the page is smaller than this size."),
 ]
 Full = Annotated[
-    bool, typer.Option("--full", help="Keep waits, marks and load of every link over time, at any size.")
+    bool,
+    typer.Option(
+        "--full", help="Keep the waits, marks and load of all links over time, regardless of the page size."
+    ),
 ]
 Time = Annotated[
     str | None,
     typer.Option(
         metavar="TIME",
-        help="Draw the fabric at this snapshot or frame instead, to a .png, .svg or .pdf file.",
+        help="Instead, draw the fabric at the snapshot or frame of this time as a .png, .svg or .pdf file.",
     ),
 ]
 
 
 def report(
     source: Source,
-    out: Annotated[Path | None, typer.Option(help="The page, an .html file; default: `report.html`.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Page to write, an .html file; default: `report.html`.")
+    ] = None,
     view: Annotated[
-        bool, typer.Option("--view", help="Open the page in the browser; write only a temporary file.")
+        bool, typer.Option("--view", help="Write the page to a temporary file, and open it in the browser.")
     ] = False,
     title: Title = None,
     replication: Replication = None,
@@ -55,15 +60,15 @@ def report(
     runs: Annotated[
         bool,
         typer.Option(
-            "--runs", help="Also write a page for each run of a sweep; the sweep's page links to them."
+            "--runs", help="Also write a page for each run of a sweep, linked from the sweep's page."
         ),
     ] = False,
     time: Time = None,
-    vl: Annotated[int, typer.Option(min=0, max=15, help="Virtual lane of the picture.")] = 0,
+    vl: Annotated[int, typer.Option(min=0, max=15, help="Virtual lane to draw.")] = 0,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a run, a sweep or a tuning as one self-contained HTML file, or the fabric as a picture."""
+    """Write a self-contained HTML report of a run, sweep or tuning, or draw the fabric."""
     from becalm.cli import console
     from becalm.folders import free_file, new_file
 
@@ -91,12 +96,12 @@ def report(
 
 def explain(
     folder: Annotated[Path, typer.Argument(metavar="RESULTS", help="Results of a run.", show_default=False)],
-    replication: Annotated[int, typer.Option(min=0, max=2**31, help="Replication number.")] = 0,
+    replication: Annotated[int, typer.Option(min=0, max=2**31, help="Replication to describe.")] = 0,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object: sentences, numbers, rows of tables.")
+        bool, typer.Option("--json", help="Print one JSON object with sentences, numbers and table rows.")
     ] = False,
 ) -> None:
-    """Describe a run in words: roots of congestion, causes, victims, cost, control, what to try next."""
+    """Describe a run in words: roots of congestion, causes, victims, cost, control, and what to try next."""
     import becalm
     from becalm.cli import console
 
@@ -122,12 +127,12 @@ def explain(
 
 def play(
     scenario: Annotated[
-        Path | None, typer.Argument(help="Open with this scenario instead of a ready scene.")
+        Path | None, typer.Argument(help="Open this scenario instead of a built-in scene.")
     ] = None,
 ) -> None:
-    """Open the playground in the browser; without a browser, print its path.
+    """Open the playground in the browser; without a browser, print the path of its page.
 
-    The page simulates by itself, without a network: move sliders, edit any scenario, share a link.
+    The page simulates offline. You can move sliders, edit any scenario and share a link.
     """
     from becalm.cli import console
     from becalm.reports import playground
@@ -138,7 +143,7 @@ def play(
 
 
 def _open(page: Path) -> None:
-    """Open a page in a graphical browser, if there is one: Python would otherwise start a text browser."""
+    """Open a page in a graphical browser, if any. Python would otherwise start a text browser."""
     import webbrowser
 
     names = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
@@ -157,7 +162,7 @@ def _temporary(text: str) -> Path:
 
 
 def _draw(folder: Path, time: str, vl: int, replication: int, out: Path | None, *, overwrite: bool) -> Path:
-    """Draw the fabric at a snapshot; return the file."""
+    """Draw the fabric at a snapshot, and return the file."""
     import becalm
     from becalm.folders import free_file, new_file
     from becalm.plot import FORMATS, draw_fabric, save

@@ -15,14 +15,14 @@ Threads = Annotated[
     typer.Option(
         min=1,
         max=4096,
-        help="Threads to use; default: all cores, but only one for small runs.",
+        help="Number of threads; default: one per core, or one for small runs.",
     ),
 ]
 MaxMemory = Annotated[
     str | None,
     typer.Option(
         metavar="SIZE",
-        help="Refuse runs that need more memory than this, such as 4GB; default: 80% of the machine's.",
+        help="Refuse runs that need more memory than this (e.g. 4GB); default: 80% of the machine's memory.",
     ),
 ]
 Responses = Annotated[
@@ -35,16 +35,17 @@ Responses = Annotated[
 ]
 Markings = Annotated[
     list[str] | None,
-    typer.Option("--marking", metavar="FILE:NAME", help="Use your own marking policy, as with --response."),
+    typer.Option("--marking", metavar="FILE:NAME", help="Use your own marking policy; see --response."),
 ]
 Echoes = Annotated[
     list[str] | None,
-    typer.Option("--echo", metavar="FILE:NAME", help="Use your own echo, as with --response."),
+    typer.Option("--echo", metavar="FILE:NAME", help="Use your own echo; see --response."),
 ]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 Fabric = Annotated[
-    Path | None, typer.Option(help="Output of `ibnetdiscover`, for the port numbers in OpenSM's masks.")
+    Path | None,
+    typer.Option(help="Output of `ibnetdiscover`, to look up the port numbers for OpenSM's port masks."),
 ]
 
 
@@ -53,10 +54,10 @@ def own_schemes(
 ) -> tuple[Provided, ...]:
     """Return the user's own schemes that the options name.
 
-    Only this runs their code; nothing in a scenario does.
+    User code runs only through these options, never through a scenario.
 
     Raises:
-        SchemeError: one of them cannot be loaded.
+        SchemeError: a scheme cannot be loaded.
 
     """
     named = {"response": response, "marking": marking, "echo": echo}

@@ -1,4 +1,4 @@
-"""Panel "Papers and schemes": reproductions, and the design of a response function."""
+"""Panel "Papers and schemes": reproductions and the design of response functions."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from becalm.cli.options import Quiet, Threads
 
 def reproduce(
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[PAPER[/FIGURE]]...", help="Default: all.")
+        list[str] | None,
+        typer.Argument(metavar="[PAPER[/FIGURE]]...", help="Papers or figures to reproduce; default: all."),
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object per line, one line per experiment.")
+        bool, typer.Option("--json", help="Print one JSON object per line, one for each experiment.")
     ] = False,
     out: Annotated[Path, typer.Option(help="Folder for the figures.")] = Path("figures"),
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace existing figures.")] = False,
-    short: Annotated[bool, typer.Option("--short", help="Fewer points and shorter runs.")] = False,
+    short: Annotated[bool, typer.Option("--short", help="Use fewer points and shorter runs.")] = False,
     seeds: Annotated[
-        int | None, typer.Option(min=1, help="Number of seeds; default: 5, with --short 1.")
+        int | None, typer.Option(min=1, help="Number of seeds; default: 5, or 1 with --short.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
-    """Reproduce figures of papers and check their claims; exit code 1 if a sentence of a paper fails."""
+    """Reproduce figures of papers and check claims; exit code 1 if a paper's claim fails."""
     from becalm import lab
     from becalm.cli import console
 
@@ -61,7 +62,8 @@ def design(
     f_dec: Annotated[
         str,
         typer.Argument(
-            help="Rate after a mark: an expression such as 'max(r / 2, rmin)', or points (.csv, .json).",
+            help="Rate after a mark: an expression such as 'max(r / 2, rmin)', or a file with points "
+            "(.csv, .json).",
             show_default=False,
         ),
     ],
@@ -70,19 +72,19 @@ def design(
         typer.Option("--increase", help="Rate without a mark, in the same form; default: derived."),
     ] = None,
     name: Annotated[str, typer.Option(help="Name of the design.")] = "design",
-    rmin: Annotated[float, typer.Option(help="Smallest rate, as a share of the link's.")] = 1 / 256,
-    rmax: Annotated[float, typer.Option(help="Largest rate.")] = 1.0,
-    packet_time: Annotated[float, typer.Option(help="Transmission time of a packet in us.")] = 2.048,
-    out: Annotated[Path | None, typer.Option(help="Folder; default: `designs/<name>`.")] = None,
+    rmin: Annotated[float, typer.Option(help="Smallest rate, as a share of the link rate.")] = 1 / 256,
+    rmax: Annotated[float, typer.Option(help="Largest rate, as a share of the link rate.")] = 1.0,
+    packet_time: Annotated[float, typer.Option(help="Transmission time of a packet, in us.")] = 2.048,
+    out: Annotated[Path | None, typer.Option(help="Output folder; default: `designs/<name>`.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing design.")] = False,
     trial: Annotated[bool, typer.Option(help="Run the standard scenes.")] = True,
-    short: Annotated[bool, typer.Option("--short", help="One point per scene and shorter runs.")] = False,
+    short: Annotated[bool, typer.Option("--short", help="Use one point per scene and shorter runs.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of all runs.")] = 1,
     threads: Threads = None,
     quiet: Quiet = False,
 ) -> None:
-    """Derive, check, tabulate and try a response function, and compare it with LIPD, FIMD and AIMD."""
+    """Derive, check, tabulate and test a response function, and compare it with LIPD, FIMD and AIMD."""
     import becalm
     from becalm.cli import console
     from becalm.designs import files

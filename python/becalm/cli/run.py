@@ -1,4 +1,4 @@
-"""Panel "Run": a scenario's run, its check, and the building blocks of scenarios."""
+"""Panel "Run": run and check scenarios, and list their building blocks."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 SUMMARY = ("groups", "jobs", "completion")
 """Tables that `run --json` prints."""
 FRAMES = 100
-"""Number of frames of a run whose scenario requests none."""
+"""Default number of frames if the scenario requests none."""
 MOST_PROGRAMS = 10_000_000
-"""Bytes of the jobs' programs, 57 per operation, above which operations are not recorded for a page."""
+"""Size of the jobs' programs, at 57 bytes per operation, above which a page records no operations."""
 
 
 def run(
-    file: Annotated[Path | None, typer.Argument(help="A scenario.", show_default=False)] = None,
+    file: Annotated[Path | None, typer.Argument(help="The scenario to run.", show_default=False)] = None,
     example: Annotated[
-        str | None, typer.Option(help="A scenario of `becalm list examples` instead of a file.")
+        str | None, typer.Option(help="Run a scenario from `becalm list examples` instead of a file.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Results folder; default: `results/<scenario>`.")] = None,
     overwrite: Annotated[
@@ -41,10 +41,11 @@ def run(
     ] = False,
     seed: Annotated[int | None, typer.Option(min=0, help="Replace the scenario's seed.")] = None,
     change: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a value; repeatable.")
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Override a value of the scenario; repeatable."),
     ] = None,
     opensm: Annotated[
-        Path | None, typer.Option(help="Take congestion control from this configuration of OpenSM.")
+        Path | None, typer.Option(help="Use the congestion control configured in this OpenSM file.")
     ] = None,
     fabric: Fabric = None,
     response: Responses = None,
@@ -52,7 +53,7 @@ def run(
     echo: Echoes = None,
     report: Annotated[
         Path | None,
-        typer.Option(help="Write a report of the run, frames included, to an .html file."),
+        typer.Option(help="Write a report of the run, including frames, to an .html file."),
     ] = None,
     threads: Threads = None,
     max_memory: MaxMemory = None,
@@ -74,7 +75,7 @@ def run(
     from becalm.scenario import parse_change
 
     if (file is None) == (example is None):
-        stop("run: needs either a scenario or --example with a name from `becalm list examples`", BAD_INPUT)
+        stop("run: needs a scenario, or --example with a name from `becalm list examples`", BAD_INPUT)
     traces = trace.wanted(pcap, packets, perfetto, events, traced, overwrite=overwrite)
     file = examples.path(example) if file is None and example is not None else Path(file or "")
     changes = dict(parse_change(each) for each in change or [])
@@ -95,7 +96,9 @@ def run(
     if not quiet and (why := fewer_threads(scenario, threads)):
         console.say(f"note: {why}")
     if not quiet and is_scene(file):
-        console.say("note: a scene of becalm compare, run without congestion control")
+        console.say(
+            "note: this is a scene for `becalm compare`; `becalm run` runs it without congestion control"
+        )
     with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
         with console.Bar(quiet=quiet) as bar:
             results = becalm.run(scenario, progress=bar.on_run, threads=threads, max_memory=limit)
@@ -118,7 +121,7 @@ def validate(
     echo: Echoes = None,
     max_memory: MaxMemory = None,
 ) -> None:
-    """Check scenarios; print all errors at once, and warnings. Exit code 2 on errors."""
+    """Check scenarios, and print all errors and warnings; exit code 2 if there are errors."""
     import becalm
 
     bad, own = False, own_schemes(response, marking, echo)
@@ -135,20 +138,22 @@ def validate(
 
 
 def list_(
-    kind: Annotated[str | None, typer.Argument(help="A kind, such as response; default: all.")] = None,
+    kind: Annotated[
+        str | None, typer.Argument(help="Kind of item, such as response; default: all kinds.")
+    ] = None,
     name: Annotated[
         str | None,
-        typer.Argument(help="Show one item of the kind in full; of `examples`, the text of the scenario."),
+        typer.Argument(help="Describe one item in full; for `examples`, print the scenario's text."),
     ] = None,
 ) -> None:
-    """List ready scenarios, schemes, topologies, traffic patterns, papers, figures and claims."""
+    """List example scenarios, schemes, topologies, traffic patterns, papers, figures and claims."""
     from becalm.cli import console
 
     kinds = ["examples", "papers", "figures", "claims", *contents.catalogue()]
     if kind is not None and kind not in kinds:
         stop(f"`{kind}`: no such kind; valid: {', '.join(kinds)}", BAD_INPUT)
     if kind is None or name is None:
-        # Hundreds of claims would hide the rest.
+        # Hundreds of claims would bury the other kinds.
         for each in [each for each in kinds if each != "claims"] if kind is None else [kind]:
             console.show_entries(each, _entries(each))
         return
@@ -162,7 +167,7 @@ def list_(
 
 
 def _loaded(file: Path, max_memory: int | str | None, own: tuple[Provided, ...]) -> Scenario:
-    """Return a file's scenario; a scene of `becalm compare` is one without congestion control."""
+    """Return a file's scenario. For a scene of `becalm compare`, return one without congestion control."""
     import becalm
     from becalm.comparison import merge, scene
 
@@ -172,19 +177,19 @@ def _loaded(file: Path, max_memory: int | str | None, own: tuple[Provided, ...])
 
 
 def _check_names(*paths: Path | None) -> None:
-    """Make sure before the run that no two output files have the same name."""
+    """Check before the run that all output files have different names."""
     given = [path for path in paths if path is not None]
     places = [path.resolve() for path in given]
     for number, path in enumerate(given):
         if places[number] in places[:number]:
-            stop(f"{path}: given for two files; each needs its own name", BAD_INPUT)
+            stop(f"{path}: given for two outputs; each needs its own file", BAD_INPUT)
 
 
 def _with_opensm(scenario: Scenario, configuration: Path | None, fabric: Path | None) -> Scenario:
-    """Return a scenario with the congestion control of a configuration of OpenSM, if there is one.
+    """Return a scenario with the congestion control of an OpenSM configuration, if given.
 
     Raises:
-        BecalmError: a fabric without a configuration, or errors in either.
+        BecalmError: a fabric is given without a configuration, or either is invalid.
 
     """
     from becalm.opensm import ibnetdiscover, simulate
@@ -198,10 +203,10 @@ def _with_opensm(scenario: Scenario, configuration: Path | None, fabric: Path | 
 
 
 def _watched(scenario: Scenario, page: Path | None, *, overwrite: bool) -> Scenario:
-    """Return a scenario that records what its page shows, if one is wanted; the run itself stays the same.
+    """Return a scenario that also records the data for its page, if requested. The run stays the same.
 
     Raises:
-        ResultsError: the page exists or cannot be written.
+        ResultsError: the page already exists or cannot be written.
 
     """
     from becalm.folders import check_writable
@@ -224,7 +229,7 @@ def _watched(scenario: Scenario, page: Path | None, *, overwrite: bool) -> Scena
 
 
 def _written(results: Results, page: Path | None, folder: Path, *, overwrite: bool) -> list[str]:
-    """Write the page of a run to a new file, if one is wanted; return its path for the user."""
+    """Write the page of a run to a new file, if requested, and return its path."""
     from becalm.folders import write_new
     from becalm.reports import report
 
@@ -242,7 +247,7 @@ def _entries(kind: str) -> list[Entry]:
         papers = dict.fromkeys(experiment.paper for experiment in _experiments())
         return [Entry(paper, _figures_of(paper), []) for paper in papers]
     if kind == "figures":
-        said = {each.id: f"{each.title}; {each.cost:g} s of a core per seed" for each in _experiments()}
+        said = {each.id: f"{each.title}; {each.cost:g} core-seconds per seed" for each in _experiments()}
         return [Entry(name, words, []) for name, words in said.items()]
     if kind == "claims":
         return [

@@ -1,4 +1,4 @@
-"""Panel "Papers and schemes": user-defined schemes, from a first file to a check."""
+"""Panel "Papers and schemes": creating and checking user-defined schemes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ def new_scheme(
         str, typer.Option(help="Scheme to start from: lipd, dctcp, ramp, input_triggered, rocev2.")
     ] = "lipd",
     header: Annotated[
-        bool, typer.Option("--header", help="Print the C header `becalm.h` instead, for libraries.")
+        bool,
+        typer.Option("--header", help="Print the C header `becalm.h` instead, for schemes in libraries."),
     ] = False,
     overwrite: Overwrite = False,
 ) -> None:
-    """Write a Python class with comments, as a start for your own scheme."""
+    """Write a commented Python class as a starting point for your own scheme."""
     from becalm._core import header as text_of_header
     from becalm.cli import console
     from becalm.folders import write_new
@@ -30,11 +31,11 @@ def new_scheme(
 
     if header:
         if file is not None:
-            stop("new-scheme: --header prints the header, and takes no FILE; use > becalm.h", BAD_INPUT)
+            stop("new-scheme: --header prints the header and takes no FILE; use > becalm.h", BAD_INPUT)
         typer.echo(text_of_header(), nl=False)
         return
     if file is None:
-        stop("new-scheme: needs FILE, such as mine.py, or --header", BAD_INPUT)
+        stop("new-scheme: needs a FILE, such as mine.py, or --header", BAD_INPUT)
     if file.suffix != ".py":
         stop(f"{file}: must end in .py; for C and other languages, --header prints the interface", BAD_INPUT)
     if like not in starts.names():
@@ -49,11 +50,16 @@ def new_scheme(
 
 def check_scheme(
     reference: Annotated[
-        str, typer.Argument(metavar="FILE:NAME", help="A class, or a library's scheme.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="FILE:NAME",
+            help="A class in a Python file, or a scheme in a library.",
+            show_default=False,
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the checks as JSON.")] = False,
 ) -> None:
-    """Check your own scheme against the rules that all schemes obey; exit code 1 if it breaks one."""
+    """Check your own scheme against the rules for all schemes; exit code 1 if it breaks one."""
     from becalm import contract
     from becalm.cli import console
     from becalm.schemes.loading import load

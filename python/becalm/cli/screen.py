@@ -11,19 +11,19 @@ from becalm.cli import console
 from becalm.sweeps.task import Done
 
 EVERY = 30.0
-"""Seconds between two lines if the output is not a terminal."""
+"""Seconds between lines if the output is not a terminal."""
 
 
 class Screen:
-    """One bar with runs found, done and failed, runs per second and time left; lines without a terminal."""
+    """A bar with runs found, done and failed, runs per second and time left, or lines without a terminal."""
 
     def __init__(self, total: int, found: int, width: int, *, quiet: bool) -> None:
         self.total = total
-        """Runs to compute."""
+        """Number of runs to compute."""
         self.found = found
         self.done = self.failed = 0
         self.wall = 0.0
-        """Seconds of the runs that were computed."""
+        """Total seconds of the computed runs."""
         self._width = width
         self._start = self._last = time.monotonic()
         self._lines = not quiet and not console.err.is_terminal
@@ -45,12 +45,12 @@ class Screen:
         self._bar.stop()
 
     def plan(self, total: int) -> None:
-        """Set the number of runs to compute, if it becomes known late."""
+        """Set the number of runs to compute once it is known."""
         self.total = total
 
     @property
     def seconds(self) -> float:
-        """Seconds since the beginning."""
+        """Seconds since the start."""
         return time.monotonic() - self._start
 
     def on_done(self, done: Done) -> None:
@@ -79,7 +79,7 @@ class Screen:
         if over:
             parts.append(f"{rate:.1f} runs/s")
         if self.done:
-            # Finished work distorts the estimate less than finished runs if long runs come first or last.
+            # Finished work gives a better estimate than finished runs if long runs come first or last.
             left = max(self.wall / self.done / self._width, 1 / rate) * (self.total - over)
             parts.append(f"{formats.seconds(left)} left")
         return ", ".join(parts)

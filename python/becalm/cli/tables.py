@@ -1,4 +1,4 @@
-"""Tables of the command line: numbers are never cut. A table wider than the screen continues below."""
+"""Tables of the command line. Numbers are never cut: a table wider than the screen continues below."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rich.text import Text
 from becalm.mistakes import printable
 
 MOST_NAME = 28
-"""Columns of the screen that a name may take before it is folded."""
+"""Screen columns that a name may occupy before it wraps."""
 _FRAME = 3
-"""Columns that a cell's border and padding take."""
+"""Screen columns of a cell's border and padding."""
 
 
 def safe(text: str) -> str:
@@ -24,10 +24,10 @@ def safe(text: str) -> str:
 
 
 class Whole(Table):
-    """A table whose first `text` columns are names, which fold, and whose others are numbers, which do not.
+    """A table whose first `text` columns are names, which wrap. The others are numbers, which do not wrap.
 
-    If the numbers do not fit next to the names, the last columns follow in further tables, each of which
-    repeats the names.
+    If the numbers do not fit next to the names, the last columns follow in further tables that repeat the
+    names.
     """
 
     def __init__(self, title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], text: int) -> None:
@@ -47,13 +47,13 @@ class Whole(Table):
             self.add_row(*[safe(row[place]) for place in places])
 
     def _least(self, place: int) -> int:
-        """Width of the numbers of a column, and of the longest word of its head."""
+        """Width of the numbers of a column and the longest word of its heading."""
         columns, rows = self.given
         words = [*columns[place].split(), *(row[place] for row in rows)]
         return max((cell_len(word) for word in words), default=1)
 
     def parts(self, width: int) -> Iterator[Whole]:
-        """Return it as tables of at most this width, provided that the names and any one column fit."""
+        """Split the table into tables of at most this width, if the names and any one column fit."""
         columns, rows = self.given
         names = [
             min(MOST_NAME, max(cell_len(text) for text in (columns[place], *(row[place] for row in rows))))
@@ -79,8 +79,8 @@ class Whole(Table):
         return made
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Render it, in parts where it is too wide."""
-        # A title set by rich would be as narrow as its table.
+        """Render the table, in parts if it is too wide."""
+        # Rich would wrap the title to the width of the table.
         yield Text(self.head, style="bold")
         for part in self.parts(options.max_width):
             yield from Table.__rich_console__(part, console, options)

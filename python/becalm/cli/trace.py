@@ -20,22 +20,22 @@ Pcap = Annotated[
     typer.Option("--pcap", metavar="LINK=FILE", help="Capture a link for Wireshark; repeatable."),
 ]
 Packets = Annotated[
-    Path | None, typer.Option(help="Write single packets to a Parquet file.", show_default=False)
+    Path | None, typer.Option(help="Write a table of packets to a Parquet file.", show_default=False)
 ]
 Chrome = Annotated[
     Path | None, typer.Option("--perfetto", help="Write a trace for ui.perfetto.dev to a JSON file.")
 ]
 Events = Annotated[
     Path | None,
-    typer.Option(help="Write the calls of markers and responses, with their answers, to a Parquet file."),
+    typer.Option(help="Write each call to a marking policy or response, with its result, to a Parquet file."),
 ]
 Chosen = Annotated[
     list[str] | None,
     typer.Option(
         "--trace",
         metavar="KEY=VALUE",
-        help="Limit the traces: flows=GROUP or number, links=A->B and switches=NAME, repeatable; from=TIME, "
-        "until=TIME, most=ROWS (100000).",
+        help="Limit the traces by flows=GROUP or flows=NUMBER, links=A->B, switches=NAME (all repeatable), "
+        "from=TIME, until=TIME, or most=ROWS (default: 100000).",
     ),
 ]
 _KEYS = ("flows", "links", "switches", "from", "until", "most")
@@ -43,7 +43,7 @@ _KEYS = ("flows", "links", "switches", "from", "until", "most")
 
 @dataclass(frozen=True)
 class Wanted:
-    """The traces that a command requests."""
+    """The requested traces."""
 
     captures: dict[str, Path]
     packets: Path | None
@@ -60,10 +60,10 @@ class Wanted:
         return [file for file in files if file is not None]
 
     def choice(self, scenario: Scenario) -> Choice | None:
-        """Return what to record of a scenario; None if nothing.
+        """Return what to record of a scenario, or None for nothing.
 
         Raises:
-            BecalmError: an unknown link or flow, or times that do not fit.
+            BecalmError: a link or flow is unknown, or the times do not fit.
 
         """
         from becalm.traces.record import Choice
@@ -76,10 +76,10 @@ class Wanted:
         return Choice(scenario, self.chosen.get("flows"), self._links(), switches, start, stop, self._most())
 
     def write(self, choice: Choice | None, *, quiet: bool) -> list[str]:
-        """Record replication 0 and write the files; return lines about them.
+        """Record replication 0, write the files, and return lines about them.
 
         Raises:
-            BecalmError: a file that cannot be written.
+            BecalmError: a file cannot be written.
 
         """
         from becalm.cli import console
@@ -101,12 +101,13 @@ class Wanted:
         lines = [f"traced to {file}" for file in self.files]
         if found.full:
             lines.append(
-                f"note: the traces end at {found.end / 1e6:.6g} us, where a table is full: --trace most=ROWS"
+                f"note: the traces end at {found.end / 1e6:.6g} us, because a table is full; "
+                "see --trace most=ROWS"
             )
         return lines
 
     def _links(self) -> list[str] | None:
-        """Return the links to record: only those of captures unless packets or a trace are written, too."""
+        """Return the links to record: only captured links, unless packets or a trace are also written."""
         links = self.chosen.get("links")
         if self.packets is not None or self.chrome is not None:
             return None if links is None else [*links, *self.captures]
@@ -133,10 +134,10 @@ def wanted(
     *,
     overwrite: bool = False,
 ) -> Wanted:
-    """Read the options; files that could not be written are refused before the run.
+    """Read the options, and refuse unwritable files before the run.
 
     Raises:
-        BecalmError: options that cannot be read, or have no effect.
+        BecalmError: an option cannot be read or has no effect, or a file cannot be written.
 
     """
     from becalm.folders import check_writable

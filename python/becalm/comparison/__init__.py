@@ -5,11 +5,13 @@
 
     comparison.compare(schemes=["none", "mine.toml"], scenes=["incast", "our_cluster.toml"], seeds=5)
 
-From the bottom up: `shelf` finds files by name, `scheme` and `scene` read what is compared, `merge` lays one
-over the other, `measure` takes one number per column from a run, `tuning` chooses values on other scenes,
-this file runs everything over several seeds, and `cells` writes the numbers.
-A scheme with a grid has two rows: one with the values of its source, and `NAME, tuned` with those that are
-best on other scenes. A scene whose rates have not settled with a scheme runs longer with it, up to `longest`.
+From the bottom up: `shelf` finds files by name, `scheme` and `scene` read schemes and scenes, `merge` applies
+a scheme to a scene, `measure` computes one number per column from a run, `tuning` chooses values on other
+scenes, this file runs everything with several seeds, and `cells` formats the numbers.
+
+A scheme with a grid has two rows: one with the values of its source, and `NAME, tuned` with the values that
+are best on other scenes. If a scheme's rates have not settled on a scene, the scene runs longer, up to
+`longest`.
 """
 
 from __future__ import annotations
@@ -41,10 +43,10 @@ __all__ = ["SEEDS", "Scene", "Scheme", "chosen_scenes", "chosen_schemes", "compa
 SEEDS = 3
 """Default number of seeds of a comparison."""
 SHORT = 0.2
-"""Length of short runs as a share of the full length."""
+"""Duration of short runs as a share of the full duration."""
 STEADY = 0.05
-"""A rate has settled if it changes by less than this share of itself between the halves of the measured time,
-or by no more than the variation over the seeds explains."""
+"""A rate has settled if its relative change between the halves of the measured time is less than this value,
+or is explained by the variation over the seeds."""
 
 Named = str | PathLike[str]
 
@@ -57,9 +59,9 @@ class _Pair:
     scheme: Scheme
     scenario: Scenario
     parameters: str = ""
-    """Values of a tuned row, and how they were chosen."""
+    """Values of a tuned row, and the reason for their choice."""
     factor: int = 1
-    """Length of the runs as a multiple of the scene's."""
+    """Duration of the runs as a multiple of the scene's."""
     rows: list[dict[str, float]] = field(default_factory=list)
     changes: list[dict[str, float]] = field(default_factory=list)
 
@@ -71,7 +73,7 @@ class _Pair:
 
     @property
     def settled(self) -> bool:
-        """Whether no rate still changes from the first half of the measured time to the second."""
+        """Whether all rates are the same in both halves of the measured time."""
         return all(self._steady(name) for name in (self.changes[0] if self.changes else ()))
 
     def _steady(self, group: str) -> bool:
@@ -92,26 +94,26 @@ def compare(
     """Run schemes on scenes.
 
     Args:
-        schemes: names or files of schemes, see `becalm.comparison.scheme`; all if not given.
-        scenes: names or files of scenes, see `becalm.comparison.scene`; all of becalm's if not given.
-        seeds: runs of each scheme on each scene; 3 if not given, 1 for short ones.
+        schemes: names or files of schemes, see `becalm.comparison.scheme`; default: all.
+        scenes: names or files of scenes, see `becalm.comparison.scene`; default: all of becalm's.
+        seeds: number of runs of each scheme on each scene; default: 3, or 1 for short runs.
         seed: the first seed.
-        short: runs of a fifth of the length, which are never extended.
-        threads: runs at once; None: as many as there are cores.
+        short: whether to run for a fifth of the time, without extensions.
+        threads: number of concurrent runs; None: one per core.
         progress: called after every finished run.
 
     Returns:
-        A table per scene, with one row per scheme, and a tuned one where it has a grid: `scheme`, `settled`,
-        `times` (how many times as long as the scene says it ran), `parameters` (of a tuned row), `warnings`
-        (about the values of the source), and for each column of `becalm.comparison.measure` its mean over the
-        seeds and the ends of the mean's 95% interval, `NAME_low` and `NAME_high`. `behind` is the `loss`
-        relative to that of the scheme with the least, seed by seed.
+        A table per scene, with one row per scheme, and a tuned row if the scheme has a grid. Columns are
+        `scheme`, `settled`, `times` (duration as a multiple of the scene's), `parameters` (of a tuned row),
+        `warnings` (about the values of the source), and for each column of `becalm.comparison.measure` its
+        mean over the seeds and the ends of the mean's 95% interval, `NAME_low` and `NAME_high`. `behind` is
+        the difference in `loss` from the scheme with the smallest loss, paired by seed.
 
     Raises:
-        BecalmError: a name that belongs to no scheme or scene and to no file.
-        ScenarioError: mistakes in a file, or a scheme that does not fit a scene.
-        FabricError: a run that cannot continue.
-        KeyboardInterrupt: Ctrl-C.
+        BecalmError: a name is neither a scheme or scene nor a file.
+        ScenarioError: a file is invalid, or a scheme does not fit a scene.
+        FabricError: a run cannot continue.
+        KeyboardInterrupt: Ctrl-C was pressed.
 
     """
     run = _Run(seed, seeds or (1 if short else SEEDS), threads, progress)
@@ -127,7 +129,7 @@ def compare(
 
 
 def chosen_schemes(given: Sequence[Named | Scheme] | None = None) -> list[Scheme]:
-    """Return the schemes with these names or files; if not given, becalm's own with all of its responses."""
+    """Return the schemes with the given names or files; default: becalm's own, covering all responses."""
     if given is not None:
         return [each if isinstance(each, Scheme) else _named(each) for each in given]
     known = [schemes_.find(name) for name in schemes_.names()]
@@ -139,7 +141,7 @@ def _named(name: Named) -> Scheme:
 
 
 def chosen_scenes(given: Sequence[Named | Scene] | None = None) -> list[Scene]:
-    """Return the scenes with these names or files; if not given, becalm's own."""
+    """Return the scenes with the given names or files; default: becalm's own."""
     return [each if isinstance(each, Scene) else scenes_.find(each) for each in given or scenes_.names()]
 
 
@@ -160,7 +162,7 @@ def _pairs(
 
 
 def _losses(scheme: Scheme, shown: Sequence[Scene], threads: int | None) -> tuning.Losses:
-    """Return the losses of a scheme's grid: the stored ones, or those of runs on other scenes."""
+    """Return the losses of a scheme's grid, either stored or from runs on other scenes."""
     known = tuning.stored(scheme)
     if known is not None:
         return known
@@ -171,7 +173,7 @@ def _losses(scheme: Scheme, shown: Sequence[Scene], threads: int | None) -> tuni
 
 @dataclass(frozen=True)
 class _Run:
-    """Runs of pairs with several seeds; their results are discarded as soon as they are measured."""
+    """Runs of pairs with several seeds, whose results are discarded after measurement."""
 
     seed: int
     seeds: int
@@ -190,7 +192,7 @@ class _Run:
                 _measure(pair, outcome)
 
     def _shown(self, number: int) -> Callable[[SweepProgress], object] | None:
-        """Return a callback that shows the progress of one seed as progress of all seeds."""
+        """Return a callback that reports one seed's progress as progress of all seeds."""
         show = self.progress
         if show is None:
             return None
@@ -218,7 +220,7 @@ def shown(compared: tuple[str, pl.DataFrame]) -> tuple[list[cells.Shown], list[s
 
 
 def to_json(table: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table as JSON has them, without columns that have no number."""
+    """Return the rows of a table for JSON, without columns that have no number."""
     return [
         {key: value for key, value in row.items() if not (isinstance(value, float) and math.isnan(value))}
         for row in table.to_dicts()
@@ -226,7 +228,7 @@ def to_json(table: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def _table(pairs: Sequence[_Pair]) -> pl.DataFrame:
-    """Return the table of a scene, with each scheme's loss relative to that of the best, seed by seed."""
+    """Return the table of a scene, including each scheme's loss relative to the best, paired by seed."""
     best = min(pairs, key=lambda pair: math.fsum(each["loss"] for each in pair.rows)).rows
     for pair in pairs:
         pair.rows = [

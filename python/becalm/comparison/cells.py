@@ -1,4 +1,4 @@
-"""Tables of a comparison as text: which columns there are, and how their numbers are written."""
+"""Tables of a comparison as text: the columns and the format of their numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Row = Mapping[str, Any]
 """A scheme's row: see `becalm.comparison.compare`. A column without a number may be missing."""
 
 UNSETTLED = "*"
-NOTE = f"{UNSETTLED} rates still changed in the longest run"
+NOTE = f"{UNSETTLED} rates were still changing in the longest run"
 
 
 class Shown(NamedTuple):
@@ -24,7 +24,7 @@ class Shown(NamedTuple):
 
 
 def tables(scene: str, rows: Sequence[Row]) -> list[Shown]:
-    """Return the tables of a scene: what its schemes do, and slowdowns of messages by size, if it has any."""
+    """Return the tables of a scene: measures of the schemes, and slowdowns of messages by size, if any."""
     there = [(name, head, write) for name, head, write in _COLUMNS if any(_has(row, name) for row in rows)]
     first = Shown(
         scene,
@@ -66,7 +66,7 @@ def _cell(row: Row, name: str, write: Callable[[float, float], str]) -> str:
 
 
 def _classes(rows: Sequence[Row]) -> list[str]:
-    """Return the classes of messages that any row has, in their order."""
+    """Return the classes of messages in any row, in order."""
     first = f"_{PERCENTILES[0]}"
     names = [
         key[len("slowdown_") : -len(first)]
@@ -83,18 +83,18 @@ def _slowdowns(row: Row, name: str) -> str:
 
 
 def _three(value: float) -> str:
-    """Return a number with three digits, but with all digits before the point."""
+    """Return a number with three significant digits, and all digits before the decimal point."""
     digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
     return f"{value:.{digits}f}"
 
 
 def _reach(half: str) -> str:
-    """Return half of an interval as text; empty if all its digits are 0."""
+    """Return half of an interval as text; empty if all digits are 0."""
     return f" +-{half}" if half.strip("0.") else ""
 
 
 def _share(value: float, reach: float) -> str:
-    # A queue that drains delivers more than is offered in the meantime.
+    # While a queue drains, it delivers more than is offered.
     return f"{100 * min(value, 1.0):.1f}%{_reach(f'{100 * reach:.1f}')}"
 
 

@@ -28,27 +28,27 @@ COLUMNS = (
     "unended",
     "unfinished",
 )
-"""Columns of every scene, except those that have no number there:
+"""Columns of every scene, except columns without a number:
 
-- `background`: share of the traffic offered by the groups of `background` that arrived;
+- `background`: delivered share of the traffic that the groups of `background` offer;
 - `background_latency`: mean latency of their messages in s, from posting to delivery;
 - `link`: utilization of the scene's link;
 - `jain`: fairness among the flows of the contributors;
 - `hot_latency`: mean latency of the contributors' messages in s;
 - `buffer`: mean number of packets in the fullest input buffer;
-- `paused`: share of time for which the most paused link was paused; 0 without pauses;
+- `paused`: share of time in which the most paused link was paused; 0 without pauses;
 - `job`: largest slowdown of a job compared with running alone;
 - `job_time`: the longest time of a job in s;
-- `unended`: share of jobs that did not end; no number if all did;
+- `unended`: share of jobs that did not end; no number if all ended;
 - `unfinished`: share of posted messages that were not delivered.
 
-In addition, `loss`, and `slowdown_CLASS_P`: percentile P of the slowdowns of a class of messages by size,
-from `classes`.
+There are also `loss` and `slowdown_CLASS_P`, percentile P of the slowdowns in a size class of messages from
+`classes`.
 """
 
 
 def classes(scene: Scene) -> list[tuple[str, pl.Expr]]:
-    """Return the classes of messages by size: names such as `to 30 kB`, and the sizes in them."""
+    """Return the size classes of messages: names such as `to 30 kB`, and their ranges of sizes."""
     size, found, last = pl.col("bytes"), [], 0
     for bound in scene.sizes:
         name = f"to {_bytes(bound)}" if last == 0 else f"{_bytes(last)} to {_bytes(bound)}"
@@ -66,7 +66,7 @@ def _bytes(size: int) -> str:
 
 
 def row(scene: Scene, results: Results) -> dict[str, float]:
-    """Return the numbers of a run; NaN where the scene has none."""
+    """Return the numbers of a run, with NaN where the scene has none."""
     found = dict.fromkeys(COLUMNS, math.nan)
     flows, groups = results.flows, pl.col("group")
     background, hot = groups.is_in(scene.background), groups.is_in(scene.contributors)
@@ -93,11 +93,11 @@ def row(scene: Scene, results: Results) -> dict[str, float]:
 
 
 def loss(found: Mapping[str, float]) -> float:
-    """Return one number for a run, 0 at best: the sum of the shortfalls of its columns.
+    """Return the loss of a run, 0 at best: the weighted sum of the shortfalls of its columns.
 
-    The shortfall of the background counts 1, the share of a job's time that it waits for others 1 (1 in full
-    if it does not end), an idle part of the link 1/2, unfairness 1/4, and a decade of the slowdown that 1% of
-    messages exceed 1/4.
+    The weights are 1 for the shortfall of the background, 1 for the share of a job's time that it waits for
+    others (the full time if the job does not end), 1/2 for the idle share of the link, 1/4 for unfairness,
+    and 1/4 for each decade of the 99th percentile of the slowdown.
     """
     nothing: dict[str, float] = {"background": 1, "link": 1, "jain": 1, "job": 1, "slowdown_all_99": 1}
     there = {**nothing, **{key: value for key, value in found.items() if not math.isnan(value)}}
@@ -115,14 +115,14 @@ def _ratio(above: float, below: float) -> float:
 
 
 def _latency(flows: pl.DataFrame) -> float:
-    """Mean over the messages of all flows, in s."""
+    """Return the mean latency over the messages of all flows, in s."""
     some = flows.filter(pl.col("messages") > 0)
     messages = some["messages"].to_numpy()
     return float(some["latency_mean"].to_numpy() @ messages / messages.sum()) if messages.size else math.nan
 
 
 def _paused(results: Results) -> float:
-    """Largest share of the measured time for which a link was paused."""
+    """Return the share of the measured time in which the most paused link was paused."""
     pauses = results.tables.get("pauses")
     return 0.0 if pauses is None else float(pauses["paused_share"].to_numpy().max())
 
@@ -141,9 +141,9 @@ def _slowdowns(scene: Scene, results: Results) -> dict[str, float]:
 
 
 def change(scene: Scene, results: Results) -> dict[str, float]:
-    """Return the change of each group's rate between the halves of the measured time, over their mean.
+    """Return the change of each group's rate between the halves of the measured time, relative to the mean.
 
-    Rates below a fifth of the link rate count as a fifth: their changes hardly matter.
+    Rates below a fifth of the link rate count as a fifth, because their changes hardly matter.
     """
     run = results.scenario.resolved["run"]
     series = results.series.filter(

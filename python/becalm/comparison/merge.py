@@ -1,4 +1,4 @@
-"""A scheme laid over a scene."""
+"""Applies schemes to scenes."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _RESTART = re.compile(r"flows\[(\d+)\]\.restart")
 def controlled(scene: Scene, scheme: Scheme) -> Scenario:
     """Return the scenario of a scheme on a scene.
 
-    A group's `restart` is left out where it has no effect with the scheme.
+    A group's `restart` is omitted if it has no effect with the scheme.
 
     Raises:
-        ScenarioError: the scheme does not fit the scene, or one of the two has mistakes.
+        ScenarioError: the scheme does not fit the scene, or either is invalid.
 
     """
     found = _bare(scene, scheme)
@@ -36,15 +36,15 @@ def uncontrolled(path: str | PathLike[str]) -> Scenario:
     """Return a scene as a scenario without congestion control.
 
     Raises:
-        FileNotFoundError: no such file.
-        ScenarioError: with all mistakes of `[compare]`, or those of the rest.
+        FileNotFoundError: the file does not exist.
+        ScenarioError: the scene is invalid; the error lists the mistakes in `[compare]`, or else in the rest.
 
     """
     return controlled(read(path), find("none"))
 
 
 def _bare(scene: Scene, scheme: Scheme) -> Scenario:
-    """Return the scenario with the scheme's own values."""
+    """Return the scenario with the scheme's original values."""
     if scheme.guideline is not None:
         bare = _scenario(_laid_over(scene, scheme, {}), scene, scheme)
         settings = manager.recommend(bare, hot_spot_degree=scene.hot_spot_degree, guideline=scheme.guideline)
@@ -66,14 +66,14 @@ def _tuned(scenario: Scenario, point: Table) -> Scenario:
 
 
 def _buffer(scenario: Scenario) -> float:
-    """Return the bytes of an input buffer."""
+    """Return the size of an input buffer in bytes."""
     text = scenario.resolved["switch"]["buffer"]
     size = core_bytes(text)
     return float(text.split()[0]) * scenario.summary["packet_bytes"] if size is None else float(size)
 
 
 def unreached(scenario: Scenario) -> list[str]:
-    """Return warnings about marking thresholds that the packets of one input never reach."""
+    """Return warnings about marking thresholds that packets from a single input never reach."""
     ramp, facts = scenario.resolved["marking"].get("ramp"), scenario.summary
     if ramp is None or scenario.resolved["switch"]["buffer"] == "unlimited":
         return []
@@ -87,12 +87,12 @@ def unreached(scenario: Scenario) -> list[str]:
 
 
 def accepted(scene: Scene, scheme: Scheme) -> Scheme:
-    """Return a scheme that has only a response, with the first marking and echo that a scene accepts with it.
+    """Complete a scheme that has only a response with the first marking and echo that a scene accepts.
 
-    Its name includes both.
+    The name of the result includes both.
 
     Raises:
-        BecalmError: no marking and echo fit.
+        BecalmError: no marking and echo fit the scheme.
 
     """
     for tables in _companions():
@@ -104,11 +104,13 @@ def accepted(scene: Scene, scheme: Scheme) -> Scheme:
         except ScenarioError:
             continue
         return whole
-    raise BecalmError(f"scheme `{scheme.name}`: no marking and echo fit it on the scene {scene.name}")
+    raise BecalmError(
+        f"scheme `{scheme.name}`: no combination of marking and echo suits it on the scene {scene.name}"
+    )
 
 
 def _companions() -> Iterator[Table]:
-    """Yield pairs of marking and echo with their defaults; those without marks come first."""
+    """Yield pairs of marking and echo with their defaults, those without marks first."""
     catalogue = contents.catalogue()
     markings = sorted((entry.name for entry in catalogue["marking"]), key=lambda name: name != "none")
     for marking in markings:
@@ -117,7 +119,7 @@ def _companions() -> Iterator[Table]:
 
 
 def _laid_over(scene: Scene, scheme: Scheme, control: Table) -> Table:
-    """Return the tables of a scene combined with those of a scheme and its congestion control."""
+    """Return the tables of a scene combined with a scheme's tables and congestion control."""
     data = {**scene.data, **{key: control[key] for key in CHOSEN if key in control}}
     for key in LAID_OVER:
         if key in scheme.tables:

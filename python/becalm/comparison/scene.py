@@ -1,7 +1,7 @@
-"""A scene as a file: a scenario, and what is measured on it.
+"""A scene as a file: a scenario and its measurements.
 
-A scene is any scenario. Its marking, echo and response are those of the schemes. A table `[compare]` says
-what is measured:
+A scene is any scenario. The schemes replace its marking, echo and response. A table `[compare]` defines the
+measurements:
 
 [compare]
 name = "hot spot"
@@ -11,13 +11,13 @@ link = "leaf3->H31"
 
 | key | meaning |
 |---|---|
-| `name` | the scene's name; the file's name if left out |
-| `background` | groups of flows that congestion should not touch |
-| `contributors` | groups of flows that cause it |
-| `link` | the link that they fill |
-| `hot_spot_degree` | sources that send to one host, for the guidelines of IBTA congestion control |
-| `sizes` | bounds in bytes between classes of messages, for slowdowns by size; needs `observe.messages` |
-| `longest` | largest factor by which the scene may run longer until its rates have settled; 1: never longer |
+| `name` | the scene's name; default: the file's name |
+| `background` | groups of flows that congestion should not affect |
+| `contributors` | groups of flows that cause congestion |
+| `link` | the link that the contributors fill |
+| `hot_spot_degree` | number of sources that send to one host, for the guidelines of IBTA congestion control |
+| `sizes` | bounds in bytes between size classes of messages, for slowdowns; requires `observe.messages` |
+| `longest` | largest factor by which the scene may run longer until its rates settle; 1: never longer |
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from becalm.quantities import seconds
 
 PART = "compare"
 ORDER = ("dumbbell", "hot_spot", "incast", "storage", "all_reduce", "websearch")
-"""Scenes that come first; others follow by name."""
+"""Scenes that come first. Others follow by name."""
 SIZES = (30_000, 1_000_000)
 LONGEST = 4
 MOST = 1024
@@ -49,7 +49,7 @@ MOST = 1024
 
 @dataclass(frozen=True)
 class Scene:
-    """A scenario for all schemes, and what is measured on it."""
+    """A scenario for all schemes, and its measurements."""
 
     name: str
     data: Table
@@ -63,7 +63,7 @@ class Scene:
 
     @property
     def settles(self) -> bool:
-        """Whether rates can settle: not if the run ends with its messages or jobs."""
+        """Whether rates can settle. They cannot if the run ends when its messages or jobs end."""
         return str(self.data["run"].get("end", "duration")) == "duration"
 
     def times(self, factor: float) -> Scene:
@@ -89,7 +89,7 @@ def _scaled(time: str, factor: float) -> str:
 
 def _rising(sizes: list[int]) -> list[int]:
     if sizes != sorted(set(sizes)):
-        raise wrong("must be a list of rising numbers of bytes")
+        raise wrong("must be an ascending list of sizes in bytes")
     return sizes
 
 
@@ -117,7 +117,7 @@ class _File(Part):
 
 
 def is_scene(path: str | PathLike[str]) -> bool:
-    """Return whether a path is a TOML file that has the table of a scene."""
+    """Return whether a path is a TOML file with the table `[compare]`."""
     if not Path(path).is_file():
         return False
     try:
@@ -130,8 +130,8 @@ def read(path: str | PathLike[str]) -> Scene:
     """Read a scene.
 
     Raises:
-        FileNotFoundError: no such file.
-        ScenarioError: all mistakes in `[compare]`; those in the scenario are reported with the first scheme.
+        FileNotFoundError: the file does not exist.
+        ScenarioError: `[compare]` is invalid; mistakes in the scenario are reported with the first scheme.
 
     """
     data, mistakes = documents.parse(read_text(path), str(path))
@@ -139,7 +139,7 @@ def read(path: str | PathLike[str]) -> Scene:
     for kind in ("flows", "jobs"):
         for place, group in _groups(data, kind):
             if "response" in group:
-                mistakes.add(None, f"{kind}[{place}].response", "", "a scene has none: the schemes set it")
+                mistakes.add(None, f"{kind}[{place}].response", "", "is set by the schemes instead")
     said = found.compare if found else _Compare()
     known = [str(group.get("name")) for _, group in _groups(data, "flows")]
     for key, names in (("background", said.background), ("contributors", said.contributors)):
@@ -161,7 +161,7 @@ def read(path: str | PathLike[str]) -> Scene:
 
 
 def _groups(data: Table, kind: str) -> Iterator[tuple[int, Table]]:
-    """Yield the groups that can be read; mistakes in the others are reported with the first scheme."""
+    """Yield the valid groups. Mistakes in others are reported with the first scheme."""
     found = data.get(kind, [])
     for place, group in enumerate(found if isinstance(found, list) else []):
         if isinstance(group, dict):

@@ -1,4 +1,4 @@
-"""A scheme as a file: what is laid over a scene.
+"""A scheme as a file: changes to apply to a scene.
 
 name = "LIPD"
 [marking.input_triggered]
@@ -7,10 +7,10 @@ name = "LIPD"
 
 | key | meaning |
 |---|---|
-| `name` | the scheme's name in tables; the file's name if left out |
-| `marking`, `echo`, `response` | replace the scene's; the defaults of a scenario if left out |
-| `switch`, `adapter`, `packet` | laid over the scene's, key by key |
-| `guideline` | in place of the three: the guideline of `becalm manage` that derives them from the scene |
+| `name` | the scheme's name in tables; default: the file's name |
+| `marking`, `echo`, `response` | replace the scene's tables; default: the defaults of a scenario |
+| `switch`, `adapter`, `packet` | merged with the scene's tables, key by key |
+| `guideline` | instead of these three: the guideline of `becalm manage` that derives them from the scene |
 | `tune` | values of some keys, for a tuned row: see `becalm.comparison.tuning` |
 """
 
@@ -31,34 +31,34 @@ from becalm.documents import Part, Table, one_of, wrong
 from becalm.schemes.loading import Provided, load
 
 CHOSEN = ("marking", "echo", "response")
-"""Tables that replace the scene's."""
+"""Tables that replace the scene's tables."""
 LAID_OVER = ("switch", "adapter", "packet")
-"""Tables that are laid over the scene's, key by key."""
+"""Tables that are merged with the scene's tables, key by key."""
 KEYS = ("name", "guideline", *CHOSEN, *LAID_OVER)
 
 ORDER = (
     *("none", "pfc", "window_1", "lipd", "fimd", "aimd", "ibta_pfister", "ibta_gran", "binary_feedback"),
     *("dcqcn", "dcqcn_pfc", "dctcp", "timely", "timely_patched", "swift", "hpcc", "hpcc_pfc"),
 )
-"""Schemes that come first in tables; others follow by name."""
+"""Schemes that come first in tables. Others follow by name."""
 
 MOST = 24
 """Maximum number of points in a grid."""
 
 NO_SCHEMES = ("none", "fixed", "table", "external")
-"""Responses that are not schemes by themselves: they have no feedback, or no behaviour of their own."""
+"""Responses that are not schemes on their own, because they use no feedback or define no behaviour."""
 
 COMPANIONS: dict[str, Table] = {
     "response": {"marking": {"input_triggered": {}}, "echo": {"ack": {}}},
     "marking": {"echo": {"ack": {}}, "response": {"lipd": {}}},
     "echo": {"marking": {"ramp": {}}, "response": {"dcqcn": {}}},
 }
-"""The companions of a user-defined scheme, by its seam: those of LIPD or, for an echo, of DCQCN."""
+"""The companions of a user-defined scheme by seam: LIPD's, or DCQCN's for an echo."""
 
 
 @dataclass(frozen=True)
 class Scheme:
-    """Congestion control that can be laid over any scene."""
+    """Congestion control that can be applied to any scene."""
 
     name: str
     tables: Table = field(default_factory=dict)
@@ -68,16 +68,16 @@ class Scheme:
     own: tuple[Provided, ...] = ()
     """User-defined schemes that the tables name."""
     tune: Table = field(default_factory=dict)
-    """Values of keys of a scenario from which the tuned row is chosen."""
+    """Values of scenario keys, from which the tuned row is chosen."""
     values: Table = field(default_factory=dict)
-    """The point of `tune` that it uses, if any."""
+    """The point of `tune` that the scheme uses, if any."""
 
 
 def of_code(reference: str) -> Scheme:
     """Return a user-defined scheme, FILE:NAME, with its `COMPANIONS`.
 
     Raises:
-        SchemeError: it cannot be loaded.
+        SchemeError: the scheme cannot be loaded.
 
     """
     own = load(reference)
@@ -100,7 +100,7 @@ class _File(Part):
     tune: dict[str, Annotated[list[str | int | float], Field(min_length=1)]] = Field({})
 
     def tables(self) -> Table:
-        """Return the tables of a scenario that are set."""
+        """Return the scenario tables that the scheme sets."""
         return self.model_dump(include={*CHOSEN, *LAID_OVER}, exclude_none=True)
 
     @model_validator(mode="after")
@@ -109,7 +109,7 @@ class _File(Part):
         if self.guideline is None and not there:
             raise wrong("sets nothing", ", ".join(KEYS[1:]))
         if self.guideline is not None and (both := [key for key in CHOSEN if key in there]):
-            raise wrong(f"{', '.join(both)}: not together with guideline, which derives it")
+            raise wrong(f"{', '.join(both)}: cannot be combined with guideline, which derives the value")
         points = math.prod(map(len, self.tune.values()))
         if points > MOST:
             raise wrong(f"tune: {points} points", f"at most {MOST}")
@@ -120,8 +120,8 @@ def read(path: str | PathLike[str]) -> Scheme:
     """Read a scheme.
 
     Raises:
-        FileNotFoundError: no such file.
-        ScenarioError: all mistakes in the file; the first scene reveals those in values of its tables.
+        FileNotFoundError: the file does not exist.
+        ScenarioError: the file is invalid; mistakes in its tables' values are reported with the first scene.
 
     """
     found, _ = documents.read(path, _File)
@@ -129,10 +129,10 @@ def read(path: str | PathLike[str]) -> Scheme:
 
 
 def unnamed(known: Sequence[Scheme]) -> list[Scheme]:
-    """Return a scheme with all defaults for each response of this build of becalm that no known scheme has.
+    """Return a scheme with default values for each response of this build that no known scheme uses.
 
-    Thus responses from a list outside becalm are compared, too. The schemes have neither marking nor echo:
-    `merge.accepted` takes the first ones that a scene accepts.
+    This also covers responses that are added outside becalm. The schemes have neither marking nor echo, and
+    `merge.accepted` chooses the first ones that a scene accepts.
     """
     catalogue = contents.catalogue()
     has = {name for scheme in known for name in scheme.tables.get("response", {})}

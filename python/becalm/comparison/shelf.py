@@ -19,9 +19,9 @@ class Shelf(Generic[T]):
     """A folder of TOML files of one kind."""
 
     kind: str
-    """Name of such a file in messages."""
+    """Name of the kind of file in messages."""
     order: Sequence[str]
-    """Names that come first; others follow alphabetically."""
+    """Names that come first. Others follow alphabetically."""
     read: Callable[[Path], T]
     """Reads a file."""
 
@@ -37,10 +37,10 @@ class Shelf(Generic[T]):
         return sorted(there, key=lambda name: (first.get(name, len(first)), name))
 
     def path(self, name: str | PathLike[str]) -> Path:
-        """Return the file with this name on the shelf, or a file anywhere.
+        """Return the file with a name on the shelf, or any other file.
 
         Raises:
-            BecalmError: no such name and no such file; the message lists the names.
+            BecalmError: neither the name nor the file exists; the message lists the names.
 
         """
         names = self.names()
@@ -54,11 +54,11 @@ class Shelf(Generic[T]):
         )
 
     def find(self, name: str | PathLike[str]) -> T:
-        """Return the content of the file with this name on the shelf, or of a file anywhere.
+        """Return the content of the file with a name on the shelf, or of any other file.
 
         Raises:
-            BecalmError: no such name and no such file; the message lists the names.
-            ScenarioError: all mistakes in the file.
+            BecalmError: neither the name nor the file exists; the message lists the names.
+            ScenarioError: the file is invalid; the error lists all mistakes.
 
         """
         return self.read(self.path(name))

@@ -1,10 +1,10 @@
-"""The tuned row of a scheme: the best point of its grid on scenes other than the one that is shown.
+"""The tuned row of a scheme: the best point of its grid on all scenes except the one shown.
 
-A scheme's file has a table `[tune]`: values for a key of a scenario, or for several keys with the same value,
-separated by spaces. A text such as `"0.5 buffers"` is a share of an input buffer of the scene, in kB;
-thresholds given this way do not grow with the rate of the port. The grid has at most 24 points; a scene omits
-those that are invalid for it. `tuned.json` has the loss of every point for becalm's own schemes and scenes,
-from runs of half the length with one seed; `make compare` rewrites it.
+A scheme's file has a table `[tune]` with values for a scenario key, or for several keys with the same value,
+separated by spaces. A text such as `"0.5 buffers"` is a share of the scene's input buffer, in kB. Such
+thresholds do not grow with the rate of the port. The grid has at most 24 points, and a scene omits points
+that are invalid for it. `tuned.json` contains the loss of every point for becalm's own schemes and scenes,
+from runs of half the duration with one seed. `make compare` rewrites it.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ from becalm.lab.runner import Lab
 from becalm.progress import SweepProgress
 
 LENGTH = 0.5
-"""Length of the runs of a grid as a share of the full length."""
+"""Duration of the runs of a grid as a share of the full duration."""
 STORED = Path(__file__).parent / "tuned.json"
 
 Losses = Mapping[str, Sequence[float | None]]
-"""By scene: the loss of every point of a grid, in order; None if the point is invalid for the scene."""
+"""Losses of the points of a grid by scene, in order, with None for points that are invalid for the scene."""
 
 
 class Choice(NamedTuple):
-    """The point of a grid that is best on some scenes."""
+    """The best point of a grid on some scenes."""
 
     point: dict[str, Any]
     losses: list[float | None]
-    """Mean loss of every point over these scenes; None if it is invalid for one of them."""
+    """Mean loss of every point over these scenes; None if the point is invalid for any of them."""
 
     @property
     def words(self) -> str:
-        """Its values, and how much they matter."""
+        """The chosen values, and the losses of the grid."""
         known = sorted(each for each in self.losses if each is not None)
         keys = {keys: " and ".join(key.rpartition(".")[2] for key in keys.split()) for keys in self.point}
         values = ", ".join(f"{keys[key]} = {value}" for key, value in self.point.items())
@@ -52,7 +52,7 @@ class Choice(NamedTuple):
 
 
 def grid(scheme: Scheme) -> list[dict[str, Any]]:
-    """Return the points of a scheme's grid; empty if its file has no table `[tune]`."""
+    """Return the points of a scheme's grid, or an empty list if its file has no table `[tune]`."""
     keys, values = list(scheme.tune), list(scheme.tune.values())
     return [dict(zip(keys, point, strict=True)) for point in itertools.product(*values)] if keys else []
 
@@ -63,7 +63,7 @@ def losses(
     threads: int | None = None,
     progress: Callable[[SweepProgress], object] | None = None,
 ) -> dict[str, list[float | None]]:
-    """Run a scheme's grid on scenes, each for half of its time, and return the losses."""
+    """Run a scheme's grid on scenes, each for half of its duration, and return the losses."""
     found: dict[str, list[float | None]] = {}
     for scene in scenes:
         points = []
@@ -79,13 +79,13 @@ def losses(
 
 
 def stored(scheme: Scheme) -> Losses | None:
-    """Return the losses of a scheme's grid in `tuned.json`; None if it has none, or those of another grid."""
+    """Return the losses of a scheme's grid in `tuned.json`; None if they are missing or for another grid."""
     entry = json.loads(STORED.read_text(encoding="utf-8")).get(scheme.name) if STORED.exists() else None
     return entry["losses"] if entry and entry["grid"] == grid(scheme) else None
 
 
 def best(scheme: Scheme, found: Losses, shown: str) -> Choice:
-    """Return the point with the least mean loss over all scenes except the one that is shown."""
+    """Return the point with the smallest mean loss over all scenes except the one shown."""
     others = [values for name, values in found.items() if name != shown]
     columns = zip(*others, strict=True)
     means = [None if None in each else sum(map(float, each)) / len(each) for each in columns]

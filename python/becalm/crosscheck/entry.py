@@ -37,9 +37,9 @@ from becalm.scenario import Scenario, load
 _HERE = Path(__file__).parents[1] / "crosschecks"
 # In a checkout the folder is a link, which not every system supports.
 FOLDER = _HERE if _HERE.is_dir() else Path(__file__).parents[3] / "crosschecks"
-"""The folder of the entries that come with becalm."""
+"""Folder of the entries that are installed with becalm."""
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "B": 1.0, "kB": 1e3, "Gb/s": 1.25e8, "": 1.0}
-"""Units of values, in SI units; `Quantity.scale` gives any other unit."""
+"""Sizes of units in SI units. `Quantity.scale` defines any other unit."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class Program:
     built: str
     """Compiler and options."""
     parameters: str
-    """Parameters and input files in words; those of a single case are in `Case.peer`."""
+    """Description of parameters and input files. `Case.peer` contains the parameters of a single case."""
     again: str = ""
-    """How to make the reference again with the user's own copy of the program."""
+    """Script that reproduces the reference with the user's own copy of the program."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Quantity:
     kind: Kind
     unit: str = ""
     scale: float = 1.0
-    """SI units in one unit of `unit`."""
+    """Size of `unit` in SI units."""
     options: Mapping[str, Any] = field(default_factory=dict)
     """Options of the measure."""
 
@@ -85,24 +85,24 @@ class Case:
     values: Mapping[str, float | tuple[float, ...]]
     """Reference values by key of the quantity; samples for a distribution."""
     changes: Mapping[str, Any]
-    """Changes to the scenario, in the form that `Scenario.replace` accepts."""
+    """Changes to the scenario, as `Scenario.replace` accepts them."""
     scenario: str
     """File of the scenario."""
     seeds: int
-    """Number of seeds of becalm's runs, whose mean counts."""
+    """Number of seeds of becalm's runs. The mean over the seeds is compared."""
     peer: Mapping[str, Any]
     """Parameters of the other program for this case."""
     why: Mapping[str, str]
     """Explanation of each quantity outside its tolerance, by key."""
     spread: Mapping[str, float]
-    """Half of the range over the other program's seeds, by key."""
+    """Half the range over the other program's seeds, by key."""
     x: float | None = None
     """Horizontal position in the picture."""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """How the entry is drawn: quantities over the cases' `x`, or distributions."""
+    """Figure of the entry: quantities over the cases' `x`, or distributions."""
 
     x: str
     y: str
@@ -123,13 +123,13 @@ class Entry:
     cases: tuple[Case, ...]
     picture: Picture
     short: bool
-    """Whether it is part of the short comparison that runs with every change."""
+    """Whether the short comparison, which runs with every change, includes the entry."""
 
     def scenario(self, case: Case) -> Scenario:
         """Return the scenario of a case.
 
         Raises:
-            ScenarioError: it has mistakes.
+            ScenarioError: the scenario has mistakes.
 
         """
         scenario = load(self.folder / case.scenario)
@@ -142,10 +142,10 @@ def names() -> list[str]:
 
 
 def find(name: str, folder: Path | None = None) -> Entry:
-    """Read an entry by its name, or from another folder of entries.
+    """Read an entry by its name, from `folder` or from the installed entries.
 
     Raises:
-        BecalmError: there is none, or it has mistakes.
+        BecalmError: the entry does not exist or has mistakes.
 
     """
     folder = FOLDER if folder is None else folder

@@ -1,7 +1,7 @@
-"""Numbers from a run, in SI units, which the entries compare.
+"""Numbers from a run, in SI units, for the comparisons of entries.
 
-A measure is a function of results, and of options in the table of its quantity. It returns a number, or all
-samples if a distribution is compared.
+A measure is a function of results and of options from the quantity's table. It returns a number or, for a
+distribution, all samples.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _messages(results: Results, group: str | None, below: float | None) -> pl.Da
 
 
 def _times(results: Results, group: str | None, until: str, below: float | None = None) -> pl.Series:
-    """Return times from the posting of messages until they are `delivered` or `acknowledged` [s]."""
+    """Return the times from messages' posting until `until`: `delivered` or `acknowledged` [s]."""
     return _messages(results, group, below).select(time=pl.col(until) - pl.col("posted"))["time"]
 
 
@@ -56,7 +56,7 @@ def completion_max(results: Results, group: str | None = None, until: str = "ack
 def completion_at(
     results: Results, at: float, group: str | None = None, until: str = "acknowledged"
 ) -> float:
-    """Completion time that a share of the messages does not exceed [s]."""
+    """Quantile `at` of the completion times of messages [s]."""
     return _number(_times(results, group, until).quantile(at, "linear"))
 
 
@@ -64,7 +64,7 @@ def completion_at(
 def completions(
     results: Results, group: str | None = None, until: str = "acknowledged", below: float | None = None
 ) -> list[float]:
-    """Completion times of all messages, or of those up to a size [s]."""
+    """Completion times of all messages, or of messages up to a size [s]."""
     return _times(results, group, until, below).to_list()
 
 
@@ -74,13 +74,13 @@ def _link(table: pl.DataFrame, sender: str, receiver: str) -> pl.DataFrame:
 
 @_measure
 def queue_mean(results: Results, sender: str, receiver: str) -> float:
-    """Mean number of bytes that wait for a link [B]."""
+    """Mean number of bytes waiting for a link [B]."""
     return _number(_link(results.table("queues"), sender, receiver)["mean"].sum())
 
 
 @_measure
 def queue_max(results: Results, sender: str, receiver: str) -> float:
-    """Largest number of bytes that waited for a link [B]."""
+    """Largest number of bytes waiting for a link [B]."""
     return _number(_link(results.table("queues"), sender, receiver)["max"].max())
 
 
@@ -111,7 +111,7 @@ def rank_end(results: Results, rank: int) -> float:
 
 @_measure
 def latency_mean(results: Results, group: str | None = None) -> float:
-    """Mean latency of delivered packets, all with the same weight [s]."""
+    """Mean latency of all delivered packets, equally weighted [s]."""
     flows = results.table("flows")
     flows = flows if group is None else flows.filter(pl.col("group") == group)
     flows = flows.filter(pl.col("delivered_packets") > 0)
@@ -121,13 +121,13 @@ def latency_mean(results: Results, group: str | None = None) -> float:
 
 @_measure
 def accepted(results: Results) -> float:
-    """Delivered bytes over what the hosts' links can carry; the mean over the hosts that send."""
+    """Mean over sending hosts of delivered bytes, relative to the capacity of the host's link."""
     return _number(results.table("groups")["share"].sum()) / results.table("flows")["source"].n_unique()
 
 
 @_measure
 def rate(results: Results, group: str | None = None) -> float:
-    """Rate of a group's flows together [B/s]."""
+    """Total rate of a group's flows [B/s]."""
     groups = results.table("groups")
     return _number((groups if group is None else groups.filter(pl.col("group") == group))["rate"].sum())
 

@@ -1,4 +1,4 @@
-"""Results of a comparison, as rows of tables and as the page `docs/crosschecks.md`."""
+"""Converts results of a comparison to table rows and to the page `docs/crosschecks.md`."""
 
 from __future__ import annotations
 
@@ -13,37 +13,35 @@ COLUMNS = ("case", "quantity", "unit", "reference", "becalm", "difference", "tol
 HEAD = """\
 # becalm and other simulators
 
-Written by `make crosscheck`. Each entry is a scene that another program has simulated: its numbers, with
-version and parameters, are in the folder `crosschecks`, and becalm's side is run when this page is written.
-`becalm crosscheck NAME` runs one. If you have the other program, `tools/crosscheck/again.py NAME` reproduces
-its numbers.
+`make crosscheck` runs becalm's side of all entries and writes this page. Each entry is a scene that another
+program has simulated. `becalm crosscheck NAME` runs one entry. If you have the other program,
+`tools/crosscheck/again.py NAME` reproduces its numbers.
 
 {score}.
 
-Tolerances follow from the kind of a quantity, are the same for all programs, and were fixed before the
-comparison:
+Tolerances depend only on the kind of a quantity and were fixed before the comparison:
 
 {kinds}
 
-A quantity outside its tolerance stays in the table. It is *explained* if a rule of either program is known to
-cause the difference, and *differs* if none is.
+A quantity outside its tolerance is *explained* if a rule of either program is known to cause the difference;
+otherwise it *differs*.
 """
 
 
 def verdict(found: Found) -> str:
-    """Return the verdict on a quantity in a word."""
+    """Return the verdict on a quantity as one word."""
     if found.agrees:
         return AGREES
     return EXPLAINED if found.why else DIFFERS
 
 
 def number(value: float) -> str:
-    """Return a value with at most 4 significant digits behind the point."""
+    """Return a value with 4 significant digits, or as an integer from 10,000."""
     return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
 
 
 def rows(checked: Checked) -> Iterator[tuple[str, ...]]:
-    """Return the rows of an entry's table, without a separate column of units."""
+    """Yield the rows of an entry's table; values include their units."""
     for each in checked.quantities:
         unit = f" {each.unit}" if each.unit else ""
         tolerance = KINDS[each.kind].shown
@@ -81,7 +79,7 @@ def score(found: Sequence[Checked]) -> str:
 def page(found: Sequence[Checked]) -> str:
     """Return the page of all entries."""
     kinds = "\n".join(f"| {kind.name} | {kind.meaning} | {kind.shown} |" for kind in KINDS.values())
-    table = f"| kind | what | tolerance |\n|---|---|---|\n{kinds}"
+    table = f"| kind | meaning | tolerance |\n|---|---|---|\n{kinds}"
     parts = [HEAD.format(score=score(found), kinds=table), _overview(found), *map(_entry, found)]
     return "\n".join(parts)
 
@@ -103,9 +101,10 @@ def _entry(checked: Checked) -> str:
     lines += [f"![{entry.title}: {program.name} and becalm](crosschecks/{entry.name}.svg)", ""]
     lines += [
         f"[{program.name}]({program.source}), {program.version}; {program.licence}; "
-        f"reference of {program.made}."
+        f"run on {program.made}. "
+        f"[Build, parameters and numbers](../crosschecks/{entry.name}/reference.toml).",
+        "",
     ]
-    lines += [f"Built with {program.built}. Parameters: {program.parameters}.", ""]
     lines += ["| case | quantity | reference | becalm | difference | tolerance | verdict |"]
     lines += ["|---|---|---|---|---|---|---|"]
     lines += [f"| {' | '.join(row)} |" for row in rows(checked)]

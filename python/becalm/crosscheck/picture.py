@@ -1,4 +1,4 @@
-"""The picture of an entry: the reference and becalm in one panel."""
+"""Figure of an entry, with the reference and becalm in one panel."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WIDTH, HEIGHT = 5.2, 3.0
 
 
 def draw(checked: Checked, path: Path) -> Path:
-    """Draw an entry: curves over the cases, or distributions."""
+    """Draw an entry as curves over the cases or as distributions."""
     made, axes = plot.figure(WIDTH, HEIGHT)
     picture = checked.entry.picture
     if any(checked.entry.quantities[key].kind.name == "distribution" for key in picture.quantities):

@@ -1,4 +1,4 @@
-"""Runs the cases of entries, and compares the results with the references."""
+"""Runs the cases of entries and compares the results with the references."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from becalm.scenario import Scenario
 
 @dataclass(frozen=True)
 class Found:
-    """A quantity of a case: the reference, becalm's value, the verdict."""
+    """A quantity of a case, with its reference value, becalm's value and the verdict."""
 
     case: str
     key: str
@@ -35,11 +35,11 @@ class Found:
     tolerance: float
     agrees: bool
     why: str
-    """Explanation of a quantity outside its tolerance; empty if there is none."""
+    """Explanation of a quantity outside its tolerance, or an empty string."""
     spread: float | None
-    """Half of the range over the other program's seeds."""
+    """Half the range over the other program's seeds."""
     range: float | None
-    """Half of the range over becalm's seeds; None for one seed."""
+    """Half the range over becalm's seeds; None for one seed."""
 
     @property
     def apart(self) -> str:
@@ -56,20 +56,20 @@ class Checked:
     samples: Mapping[tuple[str, str], tuple[float, ...]]
     """Samples of becalm's distributions by case and quantity, in the quantity's unit."""
     seconds: float
-    """Total time of its runs."""
+    """Total wall time of the entry's runs."""
 
     @property
     def agreeing(self) -> int:
-        """How many quantities are within their tolerances."""
+        """Number of quantities within their tolerances."""
         return sum(each.agrees for each in self.quantities)
 
     @property
     def unexplained(self) -> list[Found]:
-        """Quantities outside their tolerances that nothing explains."""
+        """Quantities outside their tolerances without an explanation."""
         return [each for each in self.quantities if not each.agrees and not each.why]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as an object for JSON."""
+        """Return the entry and its results as a JSON object."""
         program = self.entry.program
         return {
             "entry": self.entry.name,
@@ -97,14 +97,14 @@ def check(
 
     Args:
         chosen: names of entries, or entries; all if not given.
-        short: only those that run with every change, if none is chosen.
-        threads: runs at once; None: as many as there are cores.
+        short: if none is chosen, run only the entries of the short comparison.
+        threads: number of parallel runs; None: one per core.
         progress: called after every finished run.
-        changed: changes each scenario before it runs, to test that the comparison notices.
+        changed: modifies each scenario before its run, to test that the comparison detects errors.
 
     Raises:
-        BecalmError: no such entry, or one with mistakes.
-        FabricError: a run that cannot continue.
+        BecalmError: an entry does not exist or has mistakes.
+        FabricError: a run cannot continue.
         KeyboardInterrupt: Ctrl-C.
 
     """
@@ -144,7 +144,7 @@ def check(
 
 
 def _length(scenario: Scenario) -> float:
-    """Return the run's duration: the longest runs start first."""
+    """Return the simulated duration in seconds, because the longest runs start first."""
     return seconds(str(scenario.resolved["run"]["duration"]))
 
 

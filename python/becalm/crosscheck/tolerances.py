@@ -1,4 +1,4 @@
-"""Tolerances by kind of quantity, the same in all entries and fixed before any comparison."""
+"""Tolerances by kind of quantity. They apply to all entries and were fixed before any comparison."""
 
 from __future__ import annotations
 
@@ -25,32 +25,33 @@ class Kind:
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("equal", 0.001, "a time that follows from the same rules in both programs"),
-        Kind("deterministic", 0.01, "a quantity of a scene without randomness and without control"),
-        Kind("mean", 0.05, "a mean under congestion control, or of random traffic"),
+        Kind("equal", 0.001, "a time that both programs derive from the same rules"),
+        Kind("deterministic", 0.01, "a quantity of a scene without randomness or control"),
+        Kind("mean", 0.05, "a mean with congestion control or with random traffic"),
         Kind("percentile", 0.10, "the median or the 99th percentile of a distribution"),
-        Kind("distribution", 0.01, "samples of at least 4 draws: p of the Kolmogorov-Smirnov test"),
+        Kind("distribution", 0.01, "samples from at least 4 runs, compared by a Kolmogorov-Smirnov test"),
     )
 }
 """Kinds by name."""
 
 
 def difference(reference: float, becalm: float) -> float:
-    """Return the difference as a share of the reference; infinite if that is 0 and they differ."""
+    """Return the difference as a share of the reference; infinite if only the reference is 0."""
     if becalm == reference:
         return 0.0
     return (becalm - reference) / abs(reference) if reference else math.inf
 
 
 def same_distribution(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return p of the two-sample Kolmogorov-Smirnov test: that samples of one distribution differ this much.
+    """Return p of the two-sample Kolmogorov-Smirnov test.
 
-    The asymptotic distribution, with Stephens' correction for finite samples (Press et al., Numerical
-    Recipes, 14.3).
+    p is the probability that two samples from one distribution differ at least this much. The test uses the
+    asymptotic distribution with Stephens' correction for finite samples (Press et al., Numerical Recipes,
+    14.3).
 
     Args:
         one: at least one sample.
-        other: at least one.
+        other: at least one sample.
 
     """
     first, second = sorted(one), sorted(other)

@@ -109,7 +109,11 @@ def _regains_no_more(law: Law, rates: Array, lower: Array, free: float) -> Condi
     """Below f_dec^-1(rmin) a decrease is cut off, and an ACK at rmin regains more than it took."""
     ratio = law.f_inc(lower) / rates
     bad = (rates >= free) & (ratio > 1 + REGAIN)
-    note = f"an increase leads up to {ratio[bad].max():.4g} times beyond" if bad.any() else ""
+    note = (
+        f"the increase after a decrease reaches up to {ratio[bad].max():.4g} times the original rate"
+        if bad.any()
+        else ""
+    )
     return _verdict("Condition 1", "f_inc(f_dec(r)) <= r for f_dec^-1(rmin) <= r", rates, bad, note)
 
 
@@ -121,8 +125,8 @@ def _slower_recovers_sooner(rates: Array, recovery: Array) -> Condition:
         worst = int(np.argmin(np.where(bad, recovery / np.maximum(longest, 1e-300), np.inf)))
         slower = int(np.argmax(recovery[: worst + 1]))
         note = (
-            f"from {rates[worst]:.4g} after {recovery[worst]:.4g} packet times, "
-            f"from {rates[slower]:.4g} only after {recovery[slower]:.4g}"
+            f"recovery at {rates[worst]:.4g} takes {recovery[worst]:.4g} packet times, "
+            f"but {recovery[slower]:.4g} at {rates[slower]:.4g}"
         )
     return _verdict("Condition 2", "T_rec(r1) <= T_rec(r2) for r1 < r2", rates, bad, note)
 
@@ -164,14 +168,14 @@ def _chiu_jain(law: Law, rates: Array, lower: Array, free: float) -> tuple[Condi
     improves = any(bool(np.all(change < -slack)) for change, slack in ((power, POWER), (ratio, RATIO)))
     both = Condition(
         "Chiu-Jain",
-        "one of them improves fairness, the other does not worsen it",
+        "increase or decrease improves fairness, and the other does not worsen it",
         increase.holds and decrease.holds and improves,
         [],
         ""
         if increase.holds and decrease.holds and improves
-        else "one step worsens fairness"
+        else "increase or decrease worsens fairness"
         if improves
-        else "neither step improves fairness at all rates",
+        else "neither increase nor decrease improves fairness at every rate",
     )
     return increase, decrease, both
 

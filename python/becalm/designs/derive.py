@@ -78,8 +78,8 @@ def _check_leaves_rmin(f_dec: Function) -> None:
     """Refuse a decrease that only approaches rmin: the increase that undoes it never leaves rmin."""
     if lowest_free(f_dec, f_dec.rmin, f_dec.rmax) <= f_dec.rmin * (1 + NO_DISTANCE):
         raise DesignError(
-            f"{f_dec.at(f_dec.rmin)} = {f_dec.rmin:.6g}: no other rate decreases to rmin, so that "
-            "no increase leaves it; must be rmin also for the rates just above, such as max(..., rmin)",
+            f"{f_dec.at(f_dec.rmin)} = {f_dec.rmin:.6g}: no other rate decreases to rmin, so "
+            "no increase leaves it; the rates just above must also decrease to rmin, as with max(..., rmin)",
             f_dec.rmin,
         )
 
@@ -120,7 +120,7 @@ def _recoveries(f_dec: Function) -> int:
         if is_slowest(rate, f_dec.rmin)[0]:
             return count
     raise DesignError(
-        f"{f_dec.name}: still at {rate[0]:.6g} after {RECOVERIES} decreases from rmax; must decrease by more",
+        f"{f_dec.name}: still at {rate[0]:.6g} after {RECOVERIES} decreases from rmax; must decrease faster",
         float(rate[0]),
     )
 
@@ -130,7 +130,7 @@ def _check_rising(f_dec: Function, rates: Array) -> None:
     if len(still):
         rate = float(rates[still[0]])
         raise DesignError(
-            f"{f_dec.name}: must rise with the rate above rmin; it does not where it is {rate:.6g}", rate
+            f"{f_dec.name}: must rise with the rate above rmin; it does not at the value {rate:.6g}", rate
         )
 
 

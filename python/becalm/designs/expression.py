@@ -58,10 +58,10 @@ def compiled(text: str, rmin: float, rmax: float) -> Callable[[float], float]:
     except SyntaxError as error:
         why = reason(ValueError(error.msg)) if "nested" not in error.msg else "is nested too deeply"
         raise DesignError(
-            f"`{shown}`: not an expression: {why}; such as max(r - 0.05 * sqrt(r), rmin)"
+            f"`{shown}`: not an expression: {why}; example: max(r - 0.05 * sqrt(r), rmin)"
         ) from error
     except (MemoryError, OverflowError, RecursionError, UnicodeError) as error:
-        raise DesignError(f"`{shown}`: {reason(error)}; such as max(r - 0.05 * sqrt(r), rmin)") from error
+        raise DesignError(f"`{shown}`: {reason(error)}; example: max(r - 0.05 * sqrt(r), rmin)") from error
     names = {**FUNCTIONS, "rmin": rmin, "rmax": rmax, "__builtins__": {}}
 
     def call(r: float) -> float:

@@ -96,7 +96,7 @@ def read_points(path: str | PathLike[str]) -> list[tuple[float, float]]:
         return [(float(line[0]), float(line[1])) for line in lines[start:]]
     except (IndexError, *_UNREADABLE) as error:
         raise DesignError(
-            f"{path}: must hold pairs of a rate and the function's value: {reason(error)}"
+            f"{path}: must contain pairs of a rate and the function's value: {reason(error)}"
         ) from error
 
 
@@ -181,8 +181,8 @@ def _c(table: DelayTable | Cct) -> str:
     head = f"/* {json.dumps(data).replace('*/', '* /')} */\n#include <stdint.h>\n\n"
     if isinstance(table, DelayTable):
         declared = (
-            "/* For each delay: the delay after a marked ACK, the unmarked ACKs in a row before a "
-            "shorter one, that one. */\n"
+            "/* For each delay: the delay after a marked ACK, the number of consecutive unmarked ACKs "
+            "before the delay shortens, and that shorter delay. */\n"
             "static const struct { uint8_t slower; uint32_t acks; uint8_t faster; } "
             f"{name}_delays[{len(rows)}] = {{\n"
         )

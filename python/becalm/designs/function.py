@@ -66,13 +66,13 @@ class Function:
         if value < self.rmin * (1 - SLACK):
             raise DesignError(
                 f"{self.at(rate)} = {value:.6g}: must not be below rmin = {self.rmin:.6g}; "
-                "limit it, such as max(..., rmin)",
+                "limit it, for example with max(..., rmin)",
                 rate,
             )
         if value > self.rmax * (1 + SLACK):
             raise DesignError(
                 f"{self.at(rate)} = {value:.6g}: must not be above rmax = {self.rmax:.6g}; "
-                "limit it, such as min(..., rmax)",
+                "limit it, for example with min(..., rmax)",
                 rate,
             )
         return min(max(value, self.rmin), self.rmax)
@@ -138,7 +138,7 @@ def check_decrease(f_dec: Function) -> None:
     _refuse(f_dec, rates[1:], values[1:], still, before)
     if values[-1] <= rmin * (1 + SLACK):
         raise DesignError(
-            f"{f_dec.at(rates[-1])} = {values[-1]:.6g}: every decrease ends at rmin, none recovers",
+            f"{f_dec.at(rates[-1])} = {values[-1]:.6g}: every decrease ends at rmin",
             float(rates[-1]),
         )
 
@@ -174,14 +174,14 @@ def _through(
     rates, values = _points(given, name)
     if rates[-1] < rmax * (1 - SLACK):
         raise DesignError(
-            f"{name}: the last point is at {rates[-1]:.6g}, must be at rmax = {rmax:.6g}", rates[-1]
+            f"{name}: the last point is at {rates[-1]:.6g}, but must be at rmax = {rmax:.6g}", rates[-1]
         )
     # The function bends where it meets rmin: nothing below affects the interpolation above.
     end = int(np.argmax(values > rmin * (1 + SLACK)))
     start = max(end - 1, 0)
     if values[start] > rmin * (1 + SLACK) and rates[0] > rmin * (1 + SLACK):
         raise DesignError(
-            f"{name}: the first point is at {rates[0]:.6g}, must be at rmin = {rmin:.6g}", rates[0]
+            f"{name}: the first point is at {rates[0]:.6g}, but must be at rmin = {rmin:.6g}", rates[0]
         )
     rates, values = rates[start:], values[start:]
     if len(rates) < 2 or np.any(np.diff(values) <= 0):

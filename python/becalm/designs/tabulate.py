@@ -176,13 +176,13 @@ def tabulate_cct(law: Law, *, packet_time: float = PACKET_TIME) -> Cct:
     timer = round(units / increase)
     if not 1 <= timer <= MAX_TIMER:
         raise DesignError(
-            f"rmin = {law.rmin:g}: makes CCTI_Timer {timer}, must be between 1 and {MAX_TIMER}",
+            f"rmin = {law.rmin:g}: CCTI_Timer would be {timer}; must be between 1 and {MAX_TIMER}",
             law.rmin,
         )
     limit = math.ceil(recoveries * increase - SLACK)
     if limit >= MOST_ENTRIES:
         raise DesignError(
-            f"{law.name}: {limit + 1} entries, must be at most {MOST_ENTRIES}; a larger rmin makes fewer",
+            f"{law.name}: {limit + 1} entries; must be at most {MOST_ENTRIES}; a larger rmin needs fewer",
             law.rmin,
         )
     gaps = _gaps(law, increase, max(limit + 1, LEAST_ENTRIES))

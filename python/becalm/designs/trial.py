@@ -42,7 +42,7 @@ QUANTITIES = {
     "static": {
         "root": "root link in use",
         "inter_switch": "inter-switch link in use",
-        "ratio": "rate of remote over local flows",
+        "ratio": "ratio of remote to local flow rates",
     },
     "dynamic": {"root": "root link in use", "inter_switch": "inter-switch link in use"},
     "tree": {

@@ -45,7 +45,7 @@ class Design:
     checks: dict[str, Check]
     """Conditions and recovery times of all of them, by name."""
     table: DelayTable
-    """Steps over the inter-packet delays."""
+    """Steps for each inter-packet delay."""
     cct: Cct | None
     """Congestion control table of IBTA adapters; None for a law without Condition 3, which their timer cannot
     follow."""
@@ -206,7 +206,7 @@ def _as_cct(name: str) -> str:
 def _check_name(name: str, packet_time: float) -> None:
     if not re.fullmatch(r"[A-Za-z][\w. -]{0,39}", name) or name.upper() in OTHERS:
         raise DesignError(
-            f"name {name!r}: must begin with a letter, have up to 40 letters, digits, spaces, `._-`, "
+            f"name {name!r}: must begin with a letter, contain at most 40 letters, digits, spaces or `._-`, "
             f"and not be one of {', '.join(OTHERS)}"
         )
     if not 1e-12 <= packet_time <= 1:

@@ -1,7 +1,8 @@
-"""A diagnosis in words: sentences about a run, made from its tables by stated rules.
+"""A diagnosis in words: sentences about a run, derived from its tables by documented rules.
 
-From the bottom up: `model` (sentences), `rule`, the rules in `spread`, `jobs`, `control`, `pauses` and
-`advice`, `rules` (all of them), `page` (their description). `becalm.analysis` computes what the rules read.
+The modules, from the bottom up: `model` (sentences); `rule`; `spread`, `jobs`, `control`, `pauses` and
+`advice` (rules by topic); `rules` (all rules); and `page` (their description). `becalm.analysis` computes the
+input of the rules.
 """
 
 from __future__ import annotations
@@ -24,19 +25,19 @@ __all__ = ["TOPICS", "Explanation", "Reference", "Sentence", "explain"]
 def explain(
     results: Results, replication: int = 0, *, folder: str | PathLike[str] | None = None
 ) -> Explanation:
-    """Say in words what the tables of a run show: roots, causes, victims, cost, control, what to try next.
+    """Describe a run in words: roots, causes, victims, cost, control, and what to try next.
 
     Args:
         results: the results of a run.
-        replication: the replication that is explained.
-        folder: folder of the results, for the commands that it proposes. If not given, they name the file of
-            the scenario, and there are none if that is missing or has another scenario.
+        replication: the replication to explain.
+        folder: folder of the results, for use in proposed commands. Without it, commands name the scenario's
+            file. If that file is missing or contains another scenario, no commands are proposed.
 
     Raises:
-        ResultsError: no such replication, or a table that every run has is missing.
+        ResultsError: the replication does not exist, or a table that every run produces is missing.
 
     """
-    # Here, so that importing becalm stays light.
+    # Import here, so that importing becalm stays fast.
     from becalm.analysis.case import Case
     from becalm.analysis.facts import Facts
     from becalm.explanations.rules import RULES
@@ -50,19 +51,19 @@ def explain(
 
 
 def _rank(sentence: Sentence, order: Mapping[str, int]) -> int:
-    """Return the place of a sentence in its topic: advice begins with the root to which victims lose most."""
+    """Return a sentence's rank within its topic. Advice starts with the root to which victims lose most."""
     return order.get(sentence.place, len(order)) if sentence.topic == "advice" else 0
 
 
 def _spaced(text: str) -> str:
-    """Write links with blanks, as pages do, except in what can be copied."""
+    """Add spaces around the arrows in link names, as on pages, except in text for copying."""
     said = text.split("`")
     said[::2] = (re.sub(r"(?<=\S)->(?=\S)", " -> ", each) for each in said[::2])
     return "`".join(said)
 
 
 def _file(results: Results, folder: str | PathLike[str] | None) -> str | None:
-    """Return the path by which commands can find the scenario of a run."""
+    """Return the path of a run's scenario or results for use in commands."""
     from becalm.errors import BecalmError
     from becalm.scenario import load
 

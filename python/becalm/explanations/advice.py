@@ -1,4 +1,4 @@
-"""Rules about what to try next, and about tables and samples that would show more."""
+"""Rules about what to try next, and about missing tables and samples."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from becalm.explanations.rule import rule
 from becalm.folders import free_file
 
 MENDS = {
-    "slow receiver": "let the host receive faster (`adapter.drain_rate`, the slot or the "
-    "software of the host)",
+    "slow receiver": "make the host receive faster (`adapter.drain_rate`, the host's slot or software)",
     "slow cable": "replace the cable or its port, and run again",
     "unbalanced routes": "choose other routes, with equal numbers of host pairs on each link of the switch",
-    "pause storm": "find out why the host pauses its switch (its slot, its driver), or let a watchdog drop "
-    "its pauses; no parameter of congestion control helps",
+    "pause storm": "find out why the host pauses its switch (slot or driver), or let a watchdog drop its "
+    "pauses; no congestion-control parameter helps",
     "path collision": "spread the flows differently: `switch.paths.flowlet`, `switch.paths.least_waiting` or "
     "another hash",
     "colliding jobs": "place or route one of the jobs so that their paths do not meet",
@@ -34,7 +33,7 @@ MENDS = {
 
 @rule("mend", "advice")
 def mend(case: Case) -> Iterator[Sentence]:
-    """Propose a change that removes a cause if no parameter of congestion control does."""
+    """Propose a change that removes a cause that no congestion control parameter can remove."""
     said = set()
     for each in case.bottlenecks:
         name = each.cause.name if each.cause is not None else ""
@@ -52,11 +51,11 @@ def mend(case: Case) -> Iterator[Sentence]:
 
 @rule("manage", "advice")
 def manage(case: Case) -> Iterator[Sentence]:
-    """Propose `becalm manage` where control is off, weak or too strong at an overloaded link.
+    """Propose `becalm manage` if control is off, weak or too strong at an overloaded link.
 
-    The guideline's parameters must suit the scenario and differ from its own. They apply to the whole fabric,
-    so `--contributors` is the largest number of hosts that offer more than their fair share of one link. The
-    command names the results, or a file with the scenario.
+    The rule applies only if the guideline's parameters suit the scenario and differ from the scenario's.
+    They apply to the entire fabric, so `--contributors` is the largest number of hosts that offer more than
+    their fair share of any one link. The proposed command names the results or the scenario file.
     """
     scenario, contributors = case.facts.scenario, _contributors(case)
     for each in _bad(case):
@@ -68,7 +67,7 @@ def manage(case: Case) -> Iterator[Sentence]:
             return
         out = free_file(Path("managed.toml"))
         command = f"manage {_quoted(case)} --contributors {contributors} --out {out}"
-        text = f"Parameters for {contributors} hosts that send to one place: `becalm {command}`."
+        text = f"Parameters for {contributors} hosts that send to one hot host: `becalm {command}`."
         numbers, refer = {"contributors": contributors}, (case.facts.of_tree(each.link),)
         yield Sentence("manage", "advice", text, numbers, refer, place=each.name, command=command)
         return
@@ -76,7 +75,7 @@ def manage(case: Case) -> Iterator[Sentence]:
 
 @rule("tune", "advice")
 def tune(case: Case) -> Iterator[Sentence]:
-    """Propose `becalm tune` for the hot host where control is off, weak or too strong, as for `manage`."""
+    """Propose `becalm tune` for a hot host under the same conditions as for `manage`."""
     for each in _bad(case):
         host = blame.hot(case.facts, each.flows)
         if host and each.contributors >= 2:
@@ -92,10 +91,10 @@ def tune(case: Case) -> Iterator[Sentence]:
 
 @rule("observe", "missing")
 def observe(case: Case) -> Iterator[Sentence]:
-    """Name the keys that record what is missing.
+    """Name the keys that make a run record the missing data.
 
-    `observe.links` and `observe.window` for oscillation under control, `observe.paces` for the gaps of
-    sources that starve a link.
+    These keys are `observe.links`, `observe.window` and `observe.step` for oscillation under control, and
+    `observe.paces` for the gaps of sources that starve a link.
     """
     facts = case.facts
     for each in judged(case)[:1]:
@@ -105,8 +104,8 @@ def observe(case: Case) -> Iterator[Sentence]:
         elif case.steady(each) and case.rates(each) is None:
             window = max(1, round(facts.window / (2 * limits.SAMPLES) * 1e6))
             text = (
-                f"The results do not show whether control oscillates, since their windows are too long: set "
-                f'observe.window = "{window} us" and observe.step = "{window} us".'
+                f"The results do not show whether control oscillates, because their windows are too long: "
+                f'set observe.window = "{window} us" and observe.step = "{window} us".'
             )
             yield Sentence("observe", "missing", text, {"window": window * 1e-6}, (key("observe.window"),))
         if starved(case, each) and "paces" not in facts.results.tables:
@@ -119,14 +118,14 @@ def _quoted(case: Case) -> str:
 
 
 def _contributors(case: Case) -> int:
-    """Return the largest number of contributors of an overloaded link, at least 2."""
+    """Return the largest number of contributors to an overloaded link, but at least 2."""
     return max([2, *(each.contributors for each in case.bottlenecks if each.overloaded)])
 
 
 def _bad(case: Case) -> list[Bottleneck]:
     """Return the overloaded links at which control is off, weak or too strong, if commands can remedy that.
 
-    The commands set InfiniBand's congestion control, but not in place of another scheme, and not on PFC.
+    The commands set InfiniBand's congestion control, but they do not replace another scheme or apply to PFC.
     """
     resolved = case.facts.resolved
     common = resolved["response"]
@@ -138,6 +137,6 @@ def _bad(case: Case) -> list[Bottleneck]:
         if each.overloaded
         and (each.cause is None or each.cause.name not in ("slow receiver", "pause storm", "path collision"))
         and (not case.controlled(each) or unmarked(case, each) or starved(case, each) or stands(case, each))
-        # The recommendation replaces the response of the scenario, not those of its groups.
+        # The recommendation replaces the scenario's response, but not the responses of groups.
         and all(case.responses[group] == common for group in each.groups)
     ]

@@ -1,4 +1,4 @@
-"""Rules about congestion control: whether it was on, held, oscillated or starved a link, and why."""
+"""Rules about congestion control: whether it was active, held, oscillated or starved a link, and why."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from becalm.analysis.facts import Floats, Places
 
 SLOW = ("slow receiver", "slow cable")
-"""Causes that keep a link below its rate, whatever control does."""
+"""Causes that keep a link below its rate whatever congestion control does."""
 
 
 class Balance(NamedTuple):
-    """The effect of a table of delays, its step and its timer on a source at its fair share of a link."""
+    """Effect of a delay table, its step and its timer on a source that sends at its fair share of a link."""
 
     sources: int
     fair: int
-    """Index at which all sources together fill the link; the last one if none is high enough."""
+    """Index at which all sources together just fill the link, or the last index."""
     step: int
     undone: float
-    """Time in s in which the timer undoes one BECN."""
+    """Time in s that the timer needs to undo one BECN."""
     heard: float
-    """Time in s between two packets of a source at its share that may be marked."""
+    """Time in s between two packets that may be marked, for a source at its fair share."""
 
 
 def judged(case: Case) -> list[Bottleneck]:
@@ -43,13 +43,13 @@ def judged(case: Case) -> list[Bottleneck]:
 
 
 def starved(case: Case, each: Bottleneck) -> bool:
-    """Whether control leaves a part of a link unused that flows have data for."""
+    """Whether control leaves part of a link unused although flows have data to send."""
     slow = each.cause is not None and each.cause.name in SLOW
     return not slow and case.use(each) < limits.FULL and case.facts.links.root[each.link] < limits.STANDING
 
 
 def stands(case: Case, each: Bottleneck) -> bool:
-    """Whether a link is a root for so long, and its tree reaches so far, that control did not hold it."""
+    """Whether control failed: a link was a root for long, and had victims or waiting links behind it."""
     root = case.facts.links.root[each.link]
     return bool(root >= limits.STANDING and (len(case.victims) or len(branches(case, each))))
 
@@ -62,21 +62,21 @@ def branches(case: Case, each: Bottleneck) -> Places:
 
 
 def unmarked(case: Case, each: Bottleneck) -> bool:
-    """Whether a root stood, and almost none of its packets were marked."""
+    """Whether a root was persistent while almost none of its packets were marked."""
     links, at = case.facts.links, each.link
     stood = links.root[at] >= limits.LEAST_ROOT and links.longest[at] >= limits.LASTING * case.facts.window
     return bool(stood and links.marked[at] < limits.UNMARKED * links.packets[at])
 
 
 def balance(case: Case, each: Bottleneck) -> Balance | None:
-    """Return the effect of IBTA's parameters at a link; None with another response."""
+    """Return the effect of IBTA's parameters at a link, or None with another response."""
     params, facts = case.ibta(each), case.facts
     delays = facts.scenario.summary["cct"]
     if params is None or not delays:
         return None
     if params["ccti_limit"] is not None:
         delays = delays[: params["ccti_limit"] + 1]
-    # A source that sends with this gap, in packet times, has its part of the link.
+    # A source that sends with this gap, in packet times, gets its fair share of the link.
     gap = each.sources * facts.scenario.summary["host_rate"] / facts.links.capacity[each.link] - 1
     fair = next((index for index, delay in enumerate(delays) if delay >= gap), len(delays) - 1)
     timer = params["ccti_timer"] * manager.TIMER_UNIT
@@ -88,14 +88,14 @@ def balance(case: Case, each: Bottleneck) -> Balance | None:
 
 @rule("no-control", "control")
 def no_control(case: Case) -> Iterator[Sentence]:
-    """Say that no congestion control acts on overloaded links.
+    """State that no congestion control acts on overloaded links.
 
-    Switches do not mark, or sources do not react.
+    Either switches do not mark, or sources do not react to marks.
     """
     left = [each for each in case.bottlenecks if each.overloaded and not case.controlled(each)]
     if not left:
         return
-    what = "switches mark nothing" if case.marking == "none" else "its sources do not react to marks"
+    what = "switches mark nothing" if case.marking == "none" else "sources do not react to marks"
     names = ", ".join(each.name for each in left[: limits.MOST])
     refer = (key("marking"), key("response"))
     text = f"No congestion control acts on {names}: {what}."
@@ -106,7 +106,8 @@ def no_control(case: Case) -> Iterator[Sentence]:
 def threshold_off(case: Case) -> Iterator[Sentence]:
     """Name the cause *threshold off*.
 
-    A root lasts, switches can mark and sources can react, but fewer than one packet in a thousand is marked.
+    A root is persistent, and switches can mark and sources can react, but fewer than one packet in a thousand
+    is marked.
     """
     links = case.facts.links
     for each in judged(case):
@@ -114,10 +115,9 @@ def threshold_off(case: Case) -> Iterator[Sentence]:
             continue
         marked, packets = float(links.marked[each.link]), float(links.packets[each.link])
         text = (
-            f"Marking is off at {each.name}: {marked:.0f} of {packets:.0f} packets were marked, "
-            "though it was a "
-            f"root for {share(float(links.root[each.link]))} of the time; marking.{case.marking} "
-            "does not see it."
+            f"Marking is off at {each.name}: {marked:.0f} of {packets:.0f} packets were marked, although it "
+            f"was a root for {share(float(links.root[each.link]))} of the time; marking.{case.marking} does "
+            "not detect this congestion."
         )
         refer = (case.facts.of_link(each.link, "marked", "packets"), key(f"marking.{case.marking}"))
         numbers = {"marked": marked, "packets": packets}
@@ -130,9 +130,9 @@ def threshold_off(case: Case) -> Iterator[Sentence]:
 def weak(case: Case) -> Iterator[Sentence]:
     """Name the cause *weak control*.
 
-    An overloaded link is a root for more than a quarter of the window although its packets are marked, and
-    other links wait behind it for as long or flows are its victims. With IBTA's response the sentence names
-    the settings that cannot work, like `becalm manage`.
+    An overloaded link is a root for at least a quarter of the window although its packets are marked. In
+    addition, there are victims, or other links wait behind the link for a quarter of the window. With IBTA's
+    response, the sentence also names settings that cannot work, as `becalm manage` does.
     """
     links = case.facts.links
     for each in judged(case):
@@ -140,14 +140,13 @@ def weak(case: Case) -> Iterator[Sentence]:
         if not stands(case, each) or unmarked(case, each):
             continue
         waiting = branches(case, each)
-        spread = (
-            f" and {len(waiting)} links waited behind it for a quarter of the time" if len(waiting) else ""
-        )
+        count = f"{len(waiting)} link{'s' if len(waiting) != 1 else ''}"
+        spread = f" and {count} waited behind it for a quarter of the time" if len(waiting) else ""
         part = marked / max(1.0, float(links.packets[each.link]))
         concerns = _concerns(case, each)
         why = "".join(f"; {concern.key} = {concern.value}: {concern.problem}" for concern in concerns)
         text = (
-            f"Control did not hold: {each.name} was a root for {share(root)} of the time{spread} "
+            f"Control did not hold: {each.name} was a root for {share(root)} of the time{spread}, "
             f"although {share(part)} of its packets were marked{why}."
         )
         refer = (case.facts.of_tree(each.link), case.facts.of_link(each.link, "marked", "packets"))
@@ -160,12 +159,13 @@ def weak(case: Case) -> Iterator[Sentence]:
 
 @rule("starved", "control")
 def starves(case: Case) -> Iterator[Sentence]:
-    """Say that control starves a link, and why.
+    """State that control starves a link, and why.
 
-    Its flows offer more than it carries, it is not a standing root, and its utilization is below 90% of what
-    they could reach. With IBTA's response the cause is *step too large* if one BECN puts a source
-    below its share, or else *timer too long* if the timer needs longer to undo one BECN than a source at
-    its share waits for the next. In all other cases it is *response too strong*.
+    The link's flows offer more than it can carry, and it is a root for less than a quarter of the window, but
+    its utilization is below 90% of what its flows could reach. With IBTA's response, the cause is *step too
+    large* if one BECN puts a source below its fair share. Otherwise it is *timer too long* if a source at its
+    fair share may get the next BECN before the timer has undone the effect of one. In all other cases, it is
+    *response too strong*.
     """
     for each in judged(case):
         if not starved(case, each) or unmarked(case, each):
@@ -174,8 +174,7 @@ def starves(case: Case) -> Iterator[Sentence]:
         cause, why, keys, numbers = _why_starved(found)
         gap, refer = _gap(case, each)
         text = (
-            f"Control starves {each.name}: only {share(use)} of what its flows could send through it is used"
-            f"{gap}; {why}."
+            f"Control starves {each.name}: its flows send only {share(use)} of what they could{gap}; {why}."
         )
         rows = (case.facts.of_link(each.link, "utilization"), *refer)
         yield Sentence(
@@ -185,11 +184,11 @@ def starves(case: Case) -> Iterator[Sentence]:
 
 @rule("oscillates", "control")
 def oscillates(case: Case) -> Iterator[Sentence]:
-    """Say that the rate of a link oscillates under control.
+    """State that the rate of a link oscillates under control.
 
-    The series cover it for at least 20 windows, its traffic is steady, and its rate varies by more than
-    30% of its mean and swings at least four times. The cause is *step too large* if one BECN
-    puts a source below its share, or else *oscillation*.
+    The series must cover the link for at least 20 windows, and the offered traffic must be steady. The
+    standard deviation of the rate is at least 30% of its mean, and the rate swings at least four times. The
+    cause is *step too large* if one BECN puts a source below its fair share. Otherwise it is *oscillation*.
     """
     for each in judged(case):
         rates = case.rates(each) if case.steady(each) and case.followed(each) else None
@@ -201,9 +200,8 @@ def oscillates(case: Case) -> Iterator[Sentence]:
         swing, found = float(rates.std() / rates.mean()), balance(case, each)
         large = found is not None and found.step >= found.fair
         text = (
-            f"The rate of {each.name} oscillates: between {share(low)} and {share(high)} of its "
-            "capacity (10th and "
-            f"90th percentile), standard deviation {share(swing)} of the mean."
+            f"The rate of {each.name} oscillates between {share(low)} and {share(high)} of its capacity "
+            f"(10th and 90th percentile), with a standard deviation of {share(swing)} of the mean."
         )
         refer = (_series_rows(case, each), *((key("response.ibta.ccti_increase"),) if large else ()))
         numbers = {"low": low, "high": high, "swing": swing}
@@ -213,10 +211,10 @@ def oscillates(case: Case) -> Iterator[Sentence]:
 
 @rule("own-response", "control")
 def own_response(case: Case) -> Iterator[Sentence]:
-    """Name flows that are *slowed by marks* alone, group by group.
+    """Name the flows of a group that are *slowed by marks* and not by a bottleneck.
 
-    They are marked and react, lose more than chance explains, and neither feed a bottleneck nor wait behind
-    one. The sentence names the link on their paths that marks most.
+    These flows are marked and react to marks, and lose more throughput than chance can explain. They neither
+    cross a bottleneck nor wait behind one. The sentence names the link on their paths with the most marks.
     """
     flows, links = case.facts.flows, case.facts.links
     for name in dict.fromkeys(flows.group[flow] for flow in case.slowed):
@@ -229,8 +227,9 @@ def own_response(case: Case) -> Iterator[Sentence]:
         who = f"{len(own)} flows of group {name} are" if len(own) > 1 else f"A flow of group {name} is"
         text = (
             f"{who} slowed by its own response: {share(got / offered)} of the demand is delivered, no "
-            f"bottleneck is on the path, {marked:.2%} of the packets are marked, most at {links.names[at]}"
-            f"; response.{response} recovers too slowly from marks that no lasting queue causes."
+            f"bottleneck is on the path, and {marked:.2%} of the packets are marked, most at "
+            f"{links.names[at]}; response.{response} recovers too slowly from marks that no "
+            "persistent queue causes."
         ).replace("are slowed by its", "are slowed by their")
         numbers = {"flows": len(own), "offered": offered, "delivered": got, "marked_share": marked}
         refer = (
@@ -244,10 +243,10 @@ def own_response(case: Case) -> Iterator[Sentence]:
 
 @rule("held", "control")
 def held(case: Case) -> Iterator[Sentence]:
-    """Say that control holds an overloaded link.
+    """State that control holds an overloaded link.
 
-    The link is full, and a root for at most a quarter of the window; or it has no victim and no other link
-    waits behind its queue for that long.
+    The link is full. Either it is a root for less than a quarter of the window, or there are no victims and
+    no other link waits behind it for a quarter of the window.
     """
     links = case.facts.links
     for each in judged(case):
@@ -260,14 +259,14 @@ def held(case: Case) -> Iterator[Sentence]:
         if not longest:
             state = f"a root for {share(root)} of the time"
         if case.facts.resolved["switch"]["buffer"] == "unlimited":
-            state = "where unlimited buffers stop no sender"
+            state = "with unlimited buffers, which stop no sender"
         text = f"Control held {each.name}: {share(float(links.busy[each.link]))} used, {state}."
         refer = (case.facts.of_link(each.link, "utilization"), case.facts.of_tree(each.link))
         yield Sentence("held", "control", text, {"use": use, "root_share": root}, refer, place=each.name)
 
 
 def _swings(rates: Floats) -> int:
-    """Return how often rates go from well below their mean to well above it, or back."""
+    """Return the number of swings of the rates from well below to well above their mean, or back."""
     away = (rates - rates.mean()) / rates.std()
     sides = np.sign(away[np.abs(away) >= 0.5])
     return int(np.count_nonzero(np.diff(sides)))
@@ -285,27 +284,27 @@ def _why_starved(found: Balance | None) -> tuple[str, str, tuple[Reference, ...]
     numbers = {"increase": found.step, "fair_index": found.fair, "undone": found.undone, "heard": found.heard}
     if found.step >= found.fair:
         why = (
-            f"one BECN raises the index by {found.step}, while an index of {found.fair} gives each of "
-            f"{found.sources} sources its share"
+            f"one BECN raises the index by {found.step}, but an index of {found.fair} already slows each of "
+            f"{found.sources} sources to its fair share"
         )
         return "step too large", why, (key("response.ibta.ccti_increase"),), numbers
     if found.undone > found.heard:
-        undone = "never" if np.isinf(found.undone) else f"only in {seconds(found.undone)}"
+        undone = "never undoes" if np.isinf(found.undone) else f"needs {seconds(found.undone)} to undo"
         why = (
-            f"the timer undoes a BECN, a step of {found.step}, {undone}, while a source at its share may "
-            f"get the next one after {seconds(found.heard)}"
+            f"the timer {undone} a BECN (a step of {found.step}), but a source at its fair share may get "
+            f"the next BECN after {seconds(found.heard)}"
         )
         return "timer too long", why, (key("response.ibta.ccti_timer"),), numbers
     return (
         "response too strong",
-        "neither its step nor its timer explains it",
+        "neither the step nor the timer is the cause",
         (key("response.ibta"),),
         numbers,
     )
 
 
 def _gap(case: Case, each: Bottleneck) -> tuple[str, tuple[Reference, ...]]:
-    """Return what the table `paces` says about the gaps of the group that offers most, if there is one."""
+    """Describe the gaps of the group that offers most, if the run recorded the table `paces`."""
     import polars as pl
 
     if "paces" not in case.facts.results.tables:

@@ -1,4 +1,4 @@
-"""Rules about jobs: which are slowed down and by what, and which do not end."""
+"""Rules about slowed and unfinished jobs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def unfinished(case: Case) -> list[dict[str, Any]]:
 
 
 def slowed(case: Case) -> list[dict[str, Any]]:
-    """Return the rows of the jobs that take longer than alone by more than a tenth."""
+    """Return the rows of the jobs that need at least a tenth more time than without other traffic."""
     if "jobs" not in case.facts.results.tables:
         return []
     return [
@@ -37,8 +37,8 @@ def slowed(case: Case) -> list[dict[str, Any]]:
 def slowed_job(case: Case) -> Iterator[Sentence]:
     """Name a *slowed job* and the reason.
 
-    The job takes at least a tenth longer than alone. The reason is the first bottleneck that its flows share
-    with others or wait behind, or else its own response to marks.
+    The job takes at least 10% longer than without other traffic. The reason is the first bottleneck that
+    its flows share with other flows or wait behind. If there is none, it is the job's own response to marks.
     """
     facts = case.facts
     for row in slowed(case):
@@ -53,7 +53,7 @@ def slowed_job(case: Case) -> Iterator[Sentence]:
         marked = float(facts.flows.marked[own].max(initial=0.0))
         if each is not None:
             others = ", ".join([name for name in each.groups if name != row["job"]][: limits.MOST])
-            text += f": its flows cross {each.name}, or wait behind it, and {others} fill it."
+            text += f": its flows cross {each.name} or wait behind it, and it is filled by {others}."
             yield Sentence(
                 "slowed-job",
                 "victims",
@@ -80,16 +80,16 @@ def slowed_job(case: Case) -> Iterator[Sentence]:
                 facts.links.names[at],
             )
         else:
-            text += ": the tables do not show why; its path has no bottleneck, and its packets no marks."
+            text += ": the tables do not show why; no bottleneck is on its path, and no packet is marked."
             yield Sentence("slowed-job", "victims", text, numbers, (refer,), place=row["job"])
 
 
 @rule("unfinished-job", "victims")
 def unfinished_job(case: Case) -> Iterator[Sentence]:
-    """Name an *unfinished job*, with the rank, operation and peer that it waits for.
+    """Name an *unfinished job*, and the rank, operation and peer that it waits for.
 
-    It is a cause if no operation of the job began or ended in the last quarter of the run. Operations need
-    `jobs.record_ops`.
+    The unfinished job is listed as a cause if none of its operations began or ended in the last quarter of
+    the run. Information about operations requires `jobs.record_ops`.
     """
     facts = case.facts
     for row in unfinished(case):
@@ -98,7 +98,7 @@ def unfinished_job(case: Case) -> Iterator[Sentence]:
         since = f"; none of its operations has begun or ended since {seconds(last)}" if still else ""
         refer = (Reference("jobs", (int(row["row"]),), ("end",)), where)
         text = (
-            f"Job {row['job']} has not ended when the run ends, at {seconds(facts.duration)}{since}: {text}."
+            f"Job {row['job']} is unfinished when the run ends at {seconds(facts.duration)}{since}: {text}."
         )
         numbers = {"last": last, "end": facts.duration}
         cause = "unfinished job" if still else ""
@@ -106,7 +106,7 @@ def unfinished_job(case: Case) -> Iterator[Sentence]:
 
 
 def _waiting(case: Case, job: str) -> tuple[str, Reference, float]:
-    """Return what a job waits for, its rows, and when something of it moved last."""
+    """Return what a job waits for, the rows that show it, and the time of the job's last progress."""
     import polars as pl
 
     facts = case.facts
@@ -124,7 +124,8 @@ def _waiting(case: Case, job: str) -> tuple[str, Reference, float]:
             f"{row['rank']} on {row['host']}" for row in ranks.head(limits.MOST).iter_rows(named=True)
         )
         rows = Reference("ranks", tuple(int(row) for row in ranks["row"]), ("end",))
-        text = f"{ranks.height} ranks are not done: {names}; jobs.record_ops = true shows what they wait for"
+        count = f"{ranks.height} ranks are" if ranks.height != 1 else "1 rank is"
+        text = f"{count} not done: {names}; jobs.record_ops = true records what is awaited"
         return text, rows, max(moved, default=0.0)
     ops = facts.table("ops").filter(pl.col("job") == job)
     times = [*ops["start"].to_list(), *ops["end"].to_list()]

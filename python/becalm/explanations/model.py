@@ -1,4 +1,4 @@
-"""Sentences of an explanation, each with its numbers and the rows of tables that it comes from."""
+"""Sentences of an explanation, each with its numbers and the table rows that they come from."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ TOPICS: Mapping[str, str] = {
     "advice": "What to try next",
     "missing": "What the results do not show",
 }
-"""Headings of the parts of an explanation, in their order."""
+"""Headings of the parts of an explanation, in order."""
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """One statement about a run, from its tables."""
+    """One statement about a run, derived from its tables."""
 
     rule: str
-    """Name of the rule that made it; the page of rules describes it."""
+    """Name of the rule that wrote it; docs/explain.md describes the rules."""
     topic: str
     """A key of `TOPICS`."""
     text: str
     """Plain text that ends with a full stop."""
     numbers: Mapping[str, float] = field(default_factory=dict)
-    """The numbers in it: times in s, rates in B/s, shares from 0 to 1."""
+    """Numbers in the text: times in s, rates in B/s, shares from 0 to 1."""
     references: tuple[Reference, ...] = ()
     cause: str = ""
-    """The cause that it names, such as `hot host`; empty if it names none."""
+    """Cause that the sentence names, such as `hot host`; empty if it names none."""
     place: str = ""
-    """Link, host or key that it is about; empty if it is about the whole run."""
+    """Link, host or key that the sentence is about; empty for the entire run."""
     command: str = ""
-    """The command that it proposes, without its `becalm`."""
+    """Proposed command, without `becalm`."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as an object for JSON."""
+        """Return a JSON object."""
         references = [
             {"key": each.key}
             if each.key
@@ -63,7 +63,7 @@ class Explanation:
 
     @property
     def causes(self) -> list[tuple[str, str]]:
-        """The named causes, each with its link, host or key; empty if nothing is wrong."""
+        """All named causes, each with its link, host or key; empty if nothing is wrong."""
         return list(dict.fromkeys((each.cause, each.place) for each in self.sentences if each.cause))
 
     def about(self, topic: str) -> list[Sentence]:
@@ -71,7 +71,7 @@ class Explanation:
         return [each for each in self.sentences if each.topic == topic]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as an object for JSON."""
+        """Return a JSON object."""
         return {
             "scenario": self.name,
             "replication": self.replication,
@@ -80,7 +80,7 @@ class Explanation:
         }
 
     def lines(self) -> Iterator[str]:
-        """Return the lines of a text: headings, and sentences with their references."""
+        """Yield the lines of the text: headings, and sentences with references."""
         for topic, heading in TOPICS.items():
             said = self.about(topic)
             if said:

@@ -13,41 +13,42 @@ from becalm.explanations.rules import RULES
 _INTRODUCTION = """\
 # The rules of `becalm explain`
 
-`make docs` writes this page from the rules themselves. `becalm explain RESULTS` describes the tables of a
-run in words. Each sentence comes from one of these rules and names the rows of its numbers, such as
-`tree[9]`: row 9 of the [table](results.md) `tree`, counted from 0. `--json` has the numbers without rounding.
-A rule writes no sentence if the tables lack its data. The bottleneck that costs victims most comes first.
-Proposed commands run as printed, with the changes of the run; becalm prints no command that would fail.
+`make docs` writes this page. `becalm explain RESULTS` describes the tables of a run in words. Each sentence
+follows from one of the rules below and cites the table rows that its numbers come from. For example,
+`tree[9]` is row 9 of the [table](results.md) `tree`, counting from 0. `--json` prints unrounded
+numbers. The bottleneck that costs victims the most comes first. Proposed commands include the changes made
+to the scenario for the run, so you can run them as printed.
 
-In Python, `becalm.explain(results)` returns the sentences, and its property `causes` only the causes.
+In Python, `becalm.explain(results)` returns an explanation. Its attribute `sentences` contains all sentences,
+and `causes` contains only the named causes.
 
 ## Words
 
-- A *bottleneck* is an output of a switch where congestion begins, or would begin without control. It
-  has `contributors` in the table `tree`.
-  [The model](model.md#roots-branches-contributors-and-victims) defines roots, branches, contributors and
-  victims; the sentences read them from the tables.
-- The traffic that a flow *offers* is the column `offered` of the table `flows`.
+- A *bottleneck* is a switch output where congestion begins, or would begin without control. Its row in
+  the table `tree` has a value above 0 in the column `contributors`.
+- [The model](model.md#roots-branches-contributors-and-victims) defines roots, branches, contributors and
+  victims.
+- The traffic that a flow *offers* is in the column `offered` of the table `flows`.
 
 ## Causes of bottlenecks
 
-A sentence names the first cause that applies. A credit loop is always reported.
+Each sentence names the first cause in this table that applies. Credit loops are always reported.
 
 """
 
 _CAUSES = {
-    "pause storm": "a host pauses its switch for half of the window, and pauses reach two other nodes",
-    "slow receiver": "the link leads to a host, waits for credit and is not full",
-    "slow cable": "the rate falls during the run (`[[changes]]`); or the cable is slower than "
-    "most between the "
-    "same levels, and the usual rate would suffice",
-    "hot host": "several hosts offer more than the link carries, nearly all of it to one host",
+    "pause storm": "a host pauses its switch for at least half of the window, and pauses spread to at least "
+    "two other nodes",
+    "slow receiver": "the link leads to a host, waits for credit, and is not full",
+    "slow cable": "the link's rate falls during the run (`[[changes]]`); or the cable is slower than most "
+    "cables between the same levels, and the usual rate would suffice",
+    "hot host": "several hosts offer more than the link can carry, nearly all of it to one host",
     "unbalanced routes": "more pairs of hosts use this link than the switch's other links to the same "
     "level, which have free capacity",
-    "path collision": "flows with hashed paths share the link, while equal links are almost idle",
-    "colliding jobs": "several groups of flows cross the link; each would fit alone",
-    "oversubscribed link": "flows offer more than it carries",
-    "credit loop": "the paths of the flows have a cycle of links in which each may wait for the next",
+    "path collision": "flows with hashed paths share the link, while equivalent links are almost idle",
+    "colliding jobs": "several groups of flows cross the link, which can carry each of them but not all",
+    "oversubscribed link": "flows offer more than the link can carry",
+    "credit loop": "the flows' paths contain a cycle of links in which each link may wait for the next",
 }
 
 
@@ -62,7 +63,7 @@ def page() -> str:
 
 
 def _limits() -> list[tuple[str, float, str]]:
-    """Return the constants of the module of limits with the text after each."""
+    """Return the constants of the module `limits` with the docstring of each."""
     body = ast.parse(Path(limits.__file__).read_text(encoding="utf-8")).body
     found = []
     for one, other in pairwise(body):

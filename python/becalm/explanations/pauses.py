@@ -1,4 +1,4 @@
-"""Rules about priority-based flow control: who is paused."""
+"""Rules about priority-based flow control."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from becalm.explanations.rule import rule
 
 @rule("pauses", "cost")
 def pauses(case: Case) -> Iterator[Sentence]:
-    """Say how much PFC paused.
+    """State how much PFC paused links.
 
-    The sentence counts the links that were paused for at least 5% of the time, and names the one with the
-    longest pauses.
+    The sentence counts the links that were paused for at least 5% of the time, and names the link that was
+    paused for the largest share of the time.
     """
     facts = case.facts
     if "pauses" not in facts.results.tables:
@@ -35,8 +35,8 @@ def pauses(case: Case) -> Iterator[Sentence]:
     }
     text = (
         f"PFC pauses {len(paused)} links and lanes for at least {share(limits.LEAST_ROOT)} of the time; "
-        f"{top['from']}->{top['to']} is paused most, for {share(numbers['paused_share'])} of it, "
-        f"{number(numbers['per_second'])} times a second."
+        f"{top['from']} -> {top['to']} is paused most: {share(numbers['paused_share'])} of the time, "
+        f"{number(numbers['per_second'])} times per second."
     )
     columns = ("pauses", "paused_share")
     rows = tuple(int(row) for row in paused) or (int(top["row"]),)

@@ -1,4 +1,4 @@
-"""Rules: functions that read the tables of a run and yield sentences, each with a name and a statement."""
+"""Rules: named functions that read the tables of a run and yield sentences."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ Make = Callable[[Case], Iterator[Sentence]]
 
 
 class Rule(NamedTuple):
-    """A rule by which sentences are made."""
+    """A rule that writes sentences."""
 
     name: str
     topic: str
-    """The part of the explanation that its sentences belong to."""
+    """Part of the explanation that contains its sentences."""
     says: str
-    """What it says and when, in Markdown, as on the page of rules."""
+    """Description of the rule in Markdown, as in docs/explain.md."""
     make: Make
 
 
 RULES: list[Rule] = []
-"""The rules of the modules that are imported; `becalm.explanations.rules` has all."""
+"""The rules of the modules imported so far; importing `becalm.explanations.rules` registers all rules."""
 
 
 def rule(name: str, topic: str) -> Callable[[Make], Make]:
-    """Add a function to the rules under a name and topic; its docstring becomes its text on the page."""
+    """Register a function as a rule; its docstring becomes the rule's description."""
 
     def added(make: Make) -> Make:
         RULES.append(Rule(name, topic, " ".join((make.__doc__ or "").split()), make))

@@ -1,4 +1,4 @@
-"""All rules, in the order of their sentences."""
+"""All rules, in the order in which their sentences appear."""
 
 from becalm.explanations import advice, control, jobs, pauses, spread
 from becalm.explanations.model import TOPICS

@@ -1,4 +1,4 @@
-"""Rules about the congestion tree: roots, their feeders, causes, victims, cost."""
+"""Rules about the congestion tree: roots and the flows that feed them, causes, victims, and cost."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 def roots(case: Case) -> Iterator[Sentence]:
     """Name each bottleneck that was a root.
 
-    Each sentence gives the start of the root, its share of the window, its longest period, and the bytes
-    that victims lose to it. Of more than five roots, it lists the five to which victims lose most, or else
-    the five that lasted longest.
+    Each sentence states when the output first became a root, for what share of the window it was one, its
+    longest period as a root, and the bytes that victims lose to it. If there are more than five roots, only
+    five are named: those to which victims lose the most or, without losses, those that were roots for
+    the longest.
     """
     links, window = case.facts.links, case.facts.window
     for each in _first(case, "root"):
@@ -39,8 +40,7 @@ def roots(case: Case) -> Iterator[Sentence]:
         }
         text = (
             f"{each.name} becomes a root of congestion at {seconds(numbers['since'])} and is one for "
-            f"{share(numbers['root_share'])} of the measured {seconds(window)}; its longest period "
-            "lasts "
+            f"{share(numbers['root_share'])} of the measured {seconds(window)}; its longest period lasts "
             f"{seconds(numbers['longest'])}."
         )
         if each.lost >= 1:
@@ -56,9 +56,9 @@ def roots(case: Case) -> Iterator[Sentence]:
 
 @rule("no-root", "roots")
 def no_root(case: Case) -> Iterator[Sentence]:
-    """Say that no link is a bottleneck.
+    """State that no link is a bottleneck.
 
-    The sentence names the output that was a root longest.
+    The sentence names the output that was a root for the longest time.
     """
     if case.bottlenecks:
         return
@@ -66,9 +66,9 @@ def no_root(case: Case) -> Iterator[Sentence]:
     inner = np.flatnonzero(links.level > 0)
     top = int(inner[np.argmax(links.root[inner])])
     most = float(links.root[top])
-    detail = f"the longest queues are before {links.names[top]}, a root for {share(most)} of the time"
+    detail = f"the longest queues are in front of {links.names[top]}, a root for {share(most)} of the time"
     if most < 0.0005:
-        detail = "no queue of a switch exceeds half of an input buffer"
+        detail = "no switch queue exceeds half of an input buffer"
     text = f"No link is a bottleneck: {detail}."
     yield Sentence("no-root", "roots", text, {"root_share": most}, (case.facts.of_tree(top),))
 
@@ -77,7 +77,7 @@ def no_root(case: Case) -> Iterator[Sentence]:
 def feeders(case: Case) -> Iterator[Sentence]:
     """Describe the flows that cross a bottleneck.
 
-    The sentence gives the numbers of flows and hosts, their offered and delivered traffic, and the share of
+    The sentence states the numbers of flows and hosts, their offered and delivered traffic, and the demand of
     each group.
     """
     facts = case.facts
@@ -107,10 +107,7 @@ def feeders(case: Case) -> Iterator[Sentence]:
 
 @rule("causes", "causes")
 def causes(case: Case) -> Iterator[Sentence]:
-    """Name the cause of a bottleneck.
-
-    It is the first of the causes above that applies.
-    """
+    """Name the cause of a bottleneck, which is the first of the causes above that applies."""
     for each in _first(case):
         if each.cause is not None:
             text = f"{each.name} {each.cause.why}."
@@ -121,7 +118,7 @@ def causes(case: Case) -> Iterator[Sentence]:
 
 @rule("credit-loop", "causes")
 def credit_loop(case: Case) -> Iterator[Sentence]:
-    """Name a cycle of links in which each may wait for the next.
+    """Name a cycle of links in which each link may wait for the next.
 
     The rule reports every such cycle in the paths of the flows, even if the run had no deadlock.
     """
@@ -132,10 +129,8 @@ def credit_loop(case: Case) -> Iterator[Sentence]:
     at = [links.names.index(name) for name in cycle if name in links.names]
     waited = float(max((links.stalled[each] for each in at), default=0.0))
     text = (
-        f"The routes have a credit loop: {', '.join(cycle)} may each wait for the next, and all "
-        "stand still once "
-        "their buffers are full; in this run the one that waited most did so for "
-        f"{share(waited)} of the time."
+        f"The routes form a credit loop: {', '.join(cycle)} may each wait for the next, and all stop when "
+        f"their buffers are full. In this run, these links waited for up to {share(waited)} of the time."
     )
     rows = Reference("links", tuple(int(links.row[each]) for each in at), ("stalled_share",))
     numbers = {"links": len(cycle), "stalled_share": waited}
@@ -144,9 +139,9 @@ def credit_loop(case: Case) -> Iterator[Sentence]:
 
 @rule("victims", "victims")
 def victims(case: Case) -> Iterator[Sentence]:
-    """Count the victims by group.
+    """Count the victims in each group.
 
-    Victims cross no bottleneck, wait behind one, and deliver less than they offer.
+    Victims are flows that cross no bottleneck but wait behind one, and deliver less than they offer.
     """
     facts, flows = case.facts, case.facts.flows
     for name, own in list(_by_group(case, case.victims).items())[: limits.MOST]:
@@ -167,7 +162,7 @@ def victims(case: Case) -> Iterator[Sentence]:
 
 @rule("no-victim", "victims")
 def no_victim(case: Case) -> Iterator[Sentence]:
-    """Say that a bottleneck has no victims."""
+    """State that there is a bottleneck, but no victim."""
     if case.bottlenecks and not len(case.victims) and not jobs.slowed(case) and not jobs.unfinished(case):
         rows = tuple(int(row) for row in case.facts.table("victims")["row"].to_list())
         text = "No flow is a victim."
@@ -178,16 +173,15 @@ def no_victim(case: Case) -> Iterator[Sentence]:
 
 @rule("lost", "cost")
 def lost(case: Case) -> Iterator[Sentence]:
-    """Sum up the losses of victims and the traffic that all flows deliver."""
+    """Add up the losses of all victims, and the traffic that all flows deliver."""
     flows, own = case.facts.flows, case.victims
     if not len(own):
         return
     missing = float((flows.offered[own] - flows.delivered[own]).sum())
     carried = float(case.facts.flows.delivered.sum())
     text = (
-        f"The congestion costs its victims {number(missing, 'B/s')} of throughput; all flows "
-        "together deliver "
-        f"{number(carried, 'B/s')}."
+        f"The congestion costs its victims {number(missing, 'B/s')} of throughput; all flows together "
+        f"deliver {number(carried, 'B/s')}."
     )
     refer = (case.facts.of_flows(own),)
     yield Sentence("lost", "cost", text, {"lost": missing, "delivered": carried}, refer)
@@ -195,16 +189,18 @@ def lost(case: Case) -> Iterator[Sentence]:
 
 @rule("latency", "cost")
 def latency(case: Case) -> Iterator[Sentence]:
-    """Compare the 99th percentile of latency of affected and unaffected flows.
+    """Compare the 99th percentiles of the latencies of affected and unaffected flows.
 
-    Affected flows are the victims, or else the flows that cross a bottleneck. Without unaffected flows, the
-    comparison is with their own median.
+    Affected flows are the victims or, if there are none, the flows that cross a bottleneck. If there are no
+    unaffected flows, the comparison is with the median latency of the affected flows.
     """
     facts, flows = case.facts, case.facts.flows
     if not case.bottlenecks:
         return
     feeding = np.unique(np.concatenate([each.flows for each in case.bottlenecks]))
-    chosen, who = (case.victims, "victims") if len(case.victims) else (feeding, "flows that feed it")
+    chosen, who = (
+        (case.victims, "victims") if len(case.victims) else (feeding, "flows that cross a bottleneck")
+    )
     chosen = chosen[np.isfinite(flows.p99[chosen])]
     if not len(chosen):
         return
@@ -217,8 +213,8 @@ def latency(case: Case) -> Iterator[Sentence]:
     if len(calm):
         other = float(np.median(flows.p99[calm]))
         beside = (
-            f"that of {_count(len(calm), 'flow')} that {_verb(len(calm), 'meet', 'meets')} no "
-            f"congestion is {seconds(other)}"
+            f"for {_count(len(calm), 'flow')} that {_verb(len(calm), 'meet', 'meets')} no "
+            f"congestion, it is {seconds(other)}"
         )
         numbers["p99_calm"], rows = other, np.concatenate([chosen, calm])
     text = f"The 99th percentile of latency of {who} is {seconds(tail)}; {beside} (medians over flows)."
@@ -228,15 +224,15 @@ def latency(case: Case) -> Iterator[Sentence]:
 
 @rule("unexplained", "cost")
 def unexplained(case: Case) -> Iterator[Sentence]:
-    """Say that flows lose without a bottleneck on their paths, for a reason that the tables do not show."""
+    """State that flows lose traffic without a bottleneck on their paths, for a reason not in the tables."""
     flows, own = case.facts.flows, np.setdiff1d(case.unexplained, case.slowed)
     if not len(own):
         return
     offered, got = float(flows.offered[own].sum()), float(flows.delivered[own].sum())
     text = (
-        f"{_count(len(own), 'flow')} got {share(got / offered)} of their demand, without a bottleneck "
-        "on their paths. The tables do not show why (a window of packets, an adapter, or a switch that "
-        "blocks may be the limit)."
+        f"{_count(len(own), 'flow')} got {share(got / offered)} of the demand, although no bottleneck is on "
+        "the path. The tables do not show why (possible limits: a window, an adapter, or a blocking "
+        "switch)."
     )
     numbers = {"flows": len(own), "offered": offered, "delivered": got}
     yield Sentence("unexplained", "cost", text, numbers, (case.facts.of_flows(own),))
@@ -248,7 +244,7 @@ def _first(case: Case, kind: str = "") -> list[Bottleneck]:
 
 
 def _by_group(case: Case, flows: Places) -> dict[str, Places]:
-    """Return the flows of each group; those that lose most first."""
+    """Return the flows of each group, in decreasing order of losses."""
     names = np.array(case.facts.flows.group)[flows]
     missing = (case.facts.flows.offered - case.facts.flows.delivered)[flows]
     groups = {str(name): flows[names == name] for name in np.unique(names)}

@@ -1,15 +1,15 @@
-"""The lab: experiments, and the claims by which they are judged.
+"""The lab: experiments and the claims that judge them.
 
-An experiment is a figure of a paper or a remark in its text: scenarios, axes, a figure. Its claims are data,
-in the file `claims.toml` of its paper. `reproduce` runs the scenarios (each once, however many figures need
-it), measures, judges every claim and draws the figures:
+An experiment reproduces a figure of a paper or a remark in its text. It consists of scenarios, measures and a
+figure. Its claims are data in the paper's file `claims.toml`. `reproduce` runs each scenario once, even if
+several figures need it, measures the results, judges every claim and draws the figures:
 
     reports = becalm.lab.reproduce(["santos2003/fig2"], out=Path("figures"))
     for claim in reports[0].claims:
         print(claim.id, claim.paper, claim.mean, claim.verdict)
 
-A claim carries the sentence that it comes from and a tolerance that follows from its wording. It is judged
-by the mean over several seeds and its confidence interval. One that fails stays in the list, with an
+A claim contains its source sentence, and a tolerance that depends on the wording. The mean over several
+seeds and its confidence interval decide the verdict. A claim that fails stays in the list with an
 explanation.
 """
 

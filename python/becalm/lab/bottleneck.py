@@ -2,8 +2,8 @@
 
     S1 ... Sn -> T -> R
 
-The round trip of a packet and its ACK on the empty network is exactly as requested: the cables' delay follows
-from it. Buffers are unlimited, so the queue of the link `T->R` depends only on the schemes.
+The cables' delay is chosen to give a packet and its ACK the requested round trip in an empty network. Buffers
+are unlimited, so the queue of the link `T->R` depends only on the schemes.
 """
 
 from __future__ import annotations
@@ -30,32 +30,32 @@ SWITCH, RECEIVER = "T", "R"
 FORWARDING = 0.1
 """Forwarding delay of the switch in us."""
 ANSWER = 64
-"""Bytes of an ACK and of a congestion notification packet."""
+"""Size in bytes of an ACK and of a congestion notification packet."""
 HEADER = 58
-"""Bytes of the headers of a RoCEv2 packet: Ethernet 14, IP 20, UDP 8, BTH 12, ICRC 4."""
+"""Header size of a RoCEv2 packet in bytes: Ethernet 14, IP 20, UDP 8, BTH 12, ICRC 4."""
 
 ONE_QUEUE: Table = {"oldest_first": {}}
-"""The arbiter of one queue for all: packets leave in the order in which they came, as closed forms of
-delays assume. If senders take turns, a flow waits for its own packets, and its delay shows its own excess.
+"""Arbiter for one shared queue. Packets leave in order of arrival, as closed forms of delays assume. With
+round robin between senders, a flow's packets wait mainly for each other, so its delay shows its own excess.
 """
 
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """The scene with everything that experiments vary."""
+    """The scene, with the parameters that experiments vary."""
 
     flows: int
     rate: float
     """Rate of all links in Gb/s."""
     packet: int
-    """Bytes of a data packet, headers included."""
+    """Size of a data packet in bytes, including headers."""
     round_trip: float
-    """Time in us from the header of a packet to the end of its ACK, on the empty network."""
+    """Time in us from the header of a packet to the end of its ACK, in the empty network."""
     response: Table
     marking: Table = field(default_factory=lambda: {"none": {}})
     echo: Table = field(default_factory=lambda: {"ack": {}})
     arbiter: Table = field(default_factory=lambda: {"round_robin": {}})
-    """How the link chooses packets: from the senders in turn, or `ONE_QUEUE`."""
+    """Arbiter of the link: round robin between the senders, or `ONE_QUEUE`."""
     duration: float = 100.0
     """Simulated time in ms."""
     warmup: float = 20.0
@@ -63,10 +63,10 @@ class Bottleneck:
 
     @property
     def delay(self) -> float:
-        """Delay of a cable in us: what the round trip leaves for each of the four on the path.
+        """Delay in us of each of the four cables on a round trip that gives the requested round trip.
 
         Raises:
-            ValueError: a round trip that is too short for the packets.
+            ValueError: the round trip is too short for the packets.
 
         """
         bits = 8e-3 * (self.packet + ANSWER)
@@ -77,7 +77,7 @@ class Bottleneck:
 
     @property
     def product(self) -> float:
-        """Packets that the link sends in a round trip."""
+        """Number of packets that the link sends in a round trip."""
         return self.rate * self.round_trip / (8e-3 * self.packet)
 
     def scenario(self) -> Table:
@@ -114,19 +114,19 @@ class Bottleneck:
 
 
 def measure(outcomes: Sequence[Outcome]) -> Tables:
-    """Return `points`, one row per run: the bottleneck and its queue, the flows and their delays, marks."""
+    """Return `points` with one row per run, on the bottleneck's queue, the flows, their delays and marks."""
     return {"points": pl.DataFrame([_point(outcome) for outcome in outcomes])}
 
 
 def _point(outcome: Outcome) -> dict[str, Label]:
     """Return the labels of a run and its measurements.
 
-    `mean`, `min`, `p50`, `p95`, `p99` and `max` of the queue in packets, `utilization`, `jain`, `marked`, and
-    the mean `round_trip` of a packet and its ACK in seconds.
+    These are `mean`, `min`, `p50`, `p95`, `p99` and `max` of the queue in packets, `utilization`, `jain`,
+    `marked`, and the mean `round_trip` of a packet and its ACK in seconds.
     """
     results = outcome.results
     ends = {"from": SWITCH, "to": RECEIVER}
-    # Notifications have a lane of their own.
+    # Notifications have a separate lane.
     queue = only(results.queues, {**ends, "vl": 0})
     link, flows = only(results.links, ends), results.flows
     sizes = results.scenario.resolved["packet"]
@@ -146,7 +146,7 @@ def _point(outcome: Outcome) -> dict[str, Label]:
 
 
 def _round_trip(results: Results, rate: float) -> float:
-    """Return the mean latency of packets plus that of an ACK, whose path is empty.
+    """Return the mean latency of packets plus the latency of an ACK on an empty path.
 
     Args:
         results: results of a run of the scene.

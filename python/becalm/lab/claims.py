@@ -13,22 +13,22 @@
 | key | meaning |
 |---|---|
 | `id` | the claim's name within its figure |
-| `quote` | the paper's sentence; not for a claim that is `derived` |
-| `paper` | the paper's value: a number, or the sentence in short; or the value of a closed form |
-| keys of `becalm.lab.expect` | what is expected of the measured values |
-| `measure` | `module.function` of the paper's package, or, after `common.` or `lab.`, of a shared package |
+| `quote` | the paper's sentence; not allowed for a `derived` claim |
+| `paper` | the paper's value: a number, a short version of the sentence, or the value of a closed form |
+| keys of `becalm.lab.expect` | definition of the expected values |
+| `measure` | `module.function` of the paper's package, or of a shared package after `common.` or `lab.` |
 | `args` | arguments of the measure in addition to the tables |
-| `each` | arguments with a list of values: the measure is taken with every value, or every combination |
-| `null` | what it is compared with: see `becalm.lab.nulls`; only for claims that are scored |
-| `theme` | the part of the page across the papers that it belongs to: see `THEMES` of `becalm.lab.model` |
+| `each` | arguments with lists of values; the measure is called with every combination of values |
+| `null` | the claim's null: see `becalm.lab.nulls`; only for scored claims |
+| `theme` | the claim's section on the page across the papers: see `THEMES` in `becalm.lab.model` |
 | `short` | false if the reduced version of the experiment cannot judge the claim |
-| `kind` | what the claim counts as: `paper` (the default) or another of `KINDS` |
-| `class` | why it does not hold: `a`, `b`, `c`, `metric` or `noise`; see `CLASSES` |
-| `proof` | link to the proof that it cannot hold: `PAPER/readings.md#anchor` |
-| `reading` | link to a comparison of the readings that were tried, likewise |
-| `note` | how the sentence is read, or why it does not hold; for a derived claim, what it says |
+| `kind` | kind of the claim: `paper` (the default) or another of `KINDS` |
+| `class` | reason why the claim does not hold: `a`, `b`, `c`, `metric` or `noise`; see `CLASSES` |
+| `proof` | link to the proof that the claim cannot hold: `PAPER/readings.md#anchor` |
+| `reading` | link to a comparison of the interpretations that were tried, in the same form |
+| `note` | interpretation of the sentence, or reason why it does not hold; statement of a derived claim |
 | `drawn` | position of the value in the figure: see `becalm.lab.printed` |
-| `same_as` | `paper/figure/id` of a claim in the same words, whose keys hold here unless given again |
+| `same_as` | `paper/figure/id` of a claim with the same wording; its keys apply unless overridden here |
 """
 
 from __future__ import annotations
@@ -52,15 +52,15 @@ from becalm.mistakes import Mistakes
 
 Entry: TypeAlias = Mapping[str, Any]
 Measures: TypeAlias = Callable[[str, str], Callable[..., Any]]
-"""Finds the measure of a paper with a name; raises `LookupError` with the valid names."""
+"""Finds a paper's measure by name, or raises `LookupError` with the valid names."""
 Changes: TypeAlias = Callable[[str], tuple[str, Mapping[str, Change]]]
-"""Finds the default null of a paper's claims, and the changes that they may name."""
+"""Finds the default null of a paper's claims, and the changes that claims may name."""
 
 REMARKS = ("note", "kind", "class", "proof", "reading", "theme")
 TABLES = ("args", "each", "drawn")
 REQUIRED = ("quote", "paper", "measure")
 DERIVED = ("note", "paper", "measure")
-"""Keys that a derived claim needs: no sentence is quoted, so the note says what is claimed."""
+"""Keys that a derived claim requires. Such a claim quotes no sentence, so its note states the claim."""
 
 
 def _null(value: object) -> object:
@@ -81,7 +81,7 @@ _HEADING = "a page and a heading, such as PAPER/readings.md#heading"
 
 
 class _Keys(Part):
-    """The keys of a claim except those of its expectation."""
+    """The keys of a claim, without its expectation's keys."""
 
     id: str = Field(min_length=1, description="a string")
     quote: str | None = None
@@ -105,26 +105,26 @@ _Claim = create_model("_Claim", __base__=_Keys, **dict.fromkeys(EXPECTED, (Any, 
 
 
 class ClaimsError(BecalmError, ValueError):
-    """Mistakes in a file of claims: all of them, one per line."""
+    """A file of claims has mistakes. The message lists them, one per line."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A function of an experiment's tables with its arguments."""
+    """A function of an experiment's tables, with its arguments."""
 
     function: Callable[..., Any]
     args: Mapping[str, Any]
     each: Mapping[str, list[Any]]
-    """Arguments with several values; the function is called with every combination, the last one fastest."""
+    """Arguments with several values. The function is called with every combination, the last fastest."""
 
     def __call__(self, tables: Tables) -> Measured:
-        """Return the measured value: a list if there are several, or if the function returns one."""
+        """Return the measured value, or a list if there are several values or the function returns a list."""
         if not self.each:
             return cast("Measured", self.function(tables, **self.args))
         return [self.function(tables, **self.args, **chosen) for chosen in self._combinations()]
 
     def instead(self, args: Mapping[str, Any]) -> Measure:
-        """Return the measure with other values of some arguments."""
+        """Return the measure with different values of some arguments."""
         each = {name: values for name, values in self.each.items() if name not in args}
         return Measure(self.function, {**self.args, **args}, each)
 
@@ -132,7 +132,7 @@ class Measure:
         """Check the names of the arguments.
 
         Raises:
-            TypeError: an argument that the function does not take, or a missing one.
+            TypeError: the function does not accept an argument, or an argument is missing.
 
         """
         signature = inspect.signature(self.function)
@@ -146,17 +146,17 @@ class Measure:
 
 @dataclass(frozen=True)
 class Source:
-    """A file of claims as it was read: the claims of each figure by their names, and the mistakes so far."""
+    """The content of a file of claims: the claims of each figure by name, and the mistakes so far."""
 
     paper: str
     figures: dict[str, dict[str, Entry]]
     places: dict[tuple[str, str], str]
-    """By figure and name of a claim: its path in the file, such as `fig4a[0]`."""
+    """Paths of claims in the file, such as `fig4a[0]`, by figure and name."""
     mistakes: Mistakes
 
 
 def read(paper: str, file: str, text: str) -> Source:
-    """Read a file of claims without checking the contents of the claims.
+    """Read a file of claims without checking the claims' contents.
 
     Args:
         paper: name of the paper.
@@ -164,7 +164,7 @@ def read(paper: str, file: str, text: str) -> Source:
         text: its content.
 
     Raises:
-        ClaimsError: not TOML.
+        ClaimsError: the file is not TOML.
 
     """
     try:
@@ -196,17 +196,17 @@ def statements(
     others: Callable[[str], Source],
     changes: Changes = lambda _: (NULL, GENERAL),
 ) -> dict[str, tuple[Statement, ...]]:
-    """Turn a file of claims into the statements of each figure, in the order of the file.
+    """Convert a file of claims to the statements of each figure, in the order of the file.
 
     Args:
         source: the file.
-        figures: the paper's figures; each needs a claim.
+        figures: the paper's figures; each must have a claim.
         measures: finds the functions that claims name.
         others: reads the claims of another paper, for `same_as`; raises `LookupError` with the valid names.
-        changes: finds the changes that nulls of a paper make.
+        changes: finds the changes for the nulls of a paper.
 
     Raises:
-        ClaimsError: mistakes, all at once; each with file, figure, claim and what would be valid.
+        ClaimsError: there are mistakes. The message lists all with file, figure, claim and valid values.
 
     """
     figures, mistakes = list(figures), source.mistakes
@@ -251,7 +251,7 @@ def _statement(
     if missing := [key for key in (DERIVED if derived else REQUIRED) if key not in claim]:
         raise ValueError(*(f"needs `{key}`" for key in missing))
     if derived and "quote" in claim:
-        raise ValueError('quote: not with kind = "derived", which quotes no sentence')
+        raise ValueError('quote: not allowed with kind = "derived", which quotes no sentence')
     expected = {key: value for key, value in claim.items() if key in EXPECTED}
     measure = Measure(measures(home, claim["measure"]), claim.get("args", {}), claim.get("each", {}))
     try:
@@ -296,7 +296,7 @@ def _drawn(claim: Entry, expect: Expectation) -> Drawn | None:
     if "drawn" not in claim:
         return None
     if expect.region is None:
-        raise ValueError("drawn: an order has no value that could be drawn")
+        raise ValueError("drawn: an order has no value to draw")
     return Drawn.model_validate(claim["drawn"])
 
 
@@ -306,7 +306,7 @@ def _remarks(claim: Entry) -> Remarks:
 
 
 def _model(reference: str, others: Callable[[str], Source]) -> tuple[Entry, str]:
-    """Return the claim that another one repeats, and its paper."""
+    """Return the claim that `same_as` refers to, and its paper."""
     paper, _, rest = reference.partition("/")
     figure, _, name = rest.partition("/")
     figures = others(paper).figures
@@ -321,7 +321,7 @@ def _model(reference: str, others: Callable[[str], Source]) -> tuple[Entry, str]
 
 
 def _merged(model: Entry, claim: Entry) -> dict[str, Any]:
-    """Return the keys of the model with those of the claim; an expectation comes whole from one of them."""
+    """Return the model's keys, updated with the claim's keys. Only one of the two defines the expectation."""
     replaced = any(key in EXPECTED for key in claim)
     kept = {key: value for key, value in model.items() if not (replaced and key in EXPECTED)}
     if "measure" in claim:

@@ -1,8 +1,8 @@
 """Discovery of the papers: their experiments, their claims, and the measures that the claims name.
 
-The only part of the lab that knows where papers are: packages of `becalm.papers`, each with a function
-`experiments`, a constant `PHASE` (how much later than stated sources may start, or nothing), its `NULLS` and
-a file `claims.toml`.
+Only this part of the lab depends on the papers' location. Each paper is a package in `becalm.papers`, with a
+function `experiments`, a constant `PHASE` (the maximum random delay of the sources' starts, or None),
+optional `NULLS`, and a file `claims.toml`.
 """
 
 from __future__ import annotations
@@ -34,28 +34,28 @@ PAPERS = (
     "pfc",
     "dixit2013",
 )
-"""Names of the packages, in the order in which they are listed."""
+"""Names of the papers' packages, in the order in which they are listed."""
 FILE = "claims.toml"
 SHARED = {"common": "becalm.papers.common", "lab": "becalm.lab"}
-"""Packages whose measures all papers may name, after these prefixes."""
+"""Packages whose measures all papers may use, by prefix."""
 
 
 @cache
 def registry() -> tuple[Experiment, ...]:
-    """Return all experiments with their claims, paper by paper, each in the order of its figures.
+    """Return all experiments with their claims, by paper and in the order of the paper's figures.
 
     Raises:
-        ClaimsError: mistakes in a file of claims.
+        ClaimsError: a file of claims has mistakes.
 
     """
     return tuple(experiment for paper in PAPERS for experiment in _experiments(paper))
 
 
 def select(ids: Sequence[str]) -> list[Experiment]:
-    """Find the experiments that papers (`santos2003`) and figures (`santos2003/fig2`) name; no id: all.
+    """Find the experiments of papers (`santos2003`) and figures (`santos2003/fig2`), or all without ids.
 
     Raises:
-        ValueError: an id that names nothing; the message lists the papers, or the figures of its paper.
+        ValueError: an id is unknown; the message lists the papers, or the figures of its paper.
 
     """
     known = registry()
@@ -65,21 +65,21 @@ def select(ids: Sequence[str]) -> list[Experiment]:
         figures = [item.id for item in known if item.paper in asked]
         valid = ", ".join(figures or PAPERS)
         raise ValueError(
-            f"no such experiment: {', '.join(unknown)}; valid: {valid}; `becalm list figures` has all"
+            f"no such experiment: {', '.join(unknown)}; valid: {valid}; `becalm list figures` shows all"
         )
     return [item for item in known if not ids or item.paper in ids or item.id in ids]
 
 
 def about(paper: str) -> str:
-    """Return the description of a paper in its package: the title in the first line, then the source."""
+    """Return the description of a paper from its package: title in the first line, then source."""
     return inspect.getdoc(_package(paper)) or paper
 
 
 def find_measure(paper: str, name: str) -> Callable[..., Any]:
-    """Find the function that a claim of a paper calls `module.function`.
+    """Find the function that a paper's claim names as `module.function`.
 
     Raises:
-        LookupError: no such function; the message lists the valid names.
+        LookupError: the function does not exist; the message lists the valid names.
 
     """
     module_name, _, function_name = name.rpartition(".")
@@ -97,7 +97,7 @@ def find_measure(paper: str, name: str) -> Callable[..., Any]:
 
 
 def find_changes(paper: str) -> tuple[str, Mapping[str, Change]]:
-    """Find the default null of a paper's claims, and the changes that nulls may make."""
+    """Find the default null of a paper's claims, and the changes that nulls may use."""
     package = _package(paper)
     return getattr(package, "NULL", NULL), {**GENERAL, **getattr(package, "NULLS", {})}
 

@@ -1,9 +1,9 @@
-"""The dumbbell: two switches, flows of both to one host, and a victim that shares the link between them.
+"""The dumbbell: two switches whose hosts send to one host, and a victim that shares the link between them.
 
-Local flows `B1..BL` and remote flows `A1..AR` send to `BC`, the victim `AV` sends to `BV`; links `A->B`
-(inter-switch) and `B->BC` (root). All flows are greedy unless stated otherwise. The defaults are those of
-Santos 2002 and 2003, Fig. 1 and Table I; the papers' arbiter sends the oldest packet first, and at most four
-packets may overtake it.
+Local flows `B1..BL` and remote flows `A1..AR` send to `BC`, and the victim `AV` sends to `BV`. `A->B` is the
+inter-switch link and `B->BC` the root link. All flows are greedy unless stated otherwise. The defaults are
+from Santos 2002 and 2003, Fig. 1 and Table I. The papers' arbiter sends the oldest packet first, but up to
+four packets may overtake it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ STAGGER_US = 100
 """Time between the starts of two flows, in us."""
 
 FOUR_BYPASSES: Table = {"oldest_first": {"max_bypass": 4}}
-"""The arbiter of the papers' switches: the oldest packet goes first, and at most four may overtake it."""
+"""Arbiter of the papers' switches: the oldest packet goes first, but up to four packets may overtake it."""
 
 NO_CONTROL: Table = {"none": {"window": "unlimited"}}
 ONE_PACKET: Table = {"none": {"window": 1}}
 
 
 def fixed(rate: float) -> Table:
-    """Return a rate limit set by hand, with the papers' window of one packet."""
+    """Return a fixed rate limit, with the papers' window of one packet."""
     return {"fixed": {"rate": rate, "window": 1}}
 
 
@@ -38,37 +38,37 @@ def discrete(response: str, rounding: str) -> Table:
 
 @dataclass(frozen=True)
 class Dumbbell:
-    """Fig. 1 with everything that the figures vary."""
+    """Fig. 1, with the parameters that the figures vary."""
 
     local: int = 10
     remote: int = 10
     buffer: int = 4
-    """Input buffer per port in packets."""
+    """Input buffer size per port in packets."""
     marking: Table = field(default_factory=lambda: {"none": {}})
     response: Table = field(default_factory=lambda: {"lipd": {}})
     remote_response: Table | None = None
     victim_response: Table | None = None
     victim: tuple[float, float] | None = (40, 60)
-    """When the victim sends, in ms; `None`: no victim."""
+    """Start and stop of the victim in ms; `None`: no victim."""
     duration: float = 100
     """Simulated time in ms."""
     warmup: float = 20
-    """Time in ms before the means over the run begin."""
+    """Time in ms before the measured window."""
     mean_on: float | None = None
     """Mean ON and OFF time of dynamic flows in ms; `None`: all flows are static."""
     static: int = 0
-    """With dynamic flows: number of local flows, and of remote flows, that are static nevertheless."""
+    """Numbers of local and of remote flows that stay static when the others are dynamic."""
     load: float | None = None
-    """Poisson arrivals of packets at this share of a link per flow, instead of greedy flows."""
+    """Load of each flow's Poisson arrivals, as a share of a link; `None`: flows are not Poisson."""
     probe: bool = False
-    """Whether the first local flow is a group of its own, `local probe`."""
+    """Whether the first local flow is a separate group, `local probe`."""
     step: float = 0.1
     """Sampling step of the series in ms."""
     window: float = 2
     """Sliding window of the series in ms."""
 
     def long(self, short: bool) -> Dumbbell:
-        """Return the papers' long run: 500 ms, means over the last 400; reduced: 250 and 200."""
+        """Return the papers' long run of 500 ms, measured over the last 400 ms; 250 and 200 ms if reduced."""
         duration = 250.0 if short else 500.0
         victim = (40.0, duration)
         return replace(self, duration=duration, warmup=duration / 5, victim=victim, step=10, window=10)
@@ -87,7 +87,7 @@ class Dumbbell:
         }
 
     def _flows(self) -> list[dict[str, Any]]:
-        """Return local flows first, then remote ones, then the victim."""
+        """Return the local flows, the remote flows and the victim, in this order."""
         flows = [
             *self._side("local", "B", self.local, 0),
             *self._side("remote", "A", self.remote, self.local),
@@ -101,7 +101,7 @@ class Dumbbell:
         return flows
 
     def _side(self, name: str, host: str, count: int, earlier: int) -> list[dict[str, Any]]:
-        """Return the flows of one switch: one group, or one of static and one of dynamic flows."""
+        """Return the flows of one switch: one group, or a group of static and a group of dynamic flows."""
         if self.mean_on is None:
             return self._alike(name, host, count, earlier)
         on_off = {"on_off": {"mean_on": _ms(self.mean_on), "mean_off": _ms(self.mean_on)}}
@@ -126,7 +126,7 @@ class Dumbbell:
 
 
 def _group(name: str, host: str, first: int, last: int, earlier: int, traffic: Table) -> dict[str, Any]:
-    """Return flows of hosts `first` to `last`, which start one after the other, after `earlier` flows."""
+    """Return flows of hosts `first` to `last`, which start in sequence after `earlier` flows."""
     return {
         "name": name,
         "from": [f"{host}{first}..{host}{last}"],

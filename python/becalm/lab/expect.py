@@ -1,24 +1,25 @@
-"""What a claim expects of the measured values: a number, a bound, an order. All values must pass.
+"""Expectations of a claim for the measured values: a number, a bound or an order. All values must pass.
 
-`expectation` makes one from the keys of a claim:
+`expectation` creates an expectation from the keys of a claim:
 
-| keys | what is expected |
+| keys | expected values |
 |---|---|
-| `within = 0.02` | the paper's number, give or take 0.02 |
-| `within = "mean"` | the paper's number, give or take what its kind of sentence allows: see `RULES` |
-| `within = 0.02`, `of = 0.8` | 0.8, give or take 0.02, if `paper` is a string or another number |
+| `within = 0.02` | the paper's number ± 0.02 |
+| `within = "mean"` | the paper's number ± the tolerance for this kind of sentence: see `RULES` |
+| `within = 0.02`, `of = 0.8` | 0.8 ± 0.02, if `paper` is a string or another number |
 | `at_least = 0.9` | values from 0.9 upward |
 | `at_most = 0.1` | values up to 0.1 |
 | `at_least = 5`, `at_most = 10` | values from 5 to 10 |
-| `strict = true` | with one of these bounds: the bound itself fails, as in "more than" and "less than" |
-| `increasing = true` | every value above the one before |
-| `decreasing = true` | every value below the one before |
-| `slack = 0.02` | with either: a step the other way of less than 0.02 passes |
+| `strict = true` | with one bound: a value equal to the bound fails, as in "more than" and "less than" |
+| `increasing = true` | every value above the previous one |
+| `decreasing = true` | every value below the previous one |
+| `slack = 0.02` | with `increasing` or `decreasing`: a step of less than 0.02 in the wrong direction passes |
 | `zero_but_last = true` | zeros, and a last value above 0 |
-| `peak_at_least = 0.95` | the largest value in the middle, from 0.95 upward |
+| `peak_at_least = 0.95` | the largest value in the middle of the list, from 0.95 upward |
 
-An expectation turns the values of a run into margins: how far each is on the right side of its limit. An
-order has one margin for each pair of neighbours. `becalm.lab.verdict` judges margins over the seeds.
+An expectation converts the values of a run to margins. A margin is the distance of a value from its limit,
+positive on the right side. An order has one margin for each pair of neighbours. `becalm.lab.verdict` judges
+margins over the seeds.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from typing import Any, NamedTuple
 
 
 class Margin(NamedTuple):
-    """How far a value is on the right side of a limit; negative: on the wrong side."""
+    """Distance of a value from a limit, positive on the right side."""
 
     distance: float
     strict: bool = False
-    """Whether a value at the limit is on the wrong side."""
+    """Whether a value equal to the limit is on the wrong side."""
 
     @property
     def passes(self) -> bool:
@@ -44,7 +45,7 @@ class Margin(NamedTuple):
 
 
 class Region(NamedTuple):
-    """Range of valid values: from `low` to `high`, around `value` if the paper has one; None: no bound."""
+    """Range of valid values around the paper's `value`, if there is one. None means no bound."""
 
     low: float | None
     high: float | None
@@ -53,7 +54,7 @@ class Region(NamedTuple):
 
 @dataclass(frozen=True)
 class Expectation:
-    """A rule for the measured values of a run, and the rule in a few words."""
+    """A rule for the measured values of a run, with a short description."""
 
     tolerance: str
     margins: Callable[[Sequence[float]], list[Margin]]
@@ -61,13 +62,13 @@ class Expectation:
     """Range of valid values; None for an order."""
 
     def test(self, values: Sequence[float]) -> bool:
-        """Return whether the values of one run pass; an empty list does not."""
+        """Return whether the values of one run pass. An empty list does not pass."""
         margins = self.margins(values)
         return bool(margins) and all(margin.passes for margin in margins)
 
 
 def near(paper: float, margin: float, why: str = "") -> Expectation:
-    """Expect the paper's number, give or take a margin."""
+    """Expect the paper's number within a margin."""
     return Expectation(
         f"+-{margin:g}{why}",
         lambda values: [
@@ -80,7 +81,7 @@ def near(paper: float, margin: float, why: str = "") -> Expectation:
 
 
 def at_least(bound: float, strict: bool = False) -> Expectation:
-    """Expect values from `bound` upward; above it if `strict`."""
+    """Expect values of at least `bound`, or above it if `strict`."""
     return Expectation(
         f"{'>' if strict else '>='} {bound:g}",
         lambda values: [Margin(value - bound, strict) for value in values],
@@ -89,7 +90,7 @@ def at_least(bound: float, strict: bool = False) -> Expectation:
 
 
 def at_most(bound: float, strict: bool = False) -> Expectation:
-    """Expect values up to `bound`; below it if `strict`."""
+    """Expect values of at most `bound`, or below it if `strict`."""
     return Expectation(
         f"{'<' if strict else '<='} {bound:g}",
         lambda values: [Margin(bound - value, strict) for value in values],
@@ -98,7 +99,7 @@ def at_most(bound: float, strict: bool = False) -> Expectation:
 
 
 def between(low: float, high: float) -> Expectation:
-    """Expect values between two bounds, both included."""
+    """Expect values between two bounds, inclusive."""
     return Expectation(
         f"{low:g} to {high:g}",
         lambda values: [Margin(distance) for value in values for distance in (value - low, high - value)],
@@ -107,7 +108,7 @@ def between(low: float, high: float) -> Expectation:
 
 
 def increasing(slack: float = 0.0) -> Expectation:
-    """Expect every value above the one before; a step back of less than `slack` passes."""
+    """Expect every value to exceed the previous one; a step down of less than `slack` passes."""
     words = f"rising, steps back < {slack:g}" if slack else "rising"
     return Expectation(
         words,
@@ -116,7 +117,7 @@ def increasing(slack: float = 0.0) -> Expectation:
 
 
 def decreasing(slack: float = 0.0) -> Expectation:
-    """Expect every value below the one before; a step up of less than `slack` passes."""
+    """Expect every value to be below the previous one; a step up of less than `slack` passes."""
     words = f"falling, steps up < {slack:g}" if slack else "falling"
     return Expectation(
         words,
@@ -133,7 +134,7 @@ def zero_but_last() -> Expectation:
 
 
 def peak_at_least(bound: float) -> Expectation:
-    """Expect the largest value in the middle, from `bound` upward."""
+    """Expect the largest value in the middle, and at least `bound`."""
 
     def margins(values: Sequence[float]) -> list[Margin]:
         place = len(values) // 2
@@ -144,7 +145,7 @@ def peak_at_least(bound: float) -> Expectation:
 
 
 def half_a_digit(paper: float | str) -> float:
-    """Return half of the last printed digit of a number; a string such as "0.50" keeps its zeros."""
+    """Return half a unit of the last printed digit of a number. A string such as "0.50" keeps its zeros."""
     exponent = Decimal(str(paper)).as_tuple().exponent
     return 0.5 * 10.0 ** int(exponent)
 
@@ -154,11 +155,11 @@ RULES: Mapping[str, tuple[Callable[[float | str], float], str]] = {
     "digit": (half_a_digit, "half of the last printed digit"),
     "about": (lambda paper: 0.1 * abs(float(paper)), "10%: about, nearly, approximately"),
 }
-"""Tolerances by the kind of sentence, the same in all papers: how far off a value may be, and why.
+"""Tolerances by kind of sentence, with reasons. They are the same in all papers.
 
-A printed mean or measured value may be off by 5%, since it depends on what the paper leaves open; a number
-that follows from the scene, by half of its last printed digit; one that the paper itself calls approximate,
-by 10%. If the paper prints a spread, that is the tolerance, given as a number.
+A printed mean or measured value may be off by 5%, since it depends on details that the paper leaves open. A
+number that follows from the scene may be off by half of its last printed digit. A number that the paper
+itself calls approximate may be off by 10%. If the paper prints a spread, this spread is the tolerance.
 """
 
 NUMBERS = ("within", "of", "at_least", "at_most", "slack", "peak_at_least")
@@ -186,19 +187,19 @@ _COMBINATIONS: Mapping[frozenset[str], Callable[[Mapping[str, Any]], Expectation
 
 
 def expectation(keys: Mapping[str, Any], paper: float | str) -> Expectation:
-    """Make an expectation from the keys of a claim.
+    """Create an expectation from the keys of a claim.
 
     Args:
-        keys: those of the claim that are in `KEYS`.
-        paper: the paper's value, which `within` refers to unless `of` is there.
+        keys: the claim's keys that are in `KEYS`.
+        paper: the paper's value, which `within` refers to unless `of` is given.
 
     Raises:
-        ValueError: a value of the wrong type, keys that do not go together, or none.
+        ValueError: a value has the wrong type, keys are incompatible, or there are none.
 
     """
     for key, value in keys.items():
         if key in FLAGS and value is not True:
-            raise ValueError(f"{key} = {value!r}: can only be true; leave it out otherwise")
+            raise ValueError(f"{key} = {value!r}: can only be true; omit it otherwise")
         if key == "within" and isinstance(value, str):
             if value not in RULES:
                 raise ValueError(f"within = {value!r}: no such rule; valid: a number, {', '.join(RULES)}")
@@ -206,7 +207,7 @@ def expectation(keys: Mapping[str, Any], paper: float | str) -> Expectation:
             raise ValueError(f"{key} = {value!r}: must be a number")
     if "within" in keys and "of" not in keys:
         if not is_number(paper) and not (isinstance(paper, str) and _reads_as_number(paper)):
-            raise ValueError(f"within: paper = {paper!r} is not a number; say with `of` what the number is")
+            raise ValueError(f"within: paper = {paper!r} is not a number; give the number with `of`")
         keys = {**keys, "of": paper}
     make = _COMBINATIONS.get(frozenset(keys))
     if make is None:

@@ -1,4 +1,4 @@
-"""The parts of an experiment: points to run, tables to measure, statements to judge, a figure to draw."""
+"""Parts of an experiment: points to run, tables to measure, statements to judge, and a figure to draw."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ if TYPE_CHECKING:
 Label: TypeAlias = str | float | int
 Measured: TypeAlias = float | list[float]
 Tables: TypeAlias = "dict[str, pl.DataFrame]"
-"""Tables by name; every row carries the labels of the point it comes from."""
+"""Tables by name. Every row contains the labels of its point."""
 Table: TypeAlias = dict[str, Any]
 """A scenario, or a part of one."""
 Change: TypeAlias = Callable[[Table], Table]
-"""A function from a scenario to another one."""
+"""A function that returns a changed scenario."""
 
 
 KINDS = ("paper", "ours", "repeated", "identity", "derived")
-"""What a claim counts as; only `paper` is scored.
+"""Kinds of claims. Only `paper` is scored.
 
 - `paper`: a sentence of the paper that could fail here;
-- `ours`: what its quote does not say: a setting or a bound of our own;
+- `ours`: a setting or bound that we chose and that the quote does not contain;
 - `repeated`: a sentence about a scene that another claim judges;
-- `identity`: what follows from the scene or the model itself, and cannot fail;
-- `derived`: what a closed form says about the paper's scene: it could fail here, and quotes no sentence.
+- `identity`: a consequence of the scene or the model, so it cannot fail;
+- `derived`: a closed form's prediction for the paper's scene; it could fail here, and quotes no sentence.
 """
 
 JUDGED = ("paper", "derived")
-"""Kinds of claims whose failure is a failure of the experiment."""
+"""Kinds of claims whose failure makes the experiment fail."""
 
 CLASSES = {
-    "a": "the sentence contradicts the paper itself or a law",
-    "b": "the paper does not state a parameter that decides",
-    "c": "the model lacks something, or differs",
-    "metric": "the measure is not quite what the sentence means",
-    "noise": "the effect is smaller than the spread of the runs",
+    "a": "the sentence contradicts the paper itself, or a physical or mathematical law",
+    "b": "the paper does not state a decisive parameter",
+    "c": "becalm's model lacks a feature, or differs from the paper's",
+    "metric": "the measure does not quite match the sentence",
+    "noise": "the effect is smaller than the spread between runs",
 }
-"""Why a claim does not hold; with `a` there is a proof."""
+"""Reasons why a claim does not hold. Class `a` requires a proof."""
 
 
 THEMES = {
@@ -60,7 +60,7 @@ THEMES = {
     "fairness": "Fairness of marking",
     "parameters": "Stiffness of parameters",
 }
-"""Topics of several papers: the parts of the page across them."""
+"""Topics of several papers: the sections of the page across the papers."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +70,14 @@ class Point:
     labels: dict[str, Label]
     scenario: dict[str, Any]
     draw: int = 0
-    """Number of the draw of everything random, if one seed has several draws: see `Lab`."""
+    """Number of the random sample, if the experiment runs several samples per seed."""
     schemes: Sequence[Provided] = ()
     """User-defined schemes that the scenario names."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A point that has been run."""
+    """A point with its results."""
 
     labels: dict[str, Label]
     results: Results
@@ -88,20 +88,20 @@ class Remarks:
     """Remarks on a claim, in addition to its quote and its numbers."""
 
     note: str = ""
-    """How the sentence is read, or why it does not hold."""
+    """Interpretation of the sentence, or the reason why it does not hold."""
     kind: str = KINDS[0]
     """One of `KINDS`."""
     class_: str = ""
     """One of `CLASSES`, or nothing."""
     proof: str = ""
-    """Place of the proof that it cannot hold: a page and a heading, such as `PAPER/readings.md#heading`."""
+    """Location of the proof that the claim cannot hold, as page and heading: `PAPER/readings.md#heading`."""
     reading: str = ""
-    """Place of a comparison of the readings that were tried, likewise."""
+    """Location of a comparison of the interpretations that were tried, in the same form."""
     theme: str = ""
     """One of `THEMES`, or nothing."""
 
     def to_json(self) -> dict[str, str]:
-        """Return `kind`, and those of the others that are not empty."""
+        """Return `kind` and all non-empty remarks."""
         rest = {"class": self.class_, "proof": self.proof, "reading": self.reading, "theme": self.theme}
         rest["note"] = self.note
         return {"kind": self.kind, **{key: value for key, value in rest.items() if value}}
@@ -109,18 +109,18 @@ class Remarks:
 
 @dataclass(frozen=True)
 class Null:
-    """What a claim is compared with: see `becalm.lab.nulls`."""
+    """The null of a claim: see `becalm.lab.nulls`."""
 
     words: str
-    """What is changed, or the reason why nothing is."""
+    """Description of the change, or the reason for having no null."""
     change: Change | None = None
-    """Change of the scenarios; None: they stay the same."""
+    """Change to the scenarios; None: no change."""
     measure: Callable[[Tables], Measured] | None = None
     """The measure with other arguments; None: the claim's own."""
 
     @property
     def is_run(self) -> bool:
-        """Whether there is something to measure."""
+        """Whether the null measures anything."""
         return self.change is not None or self.measure is not None
 
 
@@ -134,13 +134,13 @@ class Against:
     verdict: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the null and verdict as plain data."""
         judged = {} if self.mean is None else {"mean": self.mean, "verdict": self.verdict}
         return {"is": self.words, **judged}
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> Against:
-        """Make it from what `to_json` returned."""
+        """Create a null and verdict from the output of `to_json`."""
         mean = data.get("mean")
         listed = list(map(number, mean)) if isinstance(mean, list) else None if mean is None else number(mean)
         return Against(data["is"], listed, data.get("verdict", ""))
@@ -148,9 +148,10 @@ class Against:
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence of a paper that can be judged: how to measure it, and what it says.
+    """A testable sentence of a paper, with its measure and its expectation.
 
-    The tolerance of the expectation follows from the sentence's wording: the same wording has the same one.
+    The wording determines the tolerance of the expectation. Sentences with the same wording have the same
+    tolerance.
     """
 
     id: str
@@ -159,12 +160,12 @@ class Statement:
     measure: Callable[[Tables], Measured]
     expect: Expectation
     short: bool = True
-    """Whether the reduced version of the experiment can still judge it."""
+    """Whether the reduced version of the experiment can judge the statement."""
     remarks: Remarks = Remarks()
     drawn: Drawn | None = None
-    """Position of its value in the figure."""
+    """Position of the paper's value in the figure."""
     null: Null | None = None
-    """What it is compared with; None: it is not scored."""
+    """The statement's null; None: the statement is not scored."""
 
 
 @dataclass(frozen=True)
@@ -182,28 +183,28 @@ class Claim:
     """`holds`, `fails` or `undecided`: see `becalm.lab.verdict`."""
     remarks: Remarks = Remarks()
     null: Against | None = None
-    """Its null; None: it has none, or it was not run."""
+    """The claim's null with its verdict; None: the claim has no null, or the null was not run."""
 
     @property
     def standing(self) -> str:
-        """The verdict, or `weak`: it holds, and so does its null."""
+        """The verdict, or `weak` if both the claim and its null hold."""
         passed = self.null is not None and self.null.verdict == HOLDS
         return WEAK if self.verdict == HOLDS and passed else self.verdict
 
     @property
     def note(self) -> str:
-        """How the sentence is read, or why it does not hold."""
+        """Interpretation of the sentence, or the reason why it does not hold."""
         return self.remarks.note
 
     @property
     def sentence(self) -> str:
-        """The quote in quotation marks and the note; for a derived claim, only the note."""
+        """The quote in quotation marks, then the note; only the note for a derived claim."""
         quote = f'"{self.quote}"' if self.quote else ""
         return " ".join(part for part in (quote, self.note.strip()) if part)
 
     @property
     def kind(self) -> str:
-        """What it counts as: one of `KINDS`."""
+        """The claim's kind, one of `KINDS`."""
         return self.remarks.kind
 
     @property
@@ -218,7 +219,7 @@ class Claim:
 
     @property
     def mean(self) -> Measured:
-        """Mean over the seeds: a list if the measure returns one."""
+        """Mean over the seeds, or a list of means if the measure returns a list."""
         means = [interval.mean for interval in self.intervals]
         return means if isinstance(self.values[0], list) else means[0]
 
@@ -244,7 +245,7 @@ class Claim:
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> Claim:
-        """Make a claim from what `to_json` returned."""
+        """Create a claim from the output of `to_json`."""
         said = {key: data.get(key, "") for key in ("note", "kind", "proof", "reading", "theme")}
         own = {key: data[key] for key in ("id", "quote", "paper", "seeds", "tolerance", "verdict")}
         values = [
@@ -266,7 +267,7 @@ def _interval(values: Sequence[float]) -> Interval:
 
 
 def _rounded(value: float) -> float:
-    """Return a value with six significant digits: more would only look exact."""
+    """Round a value to six significant digits, since more would suggest false precision."""
     return float(f"{value:.6g}")
 
 
@@ -278,21 +279,21 @@ class Experiment:
     """`paper/figure`, as in `santos2003/fig2`."""
     title: str
     cost: float
-    """Approximate core-seconds of the whole experiment."""
+    """Approximate core-seconds of the entire experiment."""
     points: Callable[[bool], list[Point]]
-    """The scenarios; `True` requests the reduced version."""
+    """Function that returns the points; `True` requests the reduced version."""
     draw: Callable[[Tables], Figure]
     measure: Callable[[list[Outcome]], Tables]
-    """Turns the results of all points into the tables that measures and figures read."""
+    """Function that converts the results of all points to the tables that measures and figures read."""
     statements: tuple[Statement, ...] = ()
-    """Statements by which the experiment is judged; the registry reads them from the paper's claims."""
+    """Statements that judge the experiment. `becalm.lab.discovery` reads them from the paper's claims."""
     phase: str | None = None
-    """Maximum delay of the starts of sources, drawn by the seed; None: `PHASE` of the paper's package."""
+    """Maximum random delay of the sources' starts; None: `PHASE` of the paper's package."""
     seeded: bool = True
-    """Whether anything depends on the seed; if not, one run is enough."""
+    """Whether results depend on the seed. If not, one run is enough."""
 
     def runs(self, short: bool) -> list[Point]:
-        """Return the scenarios as they are run: with random phases of the sources' starts."""
+        """Return the scenarios to run, with random phases of the sources' starts."""
         phase = self.phase or ""
         return [replace(point, scenario=spread(point.scenario, phase)) for point in self.points(short)]
 
@@ -309,7 +310,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Report:
-    """An experiment that has been run and judged."""
+    """The results and verdicts of an experiment."""
 
     id: str
     title: str
@@ -339,16 +340,16 @@ class Report:
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> Report:
-        """Make a report from what `to_json` returned."""
+        """Create a report from the output of `to_json`."""
         claims = [Claim.from_json(each) for each in data["claims"]]
         source: dict[str, str] = {key: data[key] for key in ("commit", "date") if key in data}
         return Report(data["id"], data["title"], claims, source=source)
 
 
 def spread(scenario: dict[str, Any], phase: str) -> dict[str, Any]:
-    """Return a scenario whose sources begin up to `phase` later, by times drawn from the seed.
+    """Return a scenario whose sources start up to `phase` later, at random times that depend on the seed.
 
-    Groups with a spread of their own keep it; Poisson arrivals have no phase.
+    Groups that already define a spread keep it. Poisson arrivals have no phase.
     """
     if not phase:
         return scenario

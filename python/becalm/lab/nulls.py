@@ -1,21 +1,21 @@
-"""Nulls: what a claim would measure without the mechanism that it is about.
+"""Nulls: measurements of a claim without the mechanism that it describes.
 
-A claim that also holds with a wrong mechanism says nothing about the right one. So each scored claim has a
-null: its own measure and tolerance, with the first three seeds, in the same scene without the subject of the
-sentence. A claim that holds, and whose null holds, is *weak*: it is shown, but not in the headline. The key
-`null` of a claim names it:
+A claim that also holds with a wrong mechanism is no evidence for the right one. Each scored claim therefore
+has a null: the claim's measure and tolerance, with the first three seeds, in the same scene without the
+subject of the sentence. If both the claim and its null hold, the claim is *weak*: it is shown, but does
+not count as holding in the score. The key `null` of a claim names its null:
 
-| `null` | what is measured |
+| `null` | measured scene |
 |---|---|
-| `"off"` | the scene without congestion control; the default, `NULL` of a paper's package may be another |
+| `"off"` | the scene without congestion control; the default unless the paper's package sets `NULL` |
 | `"random"`, `"every"` | marks at random, at a fixed rate; marks on every packet |
-| another name | the scene after a change from the paper's `NULLS`, such as `"on"`: with control |
-| `{ control = "off" }` | the same points, and the measure with these arguments in place of its own |
-| `"none: reason"` | nothing; the reason why no null makes sense, such as arithmetic on printed parameters |
+| another name | the scene after a change from the paper's `NULLS`, such as `"on"` for congestion control |
+| `{ control = "off" }` | the same points, and the measure with these arguments instead of its own |
+| `"none: reason"` | none, because of the reason, such as arithmetic on printed parameters |
 
-The mean over the seeds decides on a null: it gets no benefit of the doubt, and is never undecided.
-A null with nothing to measure, since the subject of the sentence does not occur, fails.
-A sentence about behaviour without control is not its own null: its null has control, or another cause.
+Only the mean over the seeds decides whether a null holds, so it is never undecided. A null fails if there is
+nothing to measure because the subject of the sentence does not occur. If a sentence describes behaviour
+without control, its null has control or a different cause of the behaviour.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ NONE = "none: "
 
 
 def off(window: int | str | None = None) -> Change:
-    """Return the change to no marks and no response, with a window of this many packets.
+    """Return a change that removes marks and the response, and sets a window of `window` packets.
 
-    Without a window the response stays, but it receives no marks.
+    If `window` is None, the response stays but receives no marks.
     """
 
     def change(scenario: Table) -> Table:
@@ -45,12 +45,12 @@ def off(window: int | str | None = None) -> Change:
 
 
 def mark(policy: Table) -> Change:
-    """Return the change to another marking policy."""
+    """Return a change to another marking policy."""
     return lambda scenario: {**scenario, "marking": policy}
 
 
 def respond(response: Table) -> Change:
-    """Return the change to another response, for all flows."""
+    """Return a change to another response for all flows."""
 
     def change(scenario: Table) -> Table:
         flows = [
@@ -66,11 +66,11 @@ GENERAL: Mapping[str, Change] = {
     "random": mark({"random": {"probability": 0.02}}),
     "every": mark({"random": {"probability": 1.0}}),
 }
-"""Changes that all papers have, unless their `NULLS` have others with the same name."""
+"""Changes for all papers. A paper's `NULLS` override changes with the same name."""
 
 
 def changed(experiment: Experiment, change: Change) -> Experiment:
-    """Return an experiment with other scenarios at the same points."""
+    """Return an experiment with changed scenarios at the same points."""
 
     def points(short: bool) -> list[Point]:
         return [replace(point, scenario=change(point.scenario)) for point in experiment.points(short)]

@@ -2,12 +2,11 @@
 
     python -m becalm.lab.pages docs/reproductions [PAPER[/FIGURE] ...]
 
-runs all experiments, or those that are named, and writes their figures, their verdicts
-(`PAPER/verdicts.json`) and their pages. The overview, `README.md`, is written from the verdicts of all
-papers; `across.md` has the topics of several papers. A figure is written again if a value of its first seed
-has changed. `--text` runs nothing: it writes the pages from the existing verdicts. `--figures` runs only the
-first seed, which is the one that is drawn, and leaves the verdicts unchanged. `--cost` leaves out experiments
-that take longer.
+runs the named experiments, or all, and writes their figures, verdicts (`PAPER/verdicts.json`) and pages. It
+also writes two pages from the verdicts of all papers: the overview, `README.md`, and `across.md`, which
+covers topics of several papers. It redraws a figure only if a value of its first seed has changed. `--text`
+runs nothing, and writes the pages from the existing verdicts. `--figures` runs only the first seed, which the
+figures show, and leaves the verdicts unchanged. `--cost` skips experiments that need more core-seconds.
 """
 
 from __future__ import annotations
@@ -37,53 +36,57 @@ OVERVIEW, ACROSS = "README.md", "across.md"
 COMMAND = "python -m becalm.lab.pages docs/reproductions"
 
 METHOD = """\
-Every experiment runs with several seeds. Sources begin at random phases, drawn from the seed, and the
-verdict is that of the mean over the seeds with its 95% confidence interval (Student): a claim **holds** if
-the interval is on the right side of the limit, **fails** if it is on the wrong side, and is *undecided* if
-it contains the limit. A claim with several values is judged by its worst value, an order by its worst pair.
-`+-` is half of the interval; without it no seed changes the value. Experiments with an undecided sentence
-get 10 seeds, then 20 and 40 as far as ten core-minutes allow.
+Every experiment runs with several seeds. Sources start at random phases that depend on the seed. The verdict
+uses the mean over the seeds with its 95% confidence interval (Student's distribution). A claim **holds** if
+the interval is on the right side of the limit, **fails** if it is on the wrong side, and is *undecided* if it
+contains the limit. If a claim has several values, the worst one decides; if it concerns their order, the
+worst pair of neighbours decides. The number after `+-` is half the width of the interval. It is omitted if
+all seeds have the same value. Experiments with an undecided sentence get 10 seeds, then 20 and 40 if ten
+core-minutes suffice.
 
-The score counts sentences of the paper: claims with the same quote, or a part of it, are one sentence, judged
-by the worst of them. Each scored claim has a **null**: the same measure and tolerance, with three seeds,
-without the subject of the sentence, such as congestion control, or with marks at random. A claim that holds,
-and whose null holds, too, is **weak**: a wrong mechanism would pass. It counts neither as holding nor as
-failing. A null is judged only by its mean, and is never undecided. If no null makes sense, the table gives
-the reason instead.
+The score counts sentences of the paper. Claims with the same quote, or with parts of one quote, count as one
+sentence, and the worst of these claims decides. Each scored claim has a **null**, which uses the same measure
+and tolerance with three seeds. The null lacks the subject of the sentence, such as congestion control, or
+marks packets at random. A claim is **weak** if both the claim and its null hold, because a wrong mechanism
+would also pass. It then counts neither as holding nor as failing. Only the mean decides on a null, so a null
+is never undecided. If no null makes sense, the table shows the reason instead.
 
-Not scored: `ours` (a setting or bound that the quote does not have), `repeated` (another claim judges it),
-`identity` (it follows from the scene itself and cannot fail) and `derived` (it comes from a closed form; no
-sentence is quoted, and the column `paper` has its value).
-Classes: {classes}."""
+Four kinds of claims are not scored: `ours` (a setting or bound that is not in the quote), `repeated` (another
+claim judges the sentence), `identity` (the claim follows from the scene itself and cannot fail) and `derived`
+(the claim comes from a closed form, whose value is in the column `paper`, and quotes no sentence).
+
+A claim that does not hold has a class: {classes}."""
 
 
 BEFORE = """\
-Before nulls, claims were counted, not sentences: 231 of 275 held, 20 were undecided and 24 failed (santos2002
-38 of 42, santos2003 51 of 59, gran2010 59 of 73, pfister2005 36 of 46, ramakrishnan1990 47 of 55). What is
-weak now held then.
+Before nulls were introduced, the score counted claims instead of sentences: 231 of 275 held, 20 were
+undecided and 24 failed (santos2002 38 of 42, santos2003 51 of 59, gran2010 59 of 73, pfister2005 36 of 46,
+ramakrishnan1990 47 of 55). Claims that are now weak counted as holding.
 
-Tolerances are fixed before a run, but four were changed after one. gran2010 `fair`, 1.05 to 1.1: fails with
-both. gran2010 `same_throughput`, 0.02 to 0.05: holds with both. pfister2005 `recovers_slowly`, 1.0 to 0.1 ms:
-fails with the former in case 1. ramakrishnan1990 `returns_at_once` was a ratio of times up to 1.25, and is a
-time now. One measure was changed: ramakrishnan1990 `total_time` is within 10% at some of the starts that can
-be meant; the mean over all of them, 55,650, fails. One rule was changed, too: at first an undecided null did
-not count as one that holds; now that its mean decides, seven claims that held are weak. Some nulls were
-chosen after a trial with one seed."""
+Tolerances are fixed before a run, but four were changed after a run. The limit of gran2010 `fair` was changed
+from 1.05 to 1.1, and the claim fails with both. The tolerance of gran2010 `same_throughput` was changed from
+0.02 to 0.05, and the claim holds with both. The limit of pfister2005 `recovers_slowly` was changed from 1.0
+to 0.1 ms; the claim fails with the former limit in case 1. ramakrishnan1990 `returns_at_once` limited a ratio
+of times to 1.25, and now limits a time. One measure was changed: ramakrishnan1990 `total_time` is within 10%
+for some of the possible starts, but the mean over all starts, 55,650, fails. One rule was also changed: an
+undecided null used to count as failing. Its mean now decides, so seven claims that used to hold are now weak.
+Some nulls were chosen after a trial with one seed."""
 AGAIN = """\
-On a clean machine: `git clone` the repository, then `make claims` runs everything with these seeds, and
-names each verdict that differs; it needs Python, Rust and a C compiler. `make claims-cheap` does the same in
-a minute for the experiments that take seconds. In a container: `podman build -t becalm .`, then
-`podman run --rm -v "$PWD:/data" becalm reproduce` writes figures, points as CSV and verdicts into `figures`.
-Each verdict in `PAPER/verdicts.json` has its seeds, commit and date; `becalm list figures` shows how long
-each experiment takes."""
+On a clean machine, clone the repository with Git. `make claims` then runs all experiments with these seeds,
+and lists each verdict that differs. It requires Python, Rust and a C compiler. `make claims-cheap` does the
+same within about a minute, for experiments of at most two seconds. To use a container, run
+`podman build -t becalm .`. Then
+`podman run --rm -v "$PWD:/data" becalm reproduce` writes figures, points as CSV and verdicts to `figures`.
+Each verdict in `PAPER/verdicts.json` includes its seeds, commit and date. `becalm list figures` shows how
+long each experiment takes."""
 
 
 def write(folder: Path) -> list[Path]:
-    """Write the pages of all papers whose verdicts are in a folder, the overview and the page across them."""
+    """Write the pages of all papers with verdicts in a folder, the overview, and the page across papers."""
     found = {paper: read(folder, paper) for paper in PAPERS if (folder / paper / VERDICTS).exists()}
     pages = {folder / f"{paper}.md": page(paper, reports) for paper, reports in found.items()}
     pages |= {folder / OVERVIEW: overview(found), folder / ACROSS: across(found)}
-    # With the current remarks of the claims.
+    # Use the current remarks of the claims.
     pages |= {folder / paper / VERDICTS: _dumped(reports) for paper, reports in found.items()}
     for path, text in pages.items():
         replace_file(path, text)
@@ -100,7 +103,7 @@ def read(folder: Path, paper: str) -> list[Report]:
 def _renewed(report: Report, now: Mapping[str, Remarks]) -> Report:
     remarks = {claim.id: now.get(f"{report.id}/{claim.id}", claim.remarks) for claim in report.claims}
     claims = [replace(claim, remarks=remarks[claim.id]) for claim in report.claims]
-    # A claim that is not scored has no null.
+    # Only scored claims have nulls.
     claims = [claim if claim.kind == KINDS[0] else replace(claim, null=None) for claim in claims]
     return replace(report, claims=claims)
 
@@ -110,7 +113,7 @@ def _dumped(reports: Sequence[Report]) -> str:
 
 
 def overview(found: dict[str, list[Report]]) -> str:
-    """Return the overview: the score of each paper, and every sentence that does not hold."""
+    """Return the overview, with the score of each paper and every sentence that does not hold."""
     every = [report for reports in found.values() for report in reports]
     head = [
         "| paper | sentences | hold | weak | undecided | fail | without a null | claims not scored | seeds |",
@@ -119,15 +122,15 @@ def overview(found: dict[str, list[Report]]) -> str:
     rows = [_score_row(f"[{paper}]({paper}.md)", reports) for paper, reports in found.items()]
     parts = [
         "# The papers, and what holds",
-        f"Written by `{COMMAND}`. Each page has all claims of a paper in one table, and its figures. Topics "
-        f"of several papers, and where their claims hold: [across the papers]({ACROSS}).",
+        f"`{COMMAND}` writes this page. Each paper's page contains all its claims in one table, and the "
+        f"figures. [Across the papers]({ACROSS}) compares claims on topics of several papers.",
         "\n".join([*head, *rows, _score_row("**all**", every)]),
         METHOD.format(classes="; ".join(f"**{name}** {why}" for name, why in CLASSES.items())),
         BEFORE,
         AGAIN,
-        "What the papers leave open, and how it is read: [readings.md](readings.md) for santos2002 and "
-        "santos2003, and the `readings.md` of each other paper. Tolerances: "
-        "[CONTRIBUTING](../../CONTRIBUTING.md#verdicts-on-claims).",
+        "[readings.md](readings.md) (santos2002 and santos2003) and the other papers' `readings.md` "
+        "describe details that the papers leave open, and the interpretations that were tried. "
+        "[CONTRIBUTING](../../CONTRIBUTING.md#verdicts-on-claims) explains the tolerances.",
         "## Sentences that fail",
         _list(found, FAILS),
         "## Undecided sentences",
@@ -149,7 +152,7 @@ def _score_row(name: str, reports: Sequence[Report]) -> str:
 
 
 def _list(found: dict[str, list[Report]], standing: str) -> str:
-    """Return the claims with a standing, from the sentences with that standing."""
+    """Return a table of the claims with a standing, in the sentences with that standing."""
     rows = [
         _row(claim, f"[{paper}]({paper}.md) `{claim.id}`")
         for paper, reports in found.items()
@@ -162,7 +165,7 @@ def _list(found: dict[str, list[Report]], standing: str) -> str:
 
 
 def _nulls(reports: Sequence[Report]) -> str:
-    """Return how many claims are compared with each null, and how many of the nulls hold, too."""
+    """Return a table with the number of claims for each null, and the number of these nulls that hold."""
     held = [claim.null for claim in _claims(reports) if claim.null]
     names = {
         null.words: "another argument" if " = " in null.words else null.words.partition(":")[0]
@@ -171,15 +174,16 @@ def _nulls(reports: Sequence[Report]) -> str:
     used = Counter(names[null.words] for null in held)
     passed = Counter(names[null.words] for null in held if null.verdict == HOLDS)
     rows = [f"| {name} | {count} | {passed[name]} |" for name, count in used.most_common()]
-    return "\n".join(["| null | claims | of these nulls hold |", "|---|---|---|", *rows])
+    return "\n".join(["| null | claims | nulls that hold |", "|---|---|---|", *rows])
 
 
 def across(found: dict[str, list[Report]]) -> str:
-    """Return the page across the papers: topics of several papers, who says what, and where it holds."""
+    """Return the page across the papers, with the claims and verdicts on topics of several papers."""
     parts = [
         "# Across the papers",
-        f"Written by `{COMMAND}`, from all verdicts: topics of several papers, which paper says what, "
-        "and what holds here, in which scene. [The overview](README.md) explains the verdicts.",
+        f"`{COMMAND}` writes this page from all verdicts. For each topic that several papers cover, a table "
+        "shows the papers' claims, the scenes, and the verdicts. "
+        "[The overview](README.md) explains the verdicts.",
     ]
     for theme, title in THEMES.items():
         rows = [
@@ -190,7 +194,7 @@ def across(found: dict[str, list[Report]]) -> str:
             for claim in report.claims
             if claim.remarks.theme == theme
         ]
-        head = ["| paper | says | scene | measured | here | null |", "|---|---|---|---|---|---|"]
+        head = ["| paper | claim | scene | measured | verdict | null |", "|---|---|---|---|---|---|"]
         parts += [f"## {title}", "\n".join([*head, *rows])]
     return "\n\n".join(parts) + "\n"
 
@@ -205,7 +209,7 @@ def _styled(claim: Claim) -> str:
 
 
 def page(paper: str, reports: Sequence[Report]) -> str:
-    """Return a paper's page: what it is, all claims in one table, then figure by figure."""
+    """Return a paper's page: its description, a table of all claims, and a section per figure."""
     title, _, source = about(paper).strip().partition("\n")
     rows = [
         _row(claim, f"[{_figure(report)}](#{_anchor(report)}) `{claim.id}`")
@@ -215,10 +219,11 @@ def page(paper: str, reports: Sequence[Report]) -> str:
     parts = [
         f"# {title.rstrip('.')}",
         source.strip(),
-        f"`becalm reproduce {paper}` runs everything on this page; it was written by `{COMMAND}`. "
-        "[The overview](README.md) explains the verdicts. [readings.md](readings.md) says how open points of "
-        "the paper are read, and what other readings give. Claims and tolerances are data: "
-        f"[claims.toml](../../python/becalm/papers/{paper}/claims.toml).",
+        f"`becalm reproduce {paper}` runs all experiments of this page, and `{COMMAND}` writes the page. "
+        "[The overview](README.md) explains the verdicts. [readings.md](readings.md) describes how details "
+        "that the paper leaves open were interpreted, and the results of other interpretations. "
+        "The claims and tolerances "
+        f"are in [claims.toml](../../python/becalm/papers/{paper}/claims.toml).",
         f"**{score(reports)}.**",
         "\n".join([*HEAD, *rows]),
         *(part for report in reports for part in _section(report)),
@@ -231,7 +236,7 @@ HEAD = (
     "|---|---|---|---|---|---|---|---|---|",
 )
 LONGEST = 140
-"""Characters of a sentence in a table; the section of its figure has all of it."""
+"""Maximum length of a sentence in a table. The section of the figure contains the full sentence."""
 
 
 def _row(claim: Claim, name: str) -> str:
@@ -280,7 +285,7 @@ def _anchor(report: Report) -> str:
 
 
 def anchor(heading: str) -> str:
-    """Return the anchor that Git hosts make for a heading."""
+    """Return the anchor that Git hosting services generate for a heading."""
     kept = "".join(letter for letter in heading.lower() if letter.isalnum() or letter in " -_")
     return kept.strip().replace(" ", "-")
 
@@ -294,7 +299,7 @@ def _claims(reports: Sequence[Report]) -> list[Claim]:
 
 
 def _show(now: SweepProgress) -> None:
-    """Show the progress of the runs on a terminal; a file would get a line for each."""
+    """Show the progress of the runs on a terminal. A file would get a line per run, so it gets none."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r{now.finished} of {now.points} runs")
 
@@ -307,10 +312,10 @@ def run(
     *,
     verdicts: bool = True,
 ) -> None:
-    """Run experiments, all if none is named, and write their figures and verdicts; those of others stay.
+    """Run the named experiments, or all, and write their figures and verdicts. Keep all other files.
 
-    Without `verdicts`, one seed is enough, and only figures are written. Experiments that take more seconds
-    of a core than `cost` are left out.
+    Without `verdicts`, only one seed is run, and only figures are written. Experiments that need more
+    core-seconds than `cost` are skipped.
     """
     chosen = [item for item in select(ids) if item.cost <= cost]
     for paper in dict.fromkeys(item.paper for item in chosen):
@@ -336,7 +341,7 @@ def _kept(folder: Path, paper: str) -> list[Report]:
 
 
 def _as_before(report: Report, there: Mapping[str, Report]) -> bool:
-    """Return whether the first seed, which is drawn, gave the same as before, under the same tolerances."""
+    """Return whether the first seed's values, which the figure shows, and the tolerances are unchanged."""
     old, new = (
         [(claim.id, claim.values[0], claim.tolerance) for claim in each.claims] if each else []
         for each in (there.get(report.id), report)
@@ -345,7 +350,7 @@ def _as_before(report: Report, there: Mapping[str, Report]) -> bool:
 
 
 def _keep(folder: Path, paper: str, reports: Sequence[Report], there: Mapping[str, Report]) -> None:
-    """Add verdicts to those of a paper's other figures, in the order of the figures."""
+    """Add verdicts to the paper's verdicts of other figures, in the order of the figures."""
     made = provenance.describe()
     source = {"commit": made["git_revision"] or made["becalm"], "date": made["created"][:10]}
     found = {**there, **{each.id: replace(each, source=source) for each in reports}}
@@ -356,10 +361,12 @@ def _keep(folder: Path, paper: str, reports: Sequence[Report], there: Mapping[st
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Write one page per paper, and an overview of all.")
-    parser.add_argument("folder", type=Path, help="where the pages are, such as docs/reproductions")
+    parser.add_argument("folder", type=Path, help="folder of the pages, such as docs/reproductions")
     parser.add_argument("ids", nargs="*", metavar="PAPER[/FIGURE]", help="default: all")
     parser.add_argument("--seeds", type=int, help="number of seeds; default: 5, more if undecided")
-    parser.add_argument("--cost", type=float, default=math.inf, help="maximum core-seconds for one seed")
+    parser.add_argument(
+        "--cost", type=float, default=math.inf, help="skip experiments that need more core-seconds"
+    )
     parser.add_argument(
         "--text", action="store_true", help="run nothing: write pages from the existing verdicts"
     )
@@ -368,7 +375,7 @@ if __name__ == "__main__":
     )
     asked = parser.parse_args()
     if asked.figures and (asked.text or asked.seeds):
-        parser.error("--figures: goes with neither --text nor --seeds")
+        parser.error("--figures: cannot be combined with --text or --seeds")
     if not asked.folder.is_dir():
         parser.error(f"{asked.folder}: no such folder")
     if asked.seeds is not None and asked.seeds < 1:

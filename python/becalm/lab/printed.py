@@ -1,15 +1,15 @@
-"""A paper's values with their tolerances, and its bounds, drawn into the figure that they judge.
+"""Draws a paper's values with their tolerances, and its bounds, into the reproduced figure.
 
-A claim gives the position of its value in the figure with its key `drawn`:
+The key `drawn` of a claim sets the position of its value in the figure:
 
     drawn = { over = [45, 59], like = "victim flow" }
 
 | key | meaning | default |
 |---|---|---|
-| `panel` | number of the panel, or of each of several, from 0 | the first one |
-| `over` | range on the other axis | all of the panel |
+| `panel` | number of the panel, starting at 0, or a list of numbers | the first panel |
+| `over` | range on the other axis | the entire panel |
 | `along` | `"x"` if the value is on the horizontal axis | the vertical axis |
-| `like` | label of the curve that it is about, whose colour it gets; black for bars | grey |
+| `like` | label of the curve with the value's colour; black for bars | grey |
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ GREY = "#666666"
 FONT = 8
 VALUE, BAND, LEAST, MOST = "paper's value", "paper, with tolerance", "paper: at least", "paper: at most"
 LEAST_MARKS, MOST_MARKS = (10, 9), (11, 8)
-"""Marks of a bound, on the side of the valid values: matplotlib's carets, for either axis."""
+"""Matplotlib's caret markers for each axis, on the side of the bound's valid values."""
 _LINE: Mapping[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 1.3, "zorder": 6}
 
 
@@ -41,7 +41,7 @@ def _listed(panel: object) -> object:
 
 def _rising(ends: list[float]) -> list[float]:
     if ends[0] >= ends[1]:
-        raise wrong("begins at or above its end")
+        raise wrong("starts at or above its end")
     return ends
 
 
@@ -60,10 +60,10 @@ class Drawn(Part):
 
 
 def draw(made: Figure, claims: Iterable[tuple[Drawn, Region]]) -> None:
-    """Draw the expectations of claims into a figure, with a separate legend above the panels.
+    """Draw the expectations of claims into a figure, and add a separate legend above the panels.
 
     Raises:
-        ValueError: no panel with that number, or no curve with that label in it.
+        ValueError: the figure has no panel with that number, or the panel has no curve with that label.
 
     """
     used: dict[str, Artist] = {}
@@ -79,7 +79,7 @@ def draw(made: Figure, claims: Iterable[tuple[Drawn, Region]]) -> None:
 
 
 def _region(axes: Axes, place: Drawn, region: Region) -> dict[str, Artist]:
-    """Draw one value, band or bound, and return what the legend shows for it."""
+    """Draw one value, band or bound, and return its legend entries."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -108,7 +108,7 @@ def _region(axes: Axes, place: Drawn, region: Region) -> dict[str, Artist]:
 
 
 def _line(axes: Axes, ends: tuple[float, float], value: float, how: Mapping[str, Any], *, flat: bool) -> None:
-    # Marks within the line, not at its ends, which may be those of the panel.
+    # Place markers within the line, because its ends may be at the edges of the panel.
     shares = (0, 0.25, 0.75, 1)
     points = [ends[0] + share * (ends[1] - ends[0]) for share in shares]
     if (axes.get_xscale() if flat else axes.get_yscale()) == "log" and ends[0] > 0:
@@ -120,7 +120,7 @@ def _line(axes: Axes, ends: tuple[float, float], value: float, how: Mapping[str,
 def _keep(
     axes: Axes, limits: tuple[tuple[float, float], tuple[float, float]], values: list[float], *, flat: bool
 ) -> None:
-    """Keep the limits of the axes, except for a value that would be outside."""
+    """Keep the limits of the axes, but extend them if a value would be outside."""
     own, other = limits[::-1] if flat else limits
     upward = own[0] <= own[1]
     low, high = min(*own, *values), max(*own, *values)
@@ -131,7 +131,7 @@ def _keep(
 
 
 def _colour(axes: Axes, like: str | None) -> Any:  # noqa: ANN401
-    """Return the colour of a curve by its label; for bars, one that shows on them."""
+    """Return the colour of the curve with label `like`, or black for bars."""
     from matplotlib.container import BarContainer, ErrorbarContainer
     from matplotlib.lines import Line2D
 

@@ -1,4 +1,4 @@
-"""From ids of experiments to reports: run, measure, judge, draw, write."""
+"""Creates reports of experiments: runs, measures and judges them, draws their figures, and writes files."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ ENDS = ("png", "csv", "json")
 SEEDS = 5
 """Number of seeds of a full run."""
 MORE = (10, 20, 40)
-"""Numbers of seeds of an experiment while a sentence of its paper is undecided, one after the other."""
+"""Numbers of seeds to try in sequence while a sentence of the paper is undecided."""
 MOST = 600.0
-"""Core-seconds that seeds beyond the first of `MORE` may cost an experiment."""
+"""Maximum core-seconds of an experiment with more seeds than the first step of `MORE`."""
 SHORT_SEEDS = 1
-"""Number of seeds of the reduced version: it shows that everything works, and judges by one run."""
+"""Number of seeds of the reduced version, which only shows that everything works."""
 
 
 def reproduce(
@@ -46,27 +46,27 @@ def reproduce(
     seed: int = 1,
     progress: Progress | None = None,
 ) -> list[Report]:
-    """Run experiments with several seeds, judge their statements, draw their figures.
+    """Run experiments with several seeds, judge their statements, and draw their figures.
 
-    Sources begin at random phases, drawn from the seed: see `Experiment.phase`. Figures are those of the
-    first seed; an experiment in which nothing depends on the seed is run once.
+    Sources start at random phases that depend on the seed: see `Experiment.phase`. Figures show the first
+    seed. An experiment that does not depend on the seed runs once.
 
     Args:
-        ids: papers and figures; everything if empty.
+        ids: papers and figures; if empty, everything.
         out: folder of figures, points and verdicts, `PAPER/FIGURE.png`, `.csv` and `.json`; None: no files.
-        overwrite: whether figures of an earlier call may be replaced.
-        threads: runs at once; None: as many as there are cores.
-        short: fewer points and shorter runs; statements that these cannot judge are left out.
-        seeds: number of seeds, at least 1; None: 5, and 10, 20 or 40 for experiments with a sentence of their
-            paper that is undecided until then, as far as ten core-minutes allow; or 1 if `short`.
+        overwrite: whether to replace figures of an earlier call.
+        threads: number of concurrent runs; None: one per core.
+        short: whether to use fewer points and shorter runs, and skip statements that need full runs.
+        seeds: number of seeds, at least 1; None: 1 if `short`, otherwise 5, then 10, 20 and 40 while a
+            sentence of the paper is undecided and ten core-minutes suffice.
         seed: the first seed.
-        progress: called after every finished run, by one thread at a time; its exceptions end everything.
+        progress: called after every finished run, by one thread at a time. An exception in it ends all runs.
 
     Raises:
-        ValueError: an id that names nothing.
+        ValueError: an id is unknown.
         ResultsError: a file already exists, or cannot be written; nothing was run.
-        FabricError: a run that cannot continue.
-        KeyboardInterrupt: Ctrl-C.
+        FabricError: a run cannot continue.
+        KeyboardInterrupt: Ctrl-C was pressed.
 
     """
     chosen = select(ids)
@@ -88,7 +88,7 @@ def _may_have(experiment: Experiment, seeds: int) -> bool:
 
 @contextlib.contextmanager
 def _reserved(chosen: Sequence[Experiment], out: Path | None, *, overwrite: bool) -> Iterator[None]:
-    """Reserve the files of experiments before they are run."""
+    """Reserve the files of experiments before the runs."""
     if out is None:
         yield
         return
@@ -100,7 +100,7 @@ def _reserved(chosen: Sequence[Experiment], out: Path | None, *, overwrite: bool
             if there and not overwrite:
                 raise Taken(f"{there[0]}: already exists; choose another folder or allow overwriting")
             if there and not _is_own(verdict, experiment):
-                raise ResultsError(f"{there[0]}: was not written by becalm, and is not overwritten")
+                raise ResultsError(f"{there[0]}: was not written by becalm; not overwritten")
         yield
 
 
@@ -116,7 +116,7 @@ def _is_own(verdict: Path, experiment: Experiment) -> bool:
 
 
 def _write(report: Report, experiment: Experiment, points: pl.DataFrame | None, out: Path | None) -> Report:
-    """Draw the figure and write the numbers behind it; every file is complete or absent."""
+    """Draw the figure and write its data. Every file is either complete or absent."""
     if out is None:
         return report
     figure = _file(out, experiment, "png")
@@ -128,7 +128,7 @@ def _write(report: Report, experiment: Experiment, points: pl.DataFrame | None, 
 
 
 def drawing(experiment: Experiment, report: Report) -> Figure:
-    """Return an experiment's figure, with the values of the paper's judged sentences drawn into it."""
+    """Return an experiment's figure, including the paper's values for the judged sentences."""
     made = experiment.draw(report.tables)
     judged = {claim.id for claim in report.claims}
     wanted = [(each.drawn, each.expect.region) for each in experiment.statements if each.id in judged]
@@ -137,7 +137,7 @@ def drawing(experiment: Experiment, report: Report) -> Figure:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a text to a temporary file and rename it, so that the file is complete or absent."""
+    """Write a text to a temporary file and rename it, so that the file is either complete or absent."""
     partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
     partial.write_text(text, encoding="utf-8")
     partial.replace(path)

@@ -1,4 +1,4 @@
-"""Runs every scenario of a set of experiments once, over all cores."""
+"""Runs every scenario of a set of experiments once, on all cores."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from becalm.runs import run_one
 from becalm.scenario import Scenario
 
 DRAWS = 10_000
-"""Distance between the seeds of two draws of a point."""
+"""Distance between the seeds of two random samples of a point."""
 
 
 class Lab:
-    """Runs scenarios and remembers them: figures that share a scenario share its run."""
+    """Runs scenarios and keeps their results. Figures with the same scenario share a run."""
 
     def __init__(self, seed: int, threads: int | None) -> None:
         self._seed = seed
@@ -27,7 +27,7 @@ class Lab:
         self._results: dict[str, Results] = {}
 
     def run(self, points: Iterable[Point], progress: Callable[[SweepProgress], object] | None = None) -> None:
-        """Run all points that have not been run yet, the longest first."""
+        """Run all points that have not been run yet, longest first."""
         scenarios = {scenario.hash: scenario for scenario in map(self._scenario, points)}
         todo = [scenarios[key] for key in scenarios if key not in self._results]
         todo.sort(key=_simulated_seconds, reverse=True)
@@ -49,7 +49,7 @@ class Lab:
         run_all(work, len(todo), self._threads)
 
     def count(self, points: Iterable[Point]) -> int:
-        """Return how many runs these points take: identical points share one."""
+        """Return the number of runs for these points. Identical points share a run."""
         return len({self._scenario(point).hash for point in points})
 
     def scenarios(self, points: Iterable[Point]) -> list[Scenario]:
@@ -57,7 +57,7 @@ class Lab:
         return [self._scenario(point) for point in points]
 
     def outcomes(self, points: Iterable[Point]) -> list[Outcome]:
-        """Return the points with their results; `run` must have run them all."""
+        """Return points with their results. `run` must have run all of these points."""
         return [Outcome(point.labels, self._results[self._scenario(point).hash]) for point in points]
 
     def _scenario(self, point: Point) -> Scenario:
@@ -73,5 +73,5 @@ def _run_alone(scenario: Scenario, cancel: Cancel) -> Results:
 
 
 def _simulated_seconds(scenario: Scenario) -> float:
-    """Return the run's duration: the longest go first, so that the end is not one long run on one core."""
+    """Return the run's duration. Longer runs start first, so no single long run is left at the end."""
     return seconds(str(scenario.resolved["run"]["duration"]))

@@ -19,16 +19,16 @@ from becalm.progress import SweepProgress
 Progress: TypeAlias = Callable[[SweepProgress], object]
 
 NULL_SEEDS = 3
-"""Maximum number of seeds by which a null is judged."""
+"""Maximum number of seeds for a null."""
 
 
 class Measurements:
-    """Measurements of experiments so far: values of every statement by seed, tables of the first seed."""
+    """Measurements of experiments so far: values of every statement by seed, and tables of the first seed."""
 
     def __init__(self, chosen: Sequence[Experiment], *, short: bool, nulls: bool = True) -> None:
-        """Prepare the runs of experiments, full or reduced, with or without the nulls of their claims."""
+        """Prepare full or reduced runs of experiments, with or without the nulls of their claims."""
         self._runs = {experiment.id: experiment.runs(short) for experiment in chosen}
-        # The reduced version shows that everything works, and does without nulls.
+        # The reduced version only shows that everything works, so it has no nulls.
         self._held = nulls and not short
         against = {experiment.id: of(experiment, short) if self._held else {} for experiment in chosen}
         self._nulls = {
@@ -52,7 +52,7 @@ class Measurements:
         threads: int | None,
         progress: Progress | None,
     ) -> None:
-        """Run and measure experiments; to save memory, a seed's results are discarded before the next."""
+        """Run and measure experiments. To save memory, discard a seed's results before the next seed."""
         if not chosen:
             return
         seeded = [experiment for experiment in chosen if experiment.seeded]
@@ -81,7 +81,7 @@ class Measurements:
         return Report(experiment.id, experiment.title, claims, [], self._tables[experiment.id])
 
     def points(self, experiment: Experiment) -> pl.DataFrame | None:
-        """Return the points of all seeds, with a column `seed`; None: the experiment has no such table."""
+        """Return the points of all seeds with a column `seed`, or None if the experiment has no points."""
         tables = self._points[experiment.id]
         return pl.concat(tables, how="diagonal_relaxed") if tables else None
 
@@ -122,7 +122,7 @@ class _Total:
     """Progress over all seeds."""
 
     def __init__(self, rounds: Sequence[Sequence[Point]], progress: Progress | None) -> None:
-        # Rounds with the same number of points are alike, and points that are alike share a run.
+        # Rounds with the same number of points are identical, and identical points share a run.
         counts = {len(points): points for points in rounds}
         runs = {length: Lab(0, None).count(points) for length, points in counts.items()}
         self._points = sum(runs[len(points)] for points in rounds)
@@ -151,13 +151,13 @@ def judge(
     """Compare measured values with the expectation.
 
     Args:
-        statement: what is judged.
+        statement: the statement to judge.
         seeds: the seeds of the runs.
-        measured: values of the statement's measure at each seed.
-        null: values of its null, seed by seed; None: it was not run.
+        measured: values of the statement's measure for each seed.
+        null: values of its null for each seed; None: the null was not run.
 
     Raises:
-        ValueError: different numbers of values; the message names the claim.
+        ValueError: seeds have different numbers of values; the message names the claim.
 
     """
     try:
@@ -182,7 +182,7 @@ def judge(
         against = replace(against, mean=math.nan, verdict=FAILS)
     elif values:
         mean = _rounded(replace(claim, values=values).mean)
-        # Only the mean decides: a null gets no benefit of the doubt.
+        # Only the mean decides, so a null is never undecided.
         passes = statement.expect.test(mean if isinstance(mean, list) else [mean])
         against = replace(against, mean=mean, verdict=HOLDS if passes else FAILS)
     return replace(claim, null=against)
@@ -193,7 +193,7 @@ def _verdict(expect: Expectation, measured: Sequence[Measured]) -> str:
 
 
 def _rounded(measured: Measured) -> Measured:
-    """Return values with six significant digits: more would only look exact."""
+    """Round values to six significant digits, since more would suggest false precision."""
     if isinstance(measured, list):
         return [float(f"{value:.6g}") for value in measured]
     return float(f"{measured:.6g}")

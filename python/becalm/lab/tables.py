@@ -1,4 +1,4 @@
-"""Reading of tables by the labels of their rows, shared by the measures of all papers."""
+"""Selects rows of tables by label. The measures of all papers use it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from becalm.lab.model import Label, Outcome, Tables
 
 
 def labelled(table: pl.DataFrame, outcome: Outcome) -> pl.DataFrame:
-    """Return a table with one more column for each label of the point it comes from."""
+    """Return a table with an additional column for each label of its point."""
     return table.with_columns([pl.lit(value).alias(name) for name, value in outcome.labels.items()])
 
 
@@ -20,7 +20,7 @@ def only(table: pl.DataFrame, where: Mapping[str, Label]) -> dict[str, float]:
     """Return the only row with these labels.
 
     Raises:
-        LookupError: no such row, or several.
+        LookupError: there is no such row, or there are several.
 
     """
     chosen = select_rows(table, where)
@@ -57,5 +57,5 @@ def mean(values: Sequence[float]) -> float:
 
 
 def unfairness(ratio: float) -> float:
-    """Return the larger of a ratio of rates and its inverse: 1 is fair."""
+    """Return the larger of a ratio of rates and its inverse; 1 means fair."""
     return max(ratio, 1 / ratio) if ratio > 0 else math.inf

@@ -1,4 +1,4 @@
-"""Claims in words: the measured values, the sentences to which they belong, and how many of these hold."""
+"""Descriptions of claims: measured values, the sentences of the claims, and the score."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from becalm.lab.verdict import FAILS, HOLDS, STANDINGS, UNDECIDED, WEAK
 
 
 def measured(claim: Claim) -> str:
-    """Return the mean of each value with the half-width of its 95% confidence interval, if it has a width."""
+    """Return the mean of each value, with the half-width of its 95% confidence interval if above 0."""
     return ", ".join(_value(interval) for interval in claim.intervals)
 
 
 def against(claim: Claim) -> str:
-    """Return what a claim is compared with: its null, the null's values, and whether it holds."""
+    """Describe a claim's null: its name, its values, and whether it holds."""
     null = claim.null
     if null is None:
         return ""
@@ -33,7 +33,7 @@ def _value(interval: Interval) -> str:
 
 
 def _digits(value: float, digits: int) -> str:
-    """Return a number with this many significant digits, without an exponent up to a million."""
+    """Return a number with `digits` significant digits; numbers below a million have no exponent."""
     return f"{float(f'{value:.{digits}g}'):g}"
 
 
@@ -43,13 +43,13 @@ def of_kind(claims: Iterable[Claim], kind: str) -> list[Claim]:
 
 
 def count(claims: Iterable[Claim], verdict: str) -> int:
-    """Return how many claims have a verdict."""
+    """Return the number of claims with a verdict."""
     return sum(claim.verdict == verdict for claim in claims)
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """A sentence of a paper with all claims that quote it, or a part of it: one line in the score."""
+    """A sentence of a paper, with all claims that quote it or a part of it. It counts once in the score."""
 
     quote: str
     claims: tuple[Claim, ...]
@@ -61,9 +61,9 @@ class Sentence:
 
 
 def sentences(reports: Iterable[Report]) -> list[Sentence]:
-    """Return the sentences that are scored, in the order of their first claims.
+    """Return the scored sentences, in the order of their first claims.
 
-    Claims of a paper with the same quote are one sentence, and so is one whose quote is a part of another's.
+    Claims of a paper belong to one sentence if their quotes are equal, or if one contains the other.
     """
     found: dict[tuple[str, str], list[Claim]] = {}
     for report in reports:
@@ -77,13 +77,13 @@ def sentences(reports: Iterable[Report]) -> list[Sentence]:
 
 
 def standings(reports: Iterable[Report]) -> dict[str, int]:
-    """Return how many sentences hold, are weak, are undecided and fail."""
+    """Return the numbers of sentences that hold, are weak, are undecided and fail."""
     found = Counter(sentence.standing for sentence in sentences(reports))
     return {standing: found[standing] for standing in STANDINGS}
 
 
 def score(reports: Sequence[Report]) -> str:
-    """Return how many sentences of the papers hold, are weak, undecided or fail; then what is not scored."""
+    """Describe the numbers of sentences by standing, and the claims that are not scored."""
     every = [claim for report in reports for claim in report.claims]
     counts = standings(reports)
     text = "No sentence of the paper is quoted"
@@ -100,6 +100,6 @@ def score(reports: Sequence[Report]) -> str:
 
 
 def seeds(claims: Iterable[Claim]) -> str:
-    """Return the seeds by which claims were judged: those of the claim with the most seeds."""
+    """Return the seeds of the claim with the most seeds."""
     most = max((claim.seeds for claim in claims), key=len, default=[])
     return f"{most[0]} to {most[-1]}" if len(most) > 1 else ", ".join(map(str, most))

@@ -1,4 +1,4 @@
-"""Experiments judged under several readings of what their paper leaves open."""
+"""Judges experiments under several interpretations of details that their paper leaves open."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def judge_variants(
     """Run the experiments of each variant and judge their statements.
 
     Args:
-        variants: the same experiments with other scenarios, by the name of the variant.
+        variants: the same experiments with different scenarios, by variant name.
         seeds: the seeds of the runs.
-        short: fewer points and shorter runs.
-        threads: runs at once; None: as many as there are cores.
+        short: whether to use fewer points and shorter runs.
+        threads: number of concurrent runs; None: one per core.
         progress: called after every finished run of a variant.
 
     Returns:
@@ -41,7 +41,7 @@ def judge_variants(
 
 
 def not_failing(judged: Mapping[str, Sequence[Report]]) -> pl.DataFrame:
-    """Count sentences of each paper that hold or are undecided: `variant`, `paper`, `hold`, `of`."""
+    """Count each paper's sentences that hold or are undecided: `variant`, `paper`, `hold`, `of`."""
     rows = []
     for name, reports in judged.items():
         for paper in dict.fromkeys(_paper(report) for report in reports):

@@ -1,15 +1,16 @@
 """Verdicts over several seeds.
 
-Every run gives margins: how far its values are on the right side of their limits (`becalm.lab.expect`). For
-each margin the mean over the seeds has a 95% confidence interval, by Student's distribution:
+Every run has margins, the distances of its values from their limits (`becalm.lab.expect`). Student's
+distribution yields a 95% confidence interval for each margin's mean over the seeds:
 
 - `holds`: every interval is on the right side;
-- `fails`: some interval is on the wrong side as a whole;
-- `undecided`: none is, but some contains the limit.
+- `fails`: at least one interval is entirely on the wrong side;
+- `undecided`: no interval is entirely on the wrong side, but at least one contains the limit.
 
-So an order is judged by its worst pair, and a claim with several values by its worst value. A deterministic
-value has an interval of width zero, and with one seed the value itself decides. An infinite margin has no
-mean: the claim holds if it does at every seed, and fails if it does at none. NaN fails.
+Therefore the worst pair of neighbours decides for an order, and the worst value for a claim with several
+values. A deterministic value has an interval of width zero. With one seed, the value itself decides. An
+infinite margin has no mean, so the claim holds if it holds for every seed, and fails if it holds for none.
+NaN fails.
 """
 
 from __future__ import annotations
@@ -22,32 +23,32 @@ from becalm.lab.expect import Expectation, Margin
 
 HOLDS, WEAK, UNDECIDED, FAILS = "holds", "weak", "undecided", "fails"
 VERDICTS = (HOLDS, UNDECIDED, FAILS)
-"""From best to worst."""
+"""Verdicts from best to worst."""
 STANDINGS = (HOLDS, WEAK, UNDECIDED, FAILS)
-"""The verdicts, and that on a claim that holds like its null: see `becalm.lab.nulls`."""
+"""The verdicts, and the standing of a claim that holds, as does its null: see `becalm.lab.nulls`."""
 
 
 def judge_runs(expect: Expectation, runs: Sequence[Sequence[float]]) -> str:
     """Judge the values of one or more runs.
 
     Args:
-        expect: what is expected of the values of each run.
-        runs: the values by seed, each in the same order.
+        expect: the expectation for the values of each run.
+        runs: the values by seed, in the same order for each seed.
 
     Raises:
-        ValueError: runs with different numbers of values.
+        ValueError: runs have different numbers of values.
 
     """
     if len({len(values) for values in runs}) > 1:
         counts = ", ".join(str(len(values)) for values in runs)
-        raise ValueError(f"a measure must return the same number of values at every seed, not {counts}")
+        raise ValueError(f"a measure must return the same number of values for every seed, not {counts}")
     columns = zip(*(expect.margins(values) for values in runs), strict=True)
     verdicts = [_judge(column) for column in columns]
     return max(verdicts, key=VERDICTS.index, default=FAILS)
 
 
 def _judge(margins: Sequence[Margin]) -> str:
-    """Judge one margin by its values at all seeds."""
+    """Judge one margin by its values for all seeds."""
     distances = [margin.distance for margin in margins]
     if any(math.isnan(distance) for distance in distances):
         return FAILS

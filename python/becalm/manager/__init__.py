@@ -1,8 +1,8 @@
-"""The congestion control manager: sets parameters of IBTA congestion control, and warns of those that fail.
+"""The congestion control manager: sets parameters of IBTA congestion control and warns of those that fail.
 
-It knows three guidelines. `pfister2005` (section VI-C) derives the parameters from the size of the network
-and the largest number of contributors; `gran2010` (Table I, section VII) has the values that worked on the
-first hardware; `becalm` has those that searches on several fabrics have in common (docs/advice.md).
+It supports three guidelines. `pfister2005` (section VI-C) derives the parameters from the network size and
+the largest number of contributors. `gran2010` (Table I, section VII) uses the values that worked on the first
+hardware. `becalm` uses the values that searches on several fabrics have in common (docs/advice.md).
 """
 
 from becalm.manager.concerns import longest_unwind, review, unwind

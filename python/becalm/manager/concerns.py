@@ -1,4 +1,4 @@
-"""A review of settings of IBTA congestion control: those that cannot work on a fabric."""
+"""A review that finds settings of IBTA congestion control that cannot work on a fabric."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from becalm.manager.settings import CREDIT_BYTES, TIMER_UNIT, Concern, Fabric
 
 
 def unwind(scenario: Fabric) -> float:
-    """Return the time from the end of the table of delays to its beginning without a mark, in s."""
+    """Return the time in s to step down the entire table of delays without a mark."""
     response, facts = scenario.resolved["response"]["ibta"], scenario.summary
     last = len(facts["cct"]) - 1
     if response["ccti_limit"] is not None:
@@ -20,7 +20,7 @@ def unwind(scenario: Fabric) -> float:
 
 
 def longest_unwind(scenario: Fabric, hot_spot_degree: int) -> float:
-    """Return how long the table of the slower guideline takes to unwind on a fabric, in s."""
+    """Return the time in s to step down the table of the slowest guideline on a fabric."""
     made = (
         recommend(scenario, hot_spot_degree=hot_spot_degree, guideline=guideline) for guideline in GUIDELINES
     )
@@ -32,7 +32,7 @@ def review(scenario: Fabric, *, hot_spot_degree: int | None = None) -> list[Conc
 
     Args:
         scenario: the scenario, with its marking and response.
-        hot_spot_degree: sources that send to one hot spot in the worst case; all hosts if not given.
+        hot_spot_degree: largest number of sources that send to one hot spot; default: all hosts.
 
     """
     facts, resolved = scenario.summary, scenario.resolved
@@ -56,9 +56,9 @@ def _review_threshold(scenario: Fabric, marking: Mapping[str, Any]) -> Iterator[
     for name, most in zip(("high", "low"), waiting_alone(scenario), strict=True):
         if params[name] >= most:
             problem = (
-                f"a port that a single input feeds never marks: at most {most:.1%} of an input buffer "
-                + ("wait for it" if name == "high" else "are left when a packet leaves")
+                f"a port fed by a single input never marks: its waiting packets fill at most {most:.1%} "
             )
+            problem += "of an input buffer" + ("" if name == "high" else " after a departure")
             yield Concern(f"marking.queue_threshold.{name}", params[name], problem)
 
 
@@ -72,30 +72,30 @@ def _review_marking(facts: Mapping[str, Any], marking: Mapping[str, Any]) -> Ite
     if params["threshold"] == 0:
         yield Concern("marking.ibta.threshold", 0, "0 marks nothing, so no response ever slows down")
     if params["packet_size"] * CREDIT_BYTES > facts["packet_bytes"]:
-        problem = (
-            f"{params['packet_size'] * CREDIT_BYTES} B is more than the largest packet: nothing is marked"
-        )
+        problem = f"{params['packet_size'] * CREDIT_BYTES} B exceeds the largest packet, so nothing is marked"
         yield Concern("marking.ibta.packet_size", params["packet_size"], problem)
     if params["victim_mask"] == "none" and facts["drain_capped"]:
-        problem = "the port in front of a slow receiver has no credit; it marks with `host_ports` or `all`"
+        problem = (
+            "the port in front of a slow receiver has no credit; to mark, it needs `host_ports` or `all`"
+        )
         yield Concern("marking.ibta.victim_mask", "none", problem)
 
 
 def _review_table(facts: Mapping[str, Any], params: Mapping[str, Any], degree: int) -> Iterator[Concern]:
     reach = _reachable(facts, params)
     if params["ccti_increase"] == 0:
-        yield Concern("response.ibta.ccti_increase", 0, "a BECN adds nothing: no source is ever slowed down")
+        yield Concern("response.ibta.ccti_increase", 0, "a BECN adds nothing, so no source ever slows down")
         return
     if reach[-1] == 0:
         yield Concern(
-            "response.ibta.cct", "no delay", "the table holds no delay: no source is ever slowed down"
+            "response.ibta.cct", "no delay", "the table has no delays, so no source ever slows down"
         )
         return
     offered = degree / (1 + max(reach))
     if offered > 1.0:
         problem = (
-            f"the longest delay, {max(reach):.4g} packet times, saturates: {degree} sources still offer "
-            f"{offered:.3g} times what a link carries; {degree - 1} packet times are needed"
+            f"the longest delay, {max(reach):.4g} packet times, is too short: {degree} sources still offer "
+            f"{offered:.3g} times a link's capacity; {degree - 1} packet times are needed"
         )
         yield Concern("response.ibta.cct", f"{max(reach):.4g} packet times", problem)
 
@@ -103,7 +103,7 @@ def _review_table(facts: Mapping[str, Any], params: Mapping[str, Any], degree: i
 def _review_mean_delay(
     facts: Mapping[str, Any], params: Mapping[str, Any], degree: int, lost: float
 ) -> Iterator[Concern]:
-    """Review the entry that sources have on average if each of their packets is marked."""
+    """Review the mean table entry of sources whose packets are all marked."""
     reach = _reachable(facts, params)
     held = reach[max(0, round(len(reach) - 1 - lost / 2))]
     if degree / (1 + max(reach)) > 1.0 or degree / (1 + held) <= 1.0:
@@ -111,7 +111,7 @@ def _review_mean_delay(
     problem = (
         f"too short, because the timer lowers the index by {lost:.3g} between two marks: sources then "
         f"wait {held:.4g} packet times on average, and {degree} of them still offer "
-        f"{degree / (1 + held):.3g} times what a link carries"
+        f"{degree / (1 + held):.3g} times a link's capacity"
     )
     yield Concern("response.ibta.cct", f"{max(reach):.4g} packet times", problem)
 
@@ -119,11 +119,9 @@ def _review_mean_delay(
 def _review_balance(
     facts: Mapping[str, Any], marking: Mapping[str, Any], params: Mapping[str, Any], degree: int
 ) -> Iterator[Concern]:
-    """Compare what BECNs add with what the timer subtracts when `degree` sources share a link fairly."""
+    """Compare BECN increments with timer decrements when `degree` sources share a link fairly."""
     if params["ccti_timer"] == 0:
-        yield Concern(
-            "response.ibta.ccti_timer", 0, "never expires: a source that was slowed down never recovers"
-        )
+        yield Concern("response.ibta.ccti_timer", 0, "never expires, so a slowed source never recovers")
         return
     if params["ccti_increase"] == 0:
         return
@@ -132,9 +130,9 @@ def _review_balance(
     lost = between_becns / (params["ccti_timer"] * TIMER_UNIT) * params["ccti_decrease"]
     if lost > params["ccti_increase"]:
         problem = (
-            f"too short: a source at its share of {degree} gets a BECN at most every "
-            f"{between_becns * 1e6:.4g} us; meanwhile the index falls by {lost:.3g}, and a BECN adds "
-            f"{params['ccti_increase']}: the tree forms anyway"
+            f"too short: one of {degree} sources at its fair share gets at most one BECN every "
+            f"{between_becns * 1e6:.4g} us; meanwhile, the index falls by {lost:.3g}, but a BECN adds only "
+            f"{params['ccti_increase']}, so the tree forms anyway"
         )
         yield Concern("response.ibta.ccti_timer", params["ccti_timer"], problem)
     else:
@@ -142,7 +140,7 @@ def _review_balance(
     reach = _reachable(facts, params)
     fair = next((i for i, gap in enumerate(reach) if gap >= degree - 1), len(reach) - 1)
     if params["ccti_increase"] >= fair > 0:
-        problem = f"a single BECN slows a source to less than its share of {degree}: rates will oscillate"
+        problem = f"a single BECN slows one of {degree} sources below its fair share, so rates will oscillate"
         yield Concern("response.ibta.ccti_increase", params["ccti_increase"], problem)
 
 

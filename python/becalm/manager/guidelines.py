@@ -30,12 +30,12 @@ def recommend(
     """Derive the parameters of congestion control for the fabric of a scenario.
 
     Args:
-        scenario: its topology, packets and adapters count; its marking, echo and response do not.
-        hot_spot_degree: sources that send to one hot spot in the worst case; all hosts if not given.
+        scenario: the topology, packets and adapters. Marking, echo and response are ignored.
+        hot_spot_degree: largest number of sources that send to one hot spot; default: all hosts.
         guideline: `becalm`, `pfister2005` or `gran2010`; `none` for no settings at all.
 
     Raises:
-        BecalmError: for an unknown guideline, or a degree below 2 or above the number of hosts.
+        BecalmError: the guideline is unknown, or the degree is below 2 or above the number of hosts.
 
     """
     check_guideline(guideline)
@@ -64,21 +64,18 @@ def _pfister2005(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:
     hosts, packet_us = facts["hosts"], facts["packet_time"] * 1e6
     yield from _threshold(facts["alone"])
     if facts["pfc"]:
-        why = "an output that is paused cannot tell whether it is a root"
+        why = "a paused output cannot determine whether it is a root"
         yield Setting("marking.queue_threshold.root_only", False, why)
-    yield Setting("echo.ibta", {}, "marks (FECN) come back in ACKs (BECN)")
+    yield Setting("echo.ibta", {}, "ACKs return marks (FECN) as BECN")
     longest = degree * packet_us
-    why = (
-        f"max_ipd, the longest delay: lets {degree} sources share one link, at {packet_us:.4g} us per packet"
-    )
+    why = f"max_ipd, the longest delay: {degree} sources can share one link, at {packet_us:.4g} us per packet"
     margin = _margin(degree, facts["packet_time"])
     if margin > 1:
         longest *= margin
-        why += f"; {margin - 1:.1%} more, since the timer shortens the delay by this much between two marks"
+        why += f"; {margin - 1:.1%} more to offset the timer, which shortens the delay between two marks"
     yield Setting("response.ibta.cct.linear.max", f"{longest:.6g} us", why)
-    yield Setting(
-        "response.ibta.cct.linear.packet_time", f"{packet_us:.6g} us", "a full packet on a host's link"
-    )
+    why = "time of a full packet on a host's link"
+    yield Setting("response.ibta.cct.linear.packet_time", f"{packet_us:.6g} us", why)
     yield Setting("response.ibta.cct.linear.entries", ENTRIES, "128 entries are enough")
     increase = max(1, round(min(hosts / 6, degree / 2)))
     yield Setting(
@@ -92,21 +89,23 @@ def _pfister2005(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:
 def _threshold(alone: tuple[float, float]) -> Iterator[Setting]:
     key = "marking.queue_threshold"
     if alone[0] > SW_TH:
-        why = "sw_th: 90% of an input buffer, so that only a lasting queue is marked"
+        why = "sw_th: 90% of an input buffer, to mark only persistent queues"
         yield Setting(f"{key}.high", SW_TH, why)
         return
     high, low = (math.floor(95 * share) / 100 for share in alone)
-    why = f"sw_th: less than 90% of an input buffer; if it alone feeds a port, at most {alone[0]:.0%} waits"
+    why = (
+        f"sw_th: below 90%, because packets for a port with one input fill at most {alone[0]:.0%} of a buffer"
+    )
     yield Setting(f"{key}.high", high, why)
-    why = f"{alone[1]:.0%} is left when a packet leaves"
+    why = f"packets that still wait after a departure fill at most {alone[1]:.0%} of a buffer"
     yield Setting(f"{key}.low", min(low, round(high * 8 / 9, 2)), why)
 
 
 def waiting_alone(scenario: Fabric) -> tuple[float, float]:
-    """Return the most that can wait for an output fed by only one input, as shares of an input buffer.
+    """Return the largest queues for an output fed by only one input, as shares of an input buffer.
 
-    All full packets wait except the one that leaves; the next that leaves finds one fewer. Infinite
-    if every switch has several cables to others, so that several inputs feed a hot port.
+    All full packets wait except the departing packet, and the next departure finds one fewer. The shares are
+    infinite if every switch has several cables to others, so that several inputs feed a hot port.
     """
     links = scenario.network().links
     between = links.filter((links["from_level"] > 0) & (links["to_level"] > 0))
@@ -123,7 +122,7 @@ def waiting_alone(scenario: Fabric) -> tuple[float, float]:
 
 
 def _buffer(scenario: Fabric) -> float:
-    """Return the bytes of an input buffer; infinite without a limit."""
+    """Return the size of an input buffer in bytes; infinite without a limit."""
     buffer = scenario.resolved["switch"]["buffer"]
     if buffer == "unlimited":
         return math.inf
@@ -133,13 +132,13 @@ def _buffer(scenario: Fabric) -> float:
 def _margin(degree: int, packet_time: float) -> float:
     """Return the factor by which the longest delay must exceed `degree` packets; 1 if the guideline suffices.
 
-    A source at its share gets a notification once in `degree` packet times; meanwhile the timer subtracts
-    `lost` entries. If the table ends at the share, sources send with `lost / 2` entries less on average.
-    If they then offer more than the link carries, the tree stands, whatever is marked. With the margin
-    even the entry just before the next mark holds them at their share.
+    A source at its fair share gets a notification once in `degree` packet times, in which the timer subtracts
+    `lost` entries. If the table ends at the delay for the fair share, sources are on average `lost / 2`
+    entries below it. If they then offer more than the link carries, the tree persists, whatever is marked.
+    With the margin, even the entry just before the next mark keeps them at their share.
 
-    This is for sources with a backlog, the harder case. Those that make a packet only when the delay is
-    over (`traffic.poisson.paced`), as the paper's seem to, do not need it.
+    The margin is for backlogged sources, the harder case. Sources that create a packet only after the delay
+    (`traffic.poisson.paced`), as the paper's seem to, do not need it.
     """
     last = ENTRIES - 1
     lost = degree * packet_time / (TIMER * TIMER_UNIT)
@@ -152,29 +151,28 @@ def _margin(degree: int, packet_time: float) -> float:
 def _gran2010(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:
     packet_us = facts["packet_time"] * 1e6
     yield Setting(
-        "marking.ibta.threshold", 15, "the most aggressive: signal while there is still room in the buffers"
+        "marking.ibta.threshold", 15, "the most aggressive: mark while buffers still have free space"
     )
     yield Setting(
         "marking.ibta.marking_rate",
         1,
-        "low: every second eligible packet, so that sources are notified often",
+        "low: mark every second eligible packet, to notify sources often",
     )
     yield Setting("marking.ibta.packet_size", 8, "packets under 512 B are not marked")
     if facts["drain_capped"]:
-        why = "hosts receive more slowly than their links deliver: the switch in front of them marks"
+        why = "hosts receive more slowly than their links deliver, so the switch in front of them marks"
         yield Setting("marking.ibta.victim_mask", "host_ports", why)
-    yield Setting("echo.ibta", {}, "marks (FECN) come back in ACKs (BECN)")
+    yield Setting("echo.ibta", {}, "ACKs return marks (FECN) as BECN")
     yield Setting("response.ibta.ccti_increase", 1, "the default; small steps")
-    yield Setting("response.ibta.ccti_min", 0, "an undisturbed flow is not slowed down")
-    yield Setting(
-        "response.ibta.ccti_timer", 150, "154 us: with less the tree forms again, with more control is unfair"
-    )
+    yield Setting("response.ibta.ccti_min", 0, "do not slow down an undisturbed flow")
+    why = "154 us; with less, the tree forms again, and with more, control is unfair"
+    yield Setting("response.ibta.ccti_timer", 150, why)
     numerator, divisor = 7.0, 106.0
     fair = (degree - 1) * packet_us
     entries = min(LONGEST_TABLE, max(128, math.ceil(math.sqrt(fair * divisor**2 / numerator)) + 1))
-    why = "the smallest size, and fine enough"
+    why = "the smallest size, which is fine enough"
     if entries > 128:
-        why = f"more than the table of the paper: {degree} sources have to wait {fair:.4g} us each"
+        why = f"more than the paper's table, because {degree} sources must each wait {fair:.4g} us"
     yield Setting("response.ibta.cct.quadratic.entries", entries, why)
     yield Setting(
         "response.ibta.cct.quadratic.numerator", numerator, "cct[i] = i^2 x 7 / 106^2 us (section VII-B)"
@@ -182,9 +180,10 @@ def _gran2010(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:
     yield Setting(
         "response.ibta.cct.quadratic.divisor",
         divisor,
-        "larger than the vendor's 95, so that rates oscillate a little less",
+        "larger than the vendor's 95, to reduce oscillation slightly",
     )
-    yield Setting("response.ibta.cct.quadratic.packet_time", f"{packet_us:.6g} us", "a full packet of a host")
+    why = "time of a full packet on a host's link"
+    yield Setting("response.ibta.cct.quadratic.packet_time", f"{packet_us:.6g} us", why)
 
 
 PUBLISHED = ("pfister2005", "gran2010")
@@ -203,7 +202,7 @@ def table(
         entries: number of delays.
         longest: the last delay, in packet times.
         packet_time: time of a full packet on a host's link, in s.
-        first: the delay after 0, in packet times; only for a geometric table.
+        first: the first delay above 0, in packet times; only for a geometric table.
 
     """
     key, packet_us = f"response.ibta.cct.{shape}", packet_time * 1e6
@@ -218,18 +217,18 @@ def table(
 
 
 WAITING = 4.0
-"""Packets above which a queue is marked, by becalm's guideline."""
+"""Number of queued packets above which becalm's guideline marks."""
 HOLD = 38.0
-"""Packet times for which a BECN slows a source down, by becalm's guideline."""
+"""Packet times for which a BECN slows a source down in becalm's guideline."""
 STEP = 4.5
-"""Packet times of a step of the timer, by becalm's guideline."""
+"""Packet times per timer step in becalm's guideline."""
 FIRST, LONGEST = 0.2, 2.0
-"""First delay in packet times and longest one as a multiple of the contributors, by becalm's guideline."""
+"""First delay in packet times, and longest delay in packet times per contributor, in becalm's guideline."""
 
 
 def _becalm(facts: Mapping[str, Any], contributors: int) -> Iterator[Setting]:
-    """Derive what searches on five fabrics have in common, in packet times; see docs/advice.md."""
-    packet, packet_us = facts["packet_time"], facts["packet_time"] * 1e6
+    """Derive the settings that searches on five fabrics share, in packet times; see docs/advice.md."""
+    packet = facts["packet_time"]
     share = WAITING * facts["packet_bytes"] / facts["buffer"]
     threshold = min(15, max(1, 16 - round(16 * share)))
     yield Setting(
@@ -241,11 +240,12 @@ def _becalm(facts: Mapping[str, Any], contributors: int) -> Iterator[Setting]:
         "every packet is marked; the table's fine steps keep the response gentle",
     )
     if facts["pfc"]:
-        yield Setting("marking.ibta.victim_mask", "all", "with PFC, no credit tells roots from victims")
+        why = "with PFC, credit does not distinguish roots from victims"
+        yield Setting("marking.ibta.victim_mask", "all", why)
     elif facts["drain_capped"]:
-        why = "hosts receive more slowly than their links deliver: the switch in front of them marks"
+        why = "hosts receive more slowly than their links deliver, so the switch in front of them marks"
         yield Setting("marking.ibta.victim_mask", "host_ports", why)
-    yield Setting("echo.ibta", {}, "marks (FECN) come back in ACKs (BECN)")
+    yield Setting("echo.ibta", {}, "ACKs return marks (FECN) as BECN")
     timer = max(1, round(STEP * packet / TIMER_UNIT))
     increase = min(127, max(1, round(HOLD * packet / (timer * TIMER_UNIT))))
     why = f"a BECN lasts {HOLD:g} packet times, {increase * timer * TIMER_UNIT * 1e6:.3g} us"
@@ -257,8 +257,8 @@ def _becalm(facts: Mapping[str, Any], contributors: int) -> Iterator[Setting]:
     reasons = {
         "first": f"{FIRST:g} packet times: steps are as fine for few contributors as for many",
         "ratio": f"to {longest:.4g} packet times, {LONGEST:g} for each of {contributors} contributors",
-        "entries": "as many as OpenSM reads",
-        "packet_time": f"a full packet of a host takes {packet_us:.4g} us",
+        "entries": "the most that OpenSM reads",
+        "packet_time": "time of a full packet on a host's link",
     }
     for key, value in shaped.items():
         yield Setting(key, value, reasons[key.rsplit(".", 1)[1]])

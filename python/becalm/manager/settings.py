@@ -1,4 +1,4 @@
-"""Output of guidelines: settings with their reasons, and concerns about settings that cannot work."""
+"""Output of guidelines: settings with reasons, and concerns about settings that cannot work."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ CREDIT_BYTES = 64
 LONGEST_TABLE = 16384
 """Maximum number of entries of a congestion control table."""
 ENTRIES = 128
-"""Entries of the tables of both guidelines, unless more are needed."""
+"""Number of table entries in both guidelines, unless more are needed."""
 DEFAULT = "becalm"
-"""The default guideline: the least loss on cases that no search saw (docs/advice.md)."""
+"""The default guideline, with the smallest loss on cases that no search used (docs/advice.md)."""
 AS_IT_IS = "none"
-"""Instead of a guideline: the parameters that the scenario has."""
+"""Name for the scenario's own parameters instead of a guideline's."""
 SW_TH = 0.9
 """`sw_th` of pfister2005, as a share of an input buffer."""
 TIMER = 10
@@ -28,7 +28,7 @@ TIMER = 10
 
 
 class Fabric(Protocol):
-    """What a guideline reads from a scenario, and how it changes it."""
+    """The parts of a scenario that a guideline reads and changes."""
 
     @property
     def resolved(self) -> dict[str, Any]:
@@ -36,10 +36,10 @@ class Fabric(Protocol):
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Properties that follow without a run."""
+        """Properties that are known without a run."""
 
     def network(self) -> Network:
-        """Return its network."""
+        """Return the scenario's network."""
 
     def replace(self, changes: Mapping[str, Any]) -> Self:
         """Return a changed copy."""
@@ -50,7 +50,7 @@ Managed = TypeVar("Managed", bound=Fabric)
 
 @dataclass(frozen=True)
 class Setting:
-    """One parameter: its dotted key in a scenario, its value, and why it has that value."""
+    """One parameter: its dotted key in a scenario, its value, and the reason for the value."""
 
     key: str
     value: Any
@@ -59,7 +59,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Concern:
-    """A setting that cannot work: its dotted key, its value, and what goes wrong."""
+    """A setting that cannot work: its dotted key, its value, and the problem."""
 
     key: str
     value: Any
@@ -74,13 +74,13 @@ class Recommendation:
     settings: list[Setting]
 
     def apply(self, scenario: Managed, also: Mapping[str, Any] | None = None) -> Managed:
-        """Return the scenario with these settings in place of its marking, echo and response.
+        """Return the scenario with these settings instead of its marking, echo and response.
 
-        It names the arbiter of the switches, on which the effect of the settings depends. `also` are further
-        changes.
+        The result also names the switches' arbiter, because the effect of the settings depends on it. `also`
+        contains further changes.
 
         Raises:
-            ScenarioError: the result has mistakes, for example because a group of flows has its own response.
+            ScenarioError: the result is invalid, for example because a group of flows has its own response.
 
         """
         tables: dict[str, Any] = {}

@@ -35,7 +35,7 @@ LONGEST_RECOVERY = 0.5
 LONGEST_DELAY = 4096
 """Packet times of an entry, beyond which a source counts as stopped: no hot spot has thousands of sources."""
 CREDIT = 64
-"""Bytes of a unit of Packet_Size."""
+"""Bytes per unit of Packet_Size."""
 
 
 def check(path: str | PathLike[str], fabric: Fabric | None = None) -> list[Finding]:
@@ -112,12 +112,12 @@ def _check_switches(found: Configuration) -> None:
             found.add(Place(SWITCH + name), f"sends only its low 4 bits: {kept}{means}", "0 to 15")
     size = found.value(f"{SWITCH}packet_size")
     if size * CREDIT > LARGEST_PACKET and used & THRESHOLD_AND_SIZE:
-        does = f"sends it, so packets under {size * CREDIT} B are not marked: none is as large"
+        does = f"sends it, so no packet is marked: all are smaller than {size * CREDIT} B"
         found.add(Place(f"{SWITCH}packet_size"), does, f"0 to {LARGEST_PACKET // CREDIT}")
     threshold = found.value(f"{SWITCH}threshold") if used & THRESHOLD_AND_SIZE else 0
     if threshold == 0 and _reacts(found):
         where = Place(f"{SWITCH}threshold")
-        does = "sets up adapters, but no switch marks: the threshold is 0, or not in use"
+        does = "sets up adapters, but no switch marks: the threshold is 0 or not used"
         valid = f"{SWITCH}threshold 1 to 15, with bit 0x{THRESHOLD_AND_SIZE:X} of {SWITCH}control_map"
         found.add(where if where in found.settings else on, does, valid)
 
@@ -169,14 +169,14 @@ def _check_level(found: Configuration, level: int) -> None:
         add("ccti_timer", "sets no timer: a source never regains its rate", "1 to 65535", harmful=True)
     seconds = limit * timer * TIMER_UNIT
     if increase and seconds > LONGEST_RECOVERY:
-        does = f"sends it, and a source that was marked needs up to {seconds:.2g} s to regain its rate"
+        does = f"sends it, and after a mark, a source needs up to {seconds:.2g} s to regain its rate"
         valid = f"at most {int(LONGEST_RECOVERY / limit / TIMER_UNIT)} with a table of {limit + 1} entries"
         add("ccti_timer", does, valid, harmful=True)
     if least and delays[min(least, limit)] > 0:
         waits = f"waits {delays[min(least, limit)]:.4g} packet times before each packet"
-        add("ccti_min", f"sends it, and every source {waits} without any mark", "0", harmful=True)
+        add("ccti_min", f"sends it, and even without marks, every source {waits}", "0", harmful=True)
     if not increase and (timer or limit):
-        add("ccti_increase", "sets no increase: a mark slows no source", "1 to 255")
+        add("ccti_increase", "sets no increase: marks do not slow sources", "1 to 255")
     if increase and not limit:
         add(
             "ccti_increase", "sends a table without entries, and CCTI_Limit 0", "cc_cct with 2 to 128 entries"
@@ -188,7 +188,7 @@ def _check_level(found: Configuration, level: int) -> None:
             f"0 to {limit}",
         )
     if trigger > limit:
-        add("trigger_threshold", f"sends it, but the index gets to {limit} at most", f"0 to {limit}")
+        add("trigger_threshold", f"sends it, but the index reaches at most {limit}", f"0 to {limit}")
 
 
 def _check_table(found: Configuration) -> None:
@@ -204,7 +204,7 @@ def _check_table(found: Configuration) -> None:
         found.add(place, does, f"{ADAPTER}control_map 0x0001 for SL 0")
     down = next((i for i in range(1, len(delays)) if delays[i] < delays[i - 1]), None)
     if down is not None:
-        does = f"sends it, but more marks mean less delay: entry {down} is below the one before it"
+        does = f"sends it, but more marks mean less delay: entry {down} is below the previous entry"
         found.add(place, does, "delays that never fall")
 
 
@@ -214,7 +214,7 @@ def _check_harm(found: Configuration) -> None:
     rated = found.value(f"{SWITCH}marking_rate") if used & MARKING_RATE else 0
     place = Place(f"{SWITCH}threshold")
     if _reacts(found) and used & THRESHOLD_AND_SIZE and found.value(place.key) & 15 == 15 and not rated:
-        does = "sends it, and switches mark every packet as soon as a sixteenth of a buffer waits"
+        does = "sends it, and switches mark every packet as soon as a sixteenth of a buffer is full"
         found.add(place, does, f"1 to 14, or {SWITCH}marking_rate 1 or more", harmful=True)
     table = Place("cc_cct")
     delays = [entry.delay for entry in found.value("cc_cct")]
@@ -222,12 +222,13 @@ def _check_harm(found: Configuration) -> None:
         return
     if delays[0] > 0:
         waits = f"waits {delays[0]:.4g} packet times before each packet"
-        does = f"sends it, and every source {waits} without any mark"
+        does = f"sends it, and even without marks, every source {waits}"
         found.add(table, does, "0:0 as the first entry", harmful=True)
     at = next((index for index, delay in enumerate(delays) if delay > LONGEST_DELAY), None)
     if at is not None and any(found.levels(f"{ADAPTER}ccti_increase")):
-        does = f"sends it, and entry {at} all but stops a source: it waits {delays[at]:.4g} packet times"
-        found.add(table, does, f"at most {LONGEST_DELAY}, for as many sources of one hot spot", harmful=True)
+        does = f"sends it, and entry {at} all but stops a source, which waits {delays[at]:.4g} packet times"
+        valid = f"at most {LONGEST_DELAY}, enough for that many sources of one hot spot"
+        found.add(table, does, valid, harmful=True)
 
 
 def _check_ports(found: Configuration, fabric: Fabric) -> None:

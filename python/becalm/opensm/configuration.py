@@ -141,8 +141,8 @@ def _tell_cut(made: Configuration, number: int, line: str, pieces: list[str]) ->
     hidden = [first for first, _ in map(_split, pieces[1:]) if first in KEYS]
     also = f", where it finds `{hidden[0]}`" if hidden else ""
     does = (
-        f"reads {LONGEST_LINE} bytes of this line of {len(line.encode())}, "
-        f"and takes the rest as a separate line{also}"
+        f"reads the first {LONGEST_LINE} of this line's {len(line.encode())} bytes, "
+        f"and the rest as a separate line{also}"
     )
     valid = f"lines of at most {LONGEST_LINE} bytes"
     made.findings.append(Finding(number, shown(key) or "comment", shown(value), does, valid))
@@ -164,7 +164,7 @@ def _take(made: Configuration, number: int, key: str, text: str) -> None:
         place = Place(key, level)
     before = made.settings.get(place)
     if before is not None and before.value not in (value, default(key)):
-        does = f"takes its value in line {number}: {shown(text) or 'nothing'}"
+        does = f"uses its value in line {number}: {shown(text) or 'nothing'}"
         made.add(place, does, "one line for a key, or for a key and service level")
     made.settings[place] = Setting(value, number, text)
 
@@ -173,6 +173,6 @@ def _nearest(key: str) -> str:
     """Return known keys that resemble an unknown one."""
     name = key.partition("=")[0].lower()
     if "=" in key and name in KEYS:
-        return f"`{name} VALUE`, with a blank and no equals sign"
+        return f"`{name} VALUE`, with a space and no equals sign"
     near = [name] if name in KEYS else difflib.get_close_matches(name, KEYS, n=3)
     return " or ".join(near) or "a key that `opensm -c FILE` writes"

@@ -105,7 +105,7 @@ def _difference(
     value, line = now[name]
     where = f"{name} of {fabric.name(end)} port {end.port}"
     if value == FULL:
-        problem = "has stopped at its largest value of 32 bits"
+        problem = "has stopped at its largest 32-bit value"
         mistakes.add(line, where, str(value), problem, "counters cleared before, or perfquery -x")
     before = then[name].value if name in then else 0
     if value < before:
@@ -203,7 +203,7 @@ def doubts(fabric: Fabric, counted: Mapping[End, Counters]) -> Iterator[str]:
     if 2 * apart > len(busy):
         yield (
             f"the two ends of {apart} of {len(busy)} links counted different amounts: the counters are "
-            f"not from {fabric.file}, or not from one point in time"
+            f"not from {fabric.file}, or were read at different times"
         )
 
 

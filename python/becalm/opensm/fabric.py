@@ -213,4 +213,4 @@ def _notes(nodes: Mapping[str, Node], hosts: set[End]) -> Iterator[str]:
             yield f'adapter "{node.description}" ({node.id}) is omitted: it has no cable to a switch'
     wide = sum(port.lmc > 0 for node in nodes.values() for port in node.ports.values())
     if wide:
-        yield f"{wide} ports have several LIDs (LMC above 0): packets take the route of the first one"
+        yield f"{wide} ports have several LIDs (LMC above 0): packets take the route of the first LID"

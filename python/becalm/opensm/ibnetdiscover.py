@@ -80,7 +80,7 @@ class _Reader:
         found = _NODE.match(line)
         lids = _SWITCH_LID.match(found[5]) if found and found[1] == "Switch" else None
         if found is None or (found[1] == "Switch" and lids is None):
-            self.mistakes.add(number, _shown(line), "", "is neither node nor port", NODE_EXPECTED)
+            self.mistakes.add(number, _shown(line), "", "is neither a node nor a port", NODE_EXPECTED)
             # The ports below still belong to a node, even if its line is wrong.
             return Node("?", f"? {number}", "", LARGEST, 0, 0, number)
         lid, lmc = (int(lids[1]), int(lids[2])) if lids else (0, 0)
@@ -125,7 +125,7 @@ class _Reader:
                     continue
                 back = nodes[port.peer.node].ports.get(port.peer.port)
                 if back is None or back.peer != End(node.id, own):
-                    problem = f"is joined to {peer} here, but {peer} is not joined to it"
+                    problem = f"is connected to {peer} here, but {peer} is not connected to it"
                     self.mistakes.add(port.line, here, "", problem, "cables with two ends")
                 elif back.speed != port.speed:
                     problem = f"differs from {back.speed} in line {back.line}, the cable's other end"

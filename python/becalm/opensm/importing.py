@@ -23,27 +23,27 @@ SOURCES = 8
 """Maximum number of hosts that send to the hot spot of the initial traffic."""
 
 _ASSUMED = """\
-# The settings below are first values, not part of the files read: replace them with yours.
+# The files do not contain the settings below. Replace these initial values with your own.
 
 [switch]
 buffer = "32 KiB"
 forwarding_delay = "150 ns"
-arbiter.round_robin = {} # the inputs in turn
+arbiter.round_robin = {} # between the inputs
 
 [adapter]
 port_control = "qp"
-# injection_rate = "13 Gb/s" # the limit of the adapter's slot, if that is below the link's rate
+# injection_rate = "13 Gb/s" # limit of the adapter's slot, if below the link's rate
 
 [packet]
 mtu = "2048 B"
 header = "26 B" # LRH, BTH and two CRCs
 ack = "30 B"
 
-[marking.none] # `becalm manage` puts in IBTA congestion control
+[marking.none] # `becalm manage` replaces it with IBTA congestion control
 
 [response.none]
 
-# Each host sends at half of its link's rate to one other host
+# Each host sends to one other host at half of its link's rate
 [[flows]]
 name = "background"
 from = ["*"]
@@ -53,7 +53,7 @@ load = 0.5
 """
 
 _RUN = """
-[run] # the delays of the slower guideline take {unwind} ms to unwind; shorter runs show only the beginning
+[run] # the slower guideline's delays take {unwind} ms to decay; shorter runs show only the beginning
 duration = "{duration} ms"
 warmup = "{warmup} ms"
 """
@@ -68,7 +68,7 @@ to = ["*"]
 """
 
 _HOT_SPOT = """
-# and a hot spot
+# Hot spot
 [[flows]]
 name = "hot_spot"
 from = [{sources}]
@@ -87,11 +87,11 @@ class Imported:
     notes: list[str]
     """Notes on omissions, and on faults of the routes."""
     routed: str
-    """How packets find their paths."""
+    """How packets are routed."""
 
 
 def import_fabric(discovered: str | PathLike[str], tables: str | PathLike[str] | None = None) -> Imported:
-    """Make a scenario of a fabric: its nodes and cables, its routes if given, and first values for the rest.
+    """Make a scenario of a fabric: its nodes, cables and given routes, and initial values for the rest.
 
     Args:
         discovered: output of `ibnetdiscover`.
@@ -124,7 +124,7 @@ def import_fabric(discovered: str | PathLike[str], tables: str | PathLike[str] |
 
 
 def _run(text: str, hosts: int) -> str:
-    """Return the `[run]` of a scenario that has none: as long as a guideline needs to show its effect."""
+    """Return `[run]` for a scenario without one, long enough to show a guideline's effect."""
     unwind = 1e3 * manager.longest_unwind(
         Scenario(text + _RUN.format(unwind=1, duration=1, warmup=0)), min(hosts, SOURCES)
     )
@@ -133,7 +133,7 @@ def _run(text: str, hosts: int) -> str:
 
 
 def _deadlock(topology: str, fabric: Fabric) -> str | None:
-    """Return how packets could wait for each other in a cycle if every host sent to every other one.
+    """Describe the cycle in which packets could wait for each other if every host sent to every other.
 
     Packets of all hosts of a switch take the same path from there: one host represents all.
     """
@@ -148,7 +148,7 @@ def _deadlock(topology: str, fabric: Fabric) -> str | None:
 
 
 def cycle(source: str | Mapping[str, Any]) -> str | None:
-    """Return how packets could wait for each other in a cycle in a scenario; None if they cannot.
+    """Describe the cycle in which packets of a scenario could wait for each other; None if there is none.
 
     Raises:
         ScenarioError: with all other mistakes, such as hosts that cannot be reached.
@@ -165,7 +165,7 @@ def cycle(source: str | Mapping[str, Any]) -> str | None:
 
 
 def numbered(fabric: Fabric) -> list[Cable]:
-    """Return the cables in an order in which those of each switch are sorted by port number.
+    """Return the cables, sorted by the port numbers of each switch.
 
     A scenario numbers the ports of a switch from 0, in the order in which its cables are listed: without gaps
     in between, port 0 is then InfiniBand's port 1. If no such order exists, some ports are out of order.
@@ -194,12 +194,12 @@ def numbered(fabric: Fabric) -> list[Cable]:
 
 def _head(fabric: Fabric, routed: str, notes: list[str]) -> Iterator[str]:
     counts = f"{len(fabric.hosts)} hosts, {len(fabric.switches)} switches, {len(fabric.cables)} cables"
-    yield f"# The fabric that ibnetdiscover found, as in {Path(fabric.file).name}: {counts}."
-    yield f"# Packets go {routed}."
+    yield f"# Fabric from the output of ibnetdiscover, {Path(fabric.file).name}: {counts}."
+    yield f"# Packets are routed {routed}."
     yield from (f"# Note: {note}." for note in notes)
     yield "#"
-    yield "# InfiniBand numbers the ports of a switch from 1, and so do the comments. Routes number them from"
-    yield "# 0, in the order in which the switch's cables are listed."
+    yield "# Comments number the ports of a switch from 1, as InfiniBand does. Routes number them from 0, in"
+    yield "# the order in which the switch's cables are listed."
 
 
 def _topology(fabric: Fabric, cables: list[Cable]) -> Iterator[str]:
@@ -236,7 +236,7 @@ def _routes(fabric: Fabric, cables: list[Cable], routes: lfts.Routes) -> Iterato
 
 
 def places(cables: list[Cable]) -> dict[End, int]:
-    """Return the numbers that a scenario with cables in this order gives the ports of switches."""
+    """Return the port numbers of switches in a scenario with cables in this order."""
     used: Counter[str] = Counter()
     numbers = {}
     for cable in cables:
@@ -250,7 +250,7 @@ def _hot_spot(fabric: Fabric) -> str:
     target, *others = fabric.hosts
     if len(others) < 2:
         return ""
-    # From all over the fabric, so that the tree has branches.
+    # Sources across the entire fabric give the tree branches.
     step = max(1, len(others) // SOURCES)
     sources = [host.name for host in others[step - 1 :: step][:SOURCES]]
     return _HOT_SPOT.format(sources=_listed(sources), target=target.name)

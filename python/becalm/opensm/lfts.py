@@ -203,11 +203,11 @@ class _Matching:
         port, line = table.ports[host.lid], table.lines[host.lid]
         peer = switch.ports.get(port)
         if peer is None:
-            problem = f"leads packets for {host.name} through a port of {switch.name} without a cable"
+            problem = f"sends packets for {host.name} through a port of {switch.name} that has no cable"
             valid = f"one of the ports {', '.join(map(str, switch.ports))}"
             self.mistakes.add(line, "port", f"{port:03}", problem, valid)
         else:
-            problem = f"leads packets for {host.name} to {self.fabric.name(peer)}"
+            problem = f"sends packets for {host.name} to {self.fabric.name(peer)}"
             self.mistakes.add(line, "port", f"{port:03}", problem)
 
     def check_cycles(self) -> None:
@@ -226,7 +226,7 @@ class _Matching:
             if cycle:
                 table = self.tables[switches[cycle[0]].guid]
                 way = " -> ".join(switches[number].name for number in (*cycle, cycle[0]))
-                problem = f"leads packets for {host.name} in a cycle: {way}"
+                problem = f"sends packets for {host.name} around a cycle: {way}"
                 self.mistakes.add(table.lines[host.lid], "port", f"{table.ports[host.lid]:03}", problem)
 
 

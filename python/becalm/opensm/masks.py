@@ -85,7 +85,7 @@ def check_fabric(scenario: Scenario, fabric: Fabric, mistakes: Mistakes) -> None
         if cables:
             one, other = min(cables)
             more = f", and {cables.total() - 1} more" if cables.total() > 1 else ""
-            problem = f"{word} a cable from {one} to {other}{more}; the scenario is of another fabric"
+            problem = f"{word} a cable from {one} to {other}{more}; the scenario describes another fabric"
             mistakes.add(None, fabric.file, "", problem, valid)
             return
 

@@ -31,7 +31,7 @@ VICTIM_MASK, CREDIT_MASK, THRESHOLD_AND_SIZE, STARVATION, MARKING_RATE = (1 << b
 _MASKS = {
     "none": "a port without credit is not a root of congestion",
     "all": "all but the switch's own port 0",
-    "host_ports": "OpenSM sets them at all switches, those without hosts included",
+    "host_ports": "OpenSM sets them at all switches, including those without hosts",
 }
 
 _SOURCES = {"threshold": "high", "victim_mask": "root_only"}
@@ -109,9 +109,10 @@ def rollback(scenario: Scenario, discovered: str | PathLike[str] | None = None) 
 
     """
     head = [
-        f"Undoes the congestion control of the file next to it; made by becalm {__version__}.",
-        "Append this to opensm.conf in place of it. Switches and adapters keep their settings until they",
-        "receive others, so OpenSM sends zeros. After a heavy sweep, congestion_control can be FALSE.",
+        f"Undoes the congestion control set by the file next to this one; made by becalm {__version__}.",
+        "Append this to opensm.conf instead of that file. Switches and adapters keep their settings until",
+        "they receive others, so OpenSM sends zeros. After a heavy sweep, congestion_control can be set to",
+        "FALSE.",
     ]
     return text([_zero(option) for option in options(scenario, _read(discovered))], {}, head)
 
@@ -186,12 +187,12 @@ def _switch(marking: Mapping[str, Any], numbers: PortNumbers, mistakes: Mistakes
     yield option(
         "victim_mask",
         mask(numbers.of(f"{where}.victim_mask", victims, mistakes)),
-        f"Ports that mark without credit, too ({victims}), bit n for port n; {_MASKS[victims]}",
+        f"Ports that mark even without credit ({victims}), bit n for port n; {_MASKS[victims]}",
     )
     yield option(
         "threshold",
         f"0x{params['threshold']:02X}",
-        f"Threshold: marks when more than {left}/16 of an input buffer is waiting, in becalm's model"
+        f"Threshold: marks when waiting packets fill over {left}/16 of an input buffer, in becalm's model"
         if left < 16
         else "Threshold: marks nothing",
     )
@@ -211,17 +212,17 @@ def _switch(marking: Mapping[str, Any], numbers: PortNumbers, mistakes: Mistakes
     yield option(
         "credit_mask",
         mask(numbers.of(f"{where}.credit_mask", starved, mistakes)),
-        f"Ports that give credit back late ({starved}), bit n for port n; {_MASKS[starved]}",
+        f"Ports that return credit late ({starved}), bit n for port n; {_MASKS[starved]}",
     )
     yield option(
         "credit_starvation_threshold",
         f"0x{params['cs_threshold']:02X}",
-        "CS_Threshold: as the threshold, for credit that is given back late",
+        "CS_Threshold: like the threshold, for ports that return credit late",
     )
     yield option(
         "credit_starvation_return_delay",
         f"{shift}:{multiplier}",
-        "CS_ReturnDelay: how late, as shift:multiplier of a packet's own time",
+        "CS_ReturnDelay: delay of the credit, as shift:multiplier of a packet's transmission time",
     )
 
 
@@ -264,12 +265,12 @@ def _adapter(scenario: Scenario, mistakes: Mistakes) -> Iterator[Option]:
     yield Option(
         f"{prefix}_control_map",
         f"0x{sum(1 << level for level in levels):04X}",
-        f"Service levels that are set up, those of the scenario's flows: {', '.join(map(str, levels))}",
+        f"Service levels to set up, those of the scenario's flows: {', '.join(map(str, levels))}",
     )
     for key, means in (
         ("ccti_timer", "CCTI_Timer: time between two steps down the table, in units of 1.024 us"),
-        ("ccti_increase", "CCTI_Increase: steps up the table for a BECN"),
-        ("trigger_threshold", "Trigger_Threshold: index that is logged; 0 for none"),
+        ("ccti_increase", "CCTI_Increase: steps up the table per BECN"),
+        ("trigger_threshold", "Trigger_Threshold: index at which adapters log an event; 0 for none"),
         ("ccti_min", "CCTI_Min: smallest index"),
     ):
         source = f"response.ibta.{key}"

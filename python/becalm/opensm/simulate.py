@@ -120,7 +120,7 @@ def _mask(
         return []
     if fabric is None:
         setting = found.settings[Place(SWITCH + name)]
-        problem = "names some of the ports, whose numbers a scenario does not have"
+        problem = "names some of the ports, but a scenario does not contain port numbers"
         valid = "no ports, all of them, or --fabric with the output of ibnetdiscover"
         mistakes.add(setting.line, SWITCH + name, setting.text, problem, valid)
         return []

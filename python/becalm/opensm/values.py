@@ -82,7 +82,7 @@ def read(key: str, text: str, tell: Tell) -> Any:  # noqa: ANN401
 
 def _boolean(text: str, tell: Tell) -> bool:
     if text not in ("TRUE", "FALSE"):
-        tell("takes everything except TRUE in capitals as FALSE", "TRUE or FALSE")
+        tell("reads everything except uppercase TRUE as FALSE", "TRUE or FALSE")
     return text == "TRUE"
 
 
@@ -99,13 +99,13 @@ def _unsigned(key: str, text: str, bits: int, tell: Tell) -> Any:  # noqa: ANN40
     valid = f"{low} to {high}" if high < 2**32 else f"a number of {bits} bits, such as 0x1"
     number = _number(text)
     if number is None:
-        tell("takes only whole numbers, and keeps the previous value", valid)
+        tell("accepts only whole numbers, and keeps the previous value", valid)
         return REFUSED
     if bits == 64 and -largest <= number < 0:
-        tell(f"takes it as 0x{number & largest:016x}", valid)
+        tell(f"reads it as 0x{number & largest:016x}", valid)
         return number & largest
     if not 0 <= number <= largest:
-        tell("refuses a number out of range, and keeps the previous value", valid)
+        tell("rejects a number out of range, and keeps the previous value", valid)
         return REFUSED
     _tell_octal(text, number, tell)
     if not low <= number <= high:
@@ -118,7 +118,7 @@ def _signed(text: str, tell: Tell) -> int:
     found = _NUMBER.match(text)
     number = _leading(text)
     if found is None or found.end() != len(text):
-        tell(f"takes it as {number}", "-1 to 255")
+        tell(f"reads it as {number}", "-1 to 255")
     elif not -1 <= number <= 255:
         tell("uses its default instead of a number out of range", "-1 to 255")
     return number
@@ -132,12 +132,12 @@ def _of_level(text: str, bits: int, tell: Tell) -> Any:  # noqa: ANN401
         return REFUSED
     level, number = _leading(first), _number(rest.strip())
     if not 0 <= level < SERVICE_LEVELS:
-        tell("skips a line with such a service level", valid)
+        tell("skips a line with this service level", valid)
         return REFUSED
     if _number(first) is None:
-        tell(f"takes the service level as {level}", valid)
+        tell(f"reads the service level as {level}", valid)
     if number is None or not 0 <= number < 2**bits:
-        tell("refuses such a value, and keeps the previous value", valid)
+        tell("rejects this value, and keeps the previous value", valid)
         return REFUSED
     _tell_octal(rest.strip(), number, tell)
     return level, number
@@ -148,13 +148,13 @@ def _mask(text: str, tell: Tell) -> Any:  # noqa: ANN401
     prefixed = text[:2] in ("0x", "0X")
     digits = text[2:] if prefixed else text
     if not re.fullmatch("[0-9a-fA-F]+", digits):
-        tell("refuses this as a mask, and keeps the previous value", valid)
+        tell("rejects this as a mask, and keeps the previous value", valid)
         return REFUSED
     if not prefixed:
-        tell(f"takes it as hexadecimal: 0x{digits}", valid)
+        tell(f"reads it as hexadecimal: 0x{digits}", valid)
     if len(digits) > MASK_DIGITS:
         digits = digits[:MASK_DIGITS]
-        tell(f"takes the first {MASK_DIGITS} digits, so that all bits mean other ports", valid)
+        tell(f"uses only the first {MASK_DIGITS} digits, so every bit refers to a different port", valid)
     mask = int(digits, 16)
     if mask >> 255:
         tell("sends bit 255, which is not a port: it is reserved", "bits 0 to 254")
@@ -164,7 +164,7 @@ def _mask(text: str, tell: Tell) -> Any:  # noqa: ANN401
 def _delay(text: str, tell: Tell) -> Any:  # noqa: ANN401
     valid = "shift:multiplier, 0 to 3 and 0 to 16383, such as 0:4"
     if ":" not in text:
-        tell("refuses this as a delay, and keeps the previous value", valid)
+        tell("rejects this as a delay, and keeps the previous value", valid)
         return REFUSED
     entry = _entry(text)
     for problem in _odd(text, entry):
@@ -173,13 +173,13 @@ def _delay(text: str, tell: Tell) -> Any:  # noqa: ANN401
 
 
 def _table(text: str, tell: Tell) -> Any:  # noqa: ANN401
-    valid = "entries shift:multiplier, 0 to 3 and 0 to 16383, with commas between them"
+    valid = "comma-separated entries shift:multiplier, 0 to 3 and 0 to 16383"
     if text in ("", "(null)"):
         return []
     items = [item for item in text.split(",") if item]
     strange = next((item for item in items if ":" not in item), None)
     if strange is not None:
-        tell(f"refuses a table with `{strange[:20]}` in it, and keeps the previous value", valid)
+        tell(f"rejects a table with `{strange[:20]}` in it, and keeps the previous value", valid)
         return REFUSED
     entries = [_entry(item) for item in items]
     problems = [
@@ -193,9 +193,7 @@ def _table(text: str, tell: Tell) -> Any:  # noqa: ANN401
         tell(f"and {len(problems) - 3} more such entries", valid)
     if len(entries) > LONGEST_TABLE:
         left = len(entries) - LONGEST_TABLE
-        tell(
-            f"takes {LONGEST_TABLE} entries and ignores the other {left}", f"at most {LONGEST_TABLE} entries"
-        )
+        tell(f"uses {LONGEST_TABLE} entries and ignores the other {left}", f"at most {LONGEST_TABLE} entries")
     return entries[:LONGEST_TABLE]
 
 
@@ -209,7 +207,7 @@ def _odd(text: str, entry: Entry) -> Iterator[str]:
     shift, _, multiplier = text.partition(":")
     for part in (shift.strip(), multiplier.strip()):
         if _number(part) is None:
-            yield f"takes `{part[:20]}` for {_leading(part)}"
+            yield f"reads `{part[:20]}` as {_leading(part)}"
     numbers = _leading(shift), _leading(multiplier)
     if not (0 <= numbers[0] <= LARGEST_SHIFT and 0 <= numbers[1] <= LARGEST_MULTIPLIER):
         yield f"sends {text.strip()[:20]} as {entry.sent}: a shift has 2 bits, a multiplier 14"
@@ -234,4 +232,4 @@ def _leading(text: str) -> int:
 
 def _tell_octal(text: str, number: int, tell: Tell) -> None:
     if re.match(r"[+-]?0[0-9]", text):
-        tell(f"takes a number that begins with 0 as octal: {number}", f"{number}, or 0x{number:X}")
+        tell(f"reads a number that begins with 0 as octal: {number}", f"{number}, or 0x{number:X}")

@@ -1,5 +1,5 @@
-"""The papers: for each a package with its scenes, experiments and measures, and its claims in `claims.toml`.
+"""The papers: a package for each, with its scenes, experiments and measures, and its claims in `claims.toml`.
 
-Papers use the lab (`becalm.lab`) and what Santos 2002 and 2003 share (`becalm.papers.common`), never each
-other. `becalm.lab.discovery` has the list of them.
+Papers use the lab (`becalm.lab`) and the code shared by santos2002 and santos2003 (`becalm.papers.common`),
+but never each other. `becalm.lab.discovery` lists the papers.
 """

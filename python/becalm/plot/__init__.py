@@ -1,7 +1,7 @@
-"""From tables to figures. Nothing here runs a simulation or depends on a paper.
+"""Figures from tables. Nothing here runs a simulation or depends on a paper.
 
-`style` makes and saves figures in one style; `lines` draws curves from a table, `fabric` a network with its
-congestion.
+`style` creates and saves figures in a common style, `lines` draws curves from a table, and `fabric` draws a
+network with its congestion.
 """
 
 from becalm.plot.fabric import draw_fabric

@@ -1,4 +1,4 @@
-"""A fabric at one time: links coloured by how full the buffers behind them are, with roots and victims."""
+"""Draws a fabric at one time: links coloured by the occupancy of their input buffers, roots and victims."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from becalm.results import Results
 
 SHADES = ("#dedede", COLOURS[5], COLOURS[0], "#001a33")
-"""From empty to full: each darker than the one before, distinguishable without colour vision."""
+"""Colours from empty to full, increasingly dark and distinguishable without colour vision."""
 ROOT, VICTIM = ROLES["root"], ROLES["victim"]
 APART = 0.18
 """Distance between the two directions of a cable, in widths of a host."""
 LETTERS = 6.0
-"""Size of names, in points."""
+"""Font size of names in points."""
 LONGEST_NAME = 18
-"""Maximum number of characters in a name; longer names are shortened in the middle."""
+"""Maximum length of a name. Longer names are shortened in the middle."""
 ARROWS = 0.25
-"""Links whose buffer is at least this full, and roots, have an arrow."""
+"""Smallest occupancy of a buffer whose link has an arrow. Roots always have one."""
 ARROW = 8.0
 """Length of an arrow, in points."""
 
@@ -36,15 +36,15 @@ ARROW = 8.0
 def draw_fabric(results: Results, time: float, *, vl: int = 0, replication: int = 0) -> Figure:
     """Draw the fabric at the time of a snapshot.
 
-    Every cable is two lines, one for each direction, on the right of its direction. Their colour and width
-    show how full the input buffer at their end is; an arrow shows the direction of packets if it holds many,
-    and on roots. Marks show the roots of congestion at that time, and the hosts with flows that were its
-    victims over the measured window, by the column `role` of the table `flows`. Names that would overlap are
-    left out.
+    Every cable is drawn as two lines, one for each direction, on the right in that direction. Colour and
+    width show the occupancy of the input buffer at the line's end. Arrows on roots and on links with full
+    buffers show the direction of packets. Markers show the roots of congestion at that time, and the hosts
+    whose flows were victims over the measured window, by the column `role` of the table `flows`. Names that
+    would overlap are omitted.
 
     Args:
         results: results of a scenario with `observe.snapshots` or `observe.frames`.
-        time: time of a snapshot in s, or one within the frames, of which the nearest is drawn.
+        time: time of a snapshot in s, or a time within the frames, of which the nearest is drawn.
         vl: the virtual lane.
         replication: number of the replication.
 
@@ -63,7 +63,7 @@ def draw_fabric(results: Results, time: float, *, vl: int = 0, replication: int 
     if not found:
         valid = ", ".join(f"{each:g} s" for each in times) or "none"
         raise ResultsError(
-            f"no snapshot at {time:g} s of VL {vl}, replication {replication}; there are: {valid}"
+            f"no snapshot at {time:g} s for VL {vl}, replication {replication}; valid: {valid}"
         )
     shown = snapshots.filter(pl.col("time") == found[0])
     layout = Layout.of_results(results)
@@ -86,13 +86,13 @@ def draw_fabric(results: Results, time: float, *, vl: int = 0, replication: int 
     lane = f", VL {vl}" if whole["vl"].n_unique() > 1 else ""
     axes.set_title(f"{results.scenario.name} at {found[0] * 1e3:g} ms{lane}")
     handles, labels = axes.get_legend_handles_labels()
-    # Outside the names of hosts, however long they are.
+    # Place the legend outside the names of hosts, which can be long.
     made.legend(handles, labels, loc="outside lower center", ncols=3, frameon=False, fontsize=8)
     return made
 
 
 def _framed(results: Results, time: float, replication: int) -> pl.DataFrame:
-    """Return the frame that is nearest to a time, with rows like those of snapshots.
+    """Return the frame nearest to a time, in the format of snapshots.
 
     Raises:
         ResultsError: the time is not within the frames.
@@ -103,7 +103,7 @@ def _framed(results: Results, time: float, replication: int) -> pl.DataFrame:
     own, replicated = pl.col("replication") == replication, results.tables["frames"]
     frames = replicated.filter(own)
     if frames.is_empty():
-        raise ResultsError(f"no frames of replication {replication}")
+        raise ResultsError(f"no frames for replication {replication}")
     last: Any = frames["time"].max()
     if not 0 <= time <= last * (1 + 1e-9):
         raise ResultsError(f"no frame at {time:g} s; valid: from 0 s to {last:g} s")
@@ -120,7 +120,7 @@ def _framed(results: Results, time: float, replication: int) -> pl.DataFrame:
 
 
 def _links(made: Figure, axes: Axes, shown: pl.DataFrame, layout: Layout) -> None:
-    """Draw the links, the fuller ones on top."""
+    """Draw the links, with fuller ones on top."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.collections import LineCollection
     from matplotlib.colors import LinearSegmentedColormap, Normalize
@@ -134,12 +134,12 @@ def _links(made: Figure, axes: Axes, shown: pl.DataFrame, layout: Layout) -> Non
         LineCollection(lines, colors=colours.to_rgba(shares), linewidths=0.5 + 2.0 * shares, zorder=1)
     )
     bar = made.colorbar(colours, ax=axes, shrink=0.8, aspect=35, pad=0.01, format=PercentFormatter(1.0))
-    bar.set_label("how full the input buffer at the link's end is", fontsize=8)
+    bar.set_label("occupancy of the input buffer at the link's end", fontsize=8)
     bar.ax.tick_params(labelsize=7)
 
 
 def _line(layout: Layout, start: str, end: str) -> list[tuple[float, float]]:
-    """Return the ends of a link, moved to the right of its direction."""
+    """Return the ends of a link, shifted to the right in its direction."""
     (x0, y0), (x1, y1) = layout.place[start], layout.place[end]
     length = math.hypot(x1 - x0, y1 - y0) or 1.0
     right, up = APART * (y1 - y0) / length, -APART * (x1 - x0) / length
@@ -165,7 +165,7 @@ def _mark(axes: Axes, layout: Layout, nodes: list[str], label: str | None, **how
 
 
 def _names(axes: Axes, layout: Layout, level: int, scale: float) -> None:
-    """Write the names of as many of a level's nodes as fit; `scale`: points per host."""
+    """Write the names of a level's nodes, as many as fit; `scale` is in points per host."""
     nodes = sorted(
         (node for node in layout.place if layout.level[node] == level), key=lambda node: layout.place[node][0]
     )
@@ -196,7 +196,7 @@ def _name(axes: Axes, name: str, place: tuple[float, float], *, below: bool, rot
 
 
 def _names_apart(axes: Axes, layout: Layout, scale: float) -> None:
-    """Write names of switches, then of hosts, where they cover no other; `scale`: points per host."""
+    """Write names of switches and then of hosts, unless they overlap; `scale` is in points per host."""
     taken: list[tuple[float, float, float]] = []
     for node in sorted(layout.place, key=lambda node: layout.level[node] == 0):
         x, y = layout.place[node]
@@ -210,7 +210,7 @@ def _names_apart(axes: Axes, layout: Layout, scale: float) -> None:
 
 
 def _shortened(name: str) -> str:
-    """Leave out the middle of a long name: its ends distinguish it from others."""
+    """Omit the middle of a long name, since its ends distinguish it from others."""
     if len(name) <= LONGEST_NAME:
         return name
     half = (LONGEST_NAME - 1) // 2
@@ -218,7 +218,7 @@ def _shortened(name: str) -> str:
 
 
 def _arrows(axes: Axes, shown: pl.DataFrame, layout: Layout, scale: float) -> None:
-    """Draw the direction of packets on links that hold many, and on roots; close links share an arrow."""
+    """Draw the direction of packets on roots and links with full buffers. Close links share an arrow."""
     import polars as pl
 
     chosen = shown.filter((pl.col("occupancy") >= ARROWS) | (pl.col("role") == "root"))
@@ -248,7 +248,7 @@ def _roots(axes: Axes, shown: pl.DataFrame, layout: Layout) -> None:
     lines = [_line(layout, start, end) for start, end in zip(roots["from"], roots["to"], strict=True)]
     if not lines:
         return
-    # The buffer behind a root may be empty, as a host's is: its line would not show.
+    # A root's line may be invisible, because the buffer at its end may be empty, like a host's.
     axes.add_collection(LineCollection(lines, colors=ROOT, linewidths=2.0, zorder=2))
     x, y = zip(*((x0 + 0.3 * (x1 - x0), y0 + 0.3 * (y1 - y0)) for (x0, y0), (x1, y1) in lines), strict=True)
     how: dict[str, Any] = {"marker": "D", "s": 46, "color": ROOT, "edgecolors": "white", "linewidths": 0.6}
@@ -256,5 +256,5 @@ def _roots(axes: Axes, shown: pl.DataFrame, layout: Layout) -> None:
 
 
 def _victims(victims: pl.DataFrame) -> set[str]:
-    """Return the hosts that send a flow that is a victim."""
+    """Return the hosts that send victim flows."""
     return set(victims.filter(victims["victims"] > 0)["host"])

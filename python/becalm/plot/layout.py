@@ -1,4 +1,4 @@
-"""Where the nodes of a fabric are drawn."""
+"""Positions of the nodes in a drawing of a fabric."""
 
 from __future__ import annotations
 
@@ -15,28 +15,29 @@ if TYPE_CHECKING:
     from becalm.results import Results
 
 ROWS = ("rows", "dumbbell")
-"""Forms of the core's layouts that are drawn as rows."""
+"""Types of the core's layouts that are drawn as rows."""
 LARGEST = 60.0
-"""Largest side of a picture that is not made of rows, in widths of a host."""
+"""Maximum width or height of a picture without rows, in host widths."""
 MOST_PAIRS = 2000
-"""Maximum number of nodes whose distances are compared; pictures with more have the largest side."""
+"""Maximum number of nodes for a comparison of distances. Pictures with more nodes have the largest side."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the nodes are drawn: in rows, or in the forms of reports; neighbours are about 1 apart."""
+    """Positions of nodes: in rows, or as in reports. Neighbours are about 1 apart."""
 
     place: Mapping[str, tuple[float, float]]
     level: Mapping[str, int]
-    """0 for hosts; a switch is one level above the lowest of its neighbours."""
+    """Levels of nodes: 0 for hosts; a switch is one level above its lowest neighbour."""
     rows: bool = True
-    """Whether hosts are at the bottom in steps of 1, and switches above them by level."""
+    """Whether hosts are in a row at the bottom, 1 apart, with switches above them by level."""
 
     @classmethod
     def of_results(cls, results: Results) -> Layout:
-        """Arrange the nodes of a run: rows for levels and dumbbells, the places of reports for others.
+        """Arrange the nodes of a run: rows for levels and dumbbells, or else the positions in reports.
 
-        Tori and meshes become grids, dragonflies circles of groups, other fabrics without levels circles.
+        Tori and meshes become grids, dragonflies become circles of groups, and other fabrics without levels
+        become circles.
         """
         network = results.scenario.network()
         names, levels = network.nodes["node"].to_list(), network.nodes["level"].to_list()
@@ -49,7 +50,7 @@ class Layout:
 
     @classmethod
     def of(cls, cables: Iterable[tuple[str, str]], hosts: Iterable[str]) -> Layout:
-        """Arrange nodes by the cables between them; `hosts` keep their order within their switch."""
+        """Arrange nodes by the cables between them. Hosts of a switch keep their order in `hosts`."""
         near: dict[str, list[str]] = {}
         for a, b in cables:
             near.setdefault(a, []).append(b)
@@ -73,7 +74,7 @@ class Layout:
 
 
 def _side(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
-    """Return the width of a picture in which the two nodes that are closest to each other are 1.5 apart."""
+    """Return the width of a picture in which the two closest nodes are 1.5 apart."""
     import numpy as np
 
     if len(x) > MOST_PAIRS:

@@ -24,16 +24,16 @@ def curves(
     styles: Mapping[Any, Mapping[str, Any]] | None = None,
     **style: Any,  # noqa: ANN401
 ) -> None:
-    """Draw column `y` over column `x`, one curve for each value of column `by`.
+    """Draw column `y` over column `x`, with one curve for each value of column `by`.
 
     Args:
-        axes: where to draw.
+        axes: the axes to draw on.
         table: one row per point of a curve.
         x: column of the horizontal axis; each curve is sorted by it.
         y: column of the vertical axis.
         by: column that distinguishes the curves; None: one curve.
         order: values of `by` to draw, in the order of the legend; None: as they appear in the table.
-        labels: names for the legend by value of `by`; a missing one is the value itself.
+        labels: names for the legend by value of `by`; a missing name is the value itself.
         styles: matplotlib line options by value of `by`.
         style: matplotlib line options of all curves.
 
@@ -58,6 +58,6 @@ def simulated(
     label: str = "simulated",
     **style: Any,  # noqa: ANN401
 ) -> None:
-    """Draw column `y` over column `x` as marks without a line: simulated values next to a law."""
+    """Draw column `y` over column `x` as markers without a line, for simulated values next to a law."""
     marks = {"linestyle": "", "marker": "o", "color": COLOURS[1]}
     curves(axes, table, x=x, y=y, label=label, **{**marks, **style})

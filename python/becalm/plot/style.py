@@ -1,4 +1,4 @@
-"""The look of the figures, and how they are made and saved."""
+"""The style of figures, and functions to create and save them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
-"""Colours that colour-blind readers can distinguish (Okabe and Ito), in the order of use."""
+"""Colours that colour-blind readers can distinguish (Okabe and Ito), in order of use."""
 
 SCHEMES = {
     name: COLOURS[place]
@@ -31,20 +31,20 @@ ROLES = {
     "remote": COLOURS[5],
     "victim": COLOURS[3],
 }
-"""The colour of each part in a scene of congestion: the link before the root, the root, the flows of either
-side of the link, the victim. Root and victim are as far apart as on the pages of reports."""
+"""The colour of each part of a congestion scene: the link before the root, the root, the flows on either side
+of the link, the victim. Root and victim differ as much as on report pages."""
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-"""Marks of points, in the order of use."""
+"""Markers of points, in order of use."""
 
 WIDTH = 6.4
-"""Width of a figure with one panel, in inches."""
+"""Width of a single-panel figure in inches."""
 
 HEIGHT = 4.0
 """Height of a panel, in inches."""
 
 PALETTE = 96
-"""Number of colours of a PNG: more make no visible difference."""
+"""Number of colours in a PNG. More would make no visible difference."""
 
 FORMATS = (".png", ".svg", ".pdf")
 """Formats of figures, by the suffix of their files."""
@@ -61,13 +61,13 @@ _STYLE: Any = {
     "lines.markersize": 4.5,
     "savefig.dpi": 150,
     "svg.fonttype": "path",
-    # Names inside the file would differ from run to run without it.
+    # Without it, names inside the file would differ from run to run.
     "svg.hashsalt": "becalm",
 }
 
 
 def scheme_colours(names: Iterable[str]) -> dict[str, str]:
-    """Return a colour for each response: its own in `SCHEMES`, in any letter case, or an unused one."""
+    """Return a colour for each response: its colour in `SCHEMES`, ignoring case, or an unused colour."""
     wanted = list(names)
     taken = {SCHEMES[name.lower()] for name in wanted if name.lower() in SCHEMES}
     left = itertools.cycle([colour for colour in reversed(COLOURS) if colour not in taken] or COLOURS)
@@ -75,7 +75,7 @@ def scheme_colours(names: Iterable[str]) -> dict[str, str]:
 
 
 def figure(width: float = WIDTH, height: float = HEIGHT) -> tuple[Figure, Axes]:
-    """Return a figure with one panel; sizes in inches."""
+    """Return a figure with one panel, with sizes in inches."""
     made, axes = panels(1, 1, width=width, height=height)
     return made, axes[0]
 
@@ -85,7 +85,7 @@ def panels(
 ) -> tuple[Figure, list[Axes]]:
     """Return a figure with several panels of the given size in inches, row by row.
 
-    It is not registered with pyplot: nothing has to be closed.
+    The figure is not registered with pyplot, so it need not be closed.
     """
     import matplotlib as mpl
     from cycler import cycler
@@ -99,13 +99,13 @@ def panels(
 
 
 def legend(made: Figure, *areas: Axes, title: str | None = None, below: int = 0) -> None:
-    """Put one legend of some panels next to all of them, so that it hides no curve.
+    """Add one legend for several panels outside them, so that it hides no curve.
 
     Args:
         made: the figure.
-        areas: the panels; an entry that several have appears once.
-        title: its heading.
-        below: columns of a legend that is below the panels; 0 puts it on their right.
+        areas: the panels. Entries in several panels appear once.
+        title: the legend's heading.
+        below: number of columns for a legend below the panels; 0 for a legend on the right.
 
     """
     entries: dict[str, Any] = {}
@@ -120,10 +120,10 @@ def legend(made: Figure, *areas: Axes, title: str | None = None, below: int = 0)
 
 
 def save(made: Figure, path: str | PathLike[str]) -> Path:
-    """Write a figure in the format of the path's suffix; equal figures give equal files.
+    """Write a figure in the format of the path's suffix. Equal figures produce equal files.
 
-    The file is written under another name and renamed, so that it is complete or absent. A PNG gets a
-    palette, which makes it about a third as large.
+    The file is written under another name and renamed, so that it is either complete or absent. A PNG gets a
+    palette, which reduces it to about a third of its size.
     """
     import matplotlib as mpl
 
@@ -142,7 +142,7 @@ def save(made: Figure, path: str | PathLike[str]) -> Path:
 
 
 def _fewer_colours(path: Path) -> None:
-    """Write a PNG with a palette: lines and letters have few colours."""
+    """Write a PNG with a palette, since lines and letters need few colours."""
     from PIL import Image
 
     with Image.open(path) as image:

@@ -1,4 +1,4 @@
-"""A column of a sweep's table over one of its keys."""
+"""Draws a column of a sweep's table over one of its keys."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ROWS = (
     "flow",
     "run",
 )
-"""Columns that identify the subject of a row of a table."""
+"""Columns that identify the subject of a row."""
 MOST = 12
 """Maximum number of curves in a panel."""
 MOST_PANELS = 12
@@ -39,24 +39,24 @@ MOST_PANELS = 12
 def draw_sweep(
     table: pl.DataFrame, keys: Sequence[str], y: str, *, x: str | None = None, unit: str = ""
 ) -> Figure:
-    """Draw a column over a key: means over the replications with 95% intervals.
+    """Draw a column over a key, as means over the replications with 95% intervals.
 
-    A second key has a panel for each of its values.
+    Each value of a second key has its own panel.
 
     Args:
         table: a table of a sweep, with its keys as columns.
         keys: the columns that are keys.
         y: the column to draw.
-        x: the key of the horizontal axis; the first that changes if not given.
+        x: the key of the horizontal axis; default: the first key that changes.
         unit: unit of `y`, for the axis.
 
     Raises:
-        ValueError: no such column, no key that changes, or more curves or panels than can be distinguished.
+        ValueError: the column does not exist, no key changes, or there are too many curves or panels.
 
     """
     numbers = [name for name in table.columns if table[name].dtype.is_numeric() and name not in keys]
     if y not in numbers:
-        raise ValueError(f"{y}: no column of numbers; valid: {', '.join(numbers)}")
+        raise ValueError(f"{y}: not a numeric column; valid: {', '.join(numbers)}")
     varying = [key for key in keys if table[key].n_unique() > 1]
     x = x or next(iter(varying or keys), None)
     if x is None:
@@ -67,7 +67,7 @@ def draw_sweep(
     parts = table.partition_by(second, maintain_order=True) if second else [table]
     if len(parts) > MOST_PANELS:
         raise ValueError(
-            f"{len(parts)} values of {second}; at most {MOST_PANELS} have room: filter the table first"
+            f"{len(parts)} values of {second}, but at most {MOST_PANELS} fit: filter the table first"
         )
     columns = min(len(parts), 3)
     size = (WIDTH, HEIGHT) if len(parts) == 1 else (0.6 * WIDTH, 0.7 * HEIGHT)
@@ -77,7 +77,7 @@ def draw_sweep(
         curves = list(part.group_by(by, maintain_order=True)) if by else [((), part)]
         if len(curves) > MOST:
             raise ValueError(
-                f"{len(curves)} curves; at most {MOST} can be told apart: filter the table first"
+                f"{len(curves)} curves, but at most {MOST} are distinguishable: filter the table first"
             )
         for name, curve in curves:
             shown.draw(axes, curve, x, y, ", ".join(str(each) for each in name) or None)
@@ -96,7 +96,7 @@ def draw_sweep(
 
 
 class _Axis:
-    """The horizontal axis: numbers and quantities at their values, names side by side."""
+    """The horizontal axis, with numbers and quantities at their values, and names side by side."""
 
     def __init__(self, values: list[Any]) -> None:
         found = axis(values)
@@ -105,7 +105,7 @@ class _Axis:
         self.places = dict(zip(values, found[0] if found else range(len(values)), strict=True))
 
     def draw(self, axes: Axes, curve: pl.DataFrame, x: str, y: str, name: str | None) -> None:
-        """Draw the means of a curve, with bars of their intervals."""
+        """Draw the means of a curve with error bars."""
         by_value = {value[0]: part[y].drop_nulls().drop_nans().to_list() for value, part in curve.group_by(x)}
         points = sorted(
             (self.places[value], mean_interval(found)) for value, found in by_value.items() if found

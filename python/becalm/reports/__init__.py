@@ -1,11 +1,11 @@
-"""Reports: one HTML file that shows a run, a sweep or a tuning, and loads nothing.
+"""Reports: self-contained HTML files that show a run, a sweep or a tuning.
 
-- `page`: from results to the page; layout and packing are in the compiled core.
-- `points`: from the points of a sweep or the trials of a tuning to the page.
-- `source`: what a path refers to.
-- `playground`: the page that runs scenarios itself.
+- `page`: the page of results. The compiled core computes the layout and packs the data.
+- `points`: the page of a sweep's points or a tuning's trials.
+- `source`: the type of source at a path.
+- `playground`: the page that runs scenarios in the browser.
 
-`template.html` is built from `web/` by `make web`, and committed: using it does not require Node.
+`make web` builds `template.html` from `web/`. The built file is committed, so using it does not require Node.
 """
 
 from becalm.reports.page import frame, payload, report

@@ -1,4 +1,4 @@
-"""How to run again what a page shows: the name of a file, and commands."""
+"""File name and commands to reproduce what a page shows."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from becalm.scenario import Scenario
 
 MOST_TEXT = 40_000
-"""Maximum number of characters of a scenario that a page shows; a longer one has no commands."""
+"""Maximum length of a scenario on a page. Longer scenarios have no commands."""
 FILE_KEYS = ("cdf", "goal", "chakra")
-"""Keys whose value is the path of a file."""
+"""Keys whose values are paths of files."""
 
 
 def again(results: Results, replication: int | None = None) -> dict[str, Any]:
-    """Return how to run a scenario again, `{"file", "commands", "note"}`; no file if its text is too long.
+    """Return instructions to run a scenario again: `{"file", "commands", "note"}`; no file if it is too long.
 
     Args:
         results: results of the run.
-        replication: the only one that the page shows; None: all.
+        replication: the only replication on the page; None: all.
 
     """
     scenario = results.scenario
@@ -35,7 +35,7 @@ def again(results: Results, replication: int | None = None) -> dict[str, Any]:
     file = file_name(scenario.name)
     if len(text) > MOST_TEXT:
         note = (
-            f"The scenario has {len(text):,} characters, too many for this page: use the one in the results "
+            f"The scenario has {len(text):,} characters, too many for this page. Use the copy in the results "
             "folder."
         )
         return {"file": "", "commands": [], "note": note}
@@ -50,18 +50,18 @@ def again(results: Results, replication: int | None = None) -> dict[str, Any]:
         ]
     prints = [each.fingerprint for each in results.replications if replication in (None, each.replication)]
     word = "fingerprint" if len(prints) == 1 else "fingerprints"
-    note = f"The same version of becalm gives the same {word}: {', '.join(prints)}."
+    note = f"The same version of becalm produces the same {word}: {', '.join(prints)}."
     if named := sorted(set(_named_files(scenario))):
-        note += f" The scenario names files, which belong next to it: {', '.join(named)}."
+        note += f" The scenario reads these files, which must be next to it: {', '.join(named)}."
     return {"file": file, "commands": [*commands, f"becalm play {shlex.quote(file)}"], "note": note}
 
 
 def again_sweep(file: Path, base: Scenario) -> dict[str, Any]:
-    """Return how to run a sweep again, as `again` does; `base` is the scenario that it changes."""
+    """Return instructions to run a sweep again, like `again`; `base` is the scenario that it changes."""
     name = file_name(file.name)
     quoted = shlex.quote(name)
     changed = PurePath(base.name).name
-    note = f"It changes the scenario {changed}, whose path it gives. Its store keeps finished runs."
+    note = f"The sweep changes the scenario {changed}. Its store keeps finished runs."
     return {"file": name, "commands": [f"becalm sweep {quoted}", f"becalm report {quoted}"], "note": note}
 
 
@@ -69,7 +69,7 @@ def _named_files(scenario: Scenario) -> Iterator[str]:
     try:
         open_: list[Any] = [scenario.data()]
     except ScenarioError:
-        # Newer TOML than Python reads: the core has read it.
+        # The core accepts newer TOML than Python does.
         return
     while open_:
         item = open_.pop()
@@ -79,7 +79,7 @@ def _named_files(scenario: Scenario) -> Iterator[str]:
 
 
 def file_name(name: str) -> str:
-    """Return a file name for a scenario: that of its own file, with characters that every system accepts."""
+    """Return the name of a scenario's file, with only characters that every system accepts."""
     stem = PurePath(name).name.removesuffix(".toml")
     plain = re.sub(r"[^\w.-]+", "_", stem, flags=re.ASCII).strip("._")
     return f"{plain or 'scenario'}.toml"

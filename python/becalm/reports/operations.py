@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from becalm.results import Replication, Results
 
 STEPS = 480
-"""Steps of a lane."""
+"""Number of time steps in a lane."""
 MOST_LANES = 40
-"""Maximum number of ranks of a job with a lane; those longest on the critical path come first."""
+"""Maximum number of lanes per job. Ranks that are longest on the critical path come first."""
 MOST_OPS = 1_000_000
-"""A job with more operations has no lanes: they would take seconds."""
+"""Maximum number of operations of a job with lanes, because more would need seconds."""
 
 
 def lanes(results: Results, run: Replication) -> Iterator[dict[str, Any]]:
@@ -48,7 +48,7 @@ def lanes(results: Results, run: Replication) -> Iterator[dict[str, Any]]:
 
 
 def _lane(row: dict[str, Any], bounds: Floats, doing: Places, at: Floats) -> dict[str, Any]:
-    # Before its first operation a rank does nothing, as after its last.
+    # A rank is idle before its first operation and after its last.
     now = np.append(doing, IDLE)[np.searchsorted(bounds, at, side="right") - 1]
     times = np.bincount(doing[:-1], np.diff(bounds), 4)[1:] if len(bounds) else np.zeros(3)
     steps = "".join(map(str, now))
@@ -64,9 +64,9 @@ def _shown(rows: list[dict[str, Any]], path: list[Step]) -> list[dict[str, Any]]
 
 
 def _summary(path: list[Step], times: Floats) -> str:
-    """Return what ranks wait for, and where messages on the critical path take longest."""
+    """Describe what ranks wait for, and where messages dominate the critical path."""
     parts = times / max(float(times.sum()), 1e-12)
-    waits = f"{share(parts[1])} of the time for messages under way, {share(parts[2])} for others to send"
+    waits = f"{share(parts[1])} of the time for messages in transit, {share(parts[2])} for others to send"
     text = f"Ranks wait {waits}."
     whole = sum(step.end - step.begin for step in path)
     between: dict[tuple[int, int], float] = defaultdict(float)
@@ -76,5 +76,5 @@ def _summary(path: list[Step], times: Floats) -> str:
     if not between:
         return text
     (sender, rank), longest = max(between.items(), key=lambda item: item[1])
-    most = f", the largest part {seconds(longest)} from rank {sender} to rank {rank}" if sender >= 0 else ""
+    most = f", most of all from rank {sender} to rank {rank} ({seconds(longest)})" if sender >= 0 else ""
     return f"{text} The critical path is {share(sum(between.values()) / whole)} messages{most}."

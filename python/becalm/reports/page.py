@@ -1,4 +1,4 @@
-"""From results to a page: one HTML file that shows them and loads nothing."""
+"""The page of results: one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from becalm.results import Results
 
 MOST_SIZE = 5_000_000
-"""Default limit of the size of a page in bytes."""
+"""Default limit on the size of a page in bytes."""
 _MARK = "<!--payload-->"
 _SAME = ("becalm", "git_revision", "core")
 """Keys whose values differ between builds of becalm."""
 UNREAD = ("snapshots", "messages")
-"""Tables that neither a page nor its diagnosis needs: they are large, and other tables have their means."""
+"""Large tables that neither a page nor its diagnosis needs. Other tables contain their means."""
 
 
 def report(
@@ -43,17 +43,17 @@ def report(
 ) -> str:
     """Return a page that shows a run, as one HTML file.
 
-    It shows the fabric over time if the scenario requests it with `observe.frames`, and exact growth of the
-    congestion tree with `observe.spans`.
+    The page shows the fabric over time if the scenario sets `observe.frames`, and the exact growth of the
+    congestion tree if it sets `observe.spans`.
 
     Args:
-        results: what to show.
+        results: the results to show.
         title: the heading; None: the scenario's name.
-        replication: the only one to show; None: all.
-        max_size: maximum size of the page in bytes. Above it every second frame is left out until the page
-            fits, and the page says so.
-        full: keep waits, marks and load of every link over time, however large they are.
-        folder: folder of the results, for the commands that the page proposes; see `becalm.explain`.
+        replication: the only replication to show; None: all.
+        max_size: maximum size of the page in bytes. A larger page omits every second frame until it fits, and
+            contains a note about this.
+        full: whether to keep waits, marks and load of every link over time, whatever their size.
+        folder: folder of the results, for the page's commands; see `becalm.explain`.
 
     Raises:
         ResultsError: there is no such replication.
@@ -74,19 +74,19 @@ def payload(
     full: bool = False,
     folder: str | PathLike[str] | None = None,
 ) -> bytes:
-    """Return the content of a run's page, deflated; see `report`.
+    """Return the compressed content of a run's page; see `report`.
 
     Raises:
         ResultsError: there is no such replication.
 
     """
-    # It imports NumPy: here, `import becalm` stays light.
+    # Import here: this module loads NumPy, which would slow down `import becalm`.
     from becalm.reports.operations import lanes
 
     chosen = [each for each in results.replications if replication in (None, each.replication)]
     if not chosen:
         numbers = ", ".join(str(each.replication) for each in results.replications)
-        raise ResultsError(f"no replication {replication}; there are: {numbers}")
+        raise ResultsError(f"no replication {replication}; valid: {numbers}")
     runs = [
         (each.replication, each.fingerprint, each.packet_hops, dict(_tables(results, each.replication)))
         for each in chosen
@@ -99,7 +99,7 @@ def payload(
 
 
 def filled(packed: bytes, title: str) -> str:
-    """Return the page with a payload."""
+    """Return the template with a payload."""
     before, _, after = template().partition(_MARK)
     heading = f"<title>{html.escape(title)}</title>"
     before = before.replace("<title>becalm report</title>", heading, 1)
@@ -109,19 +109,19 @@ def filled(packed: bytes, title: str) -> str:
 
 @cache
 def template() -> str:
-    """Return the page without a payload."""
+    """Return the template without a payload."""
     return (resources.files("becalm.reports") / "template.html").read_text(encoding="utf-8")
 
 
 def frame(results: Results) -> str:
-    """Return the page of a run inside a notebook's cell: scripts run there, but reach nothing outside."""
+    """Return a run's page for a notebook cell, in a sandbox whose scripts cannot access the notebook."""
     style = "width:100%;height:900px;border:0"
     page = html.escape(report(results))
     return f'<iframe sandbox="allow-scripts" style="{style}" srcdoc="{page}"></iframe>'
 
 
 def heading(name: str, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the header of any page; `manifest` is that of the results or of becalm itself."""
+    """Return the header of any page; `manifest` describes the results or becalm itself."""
     return {
         "title": name,
         "facts": [],
@@ -183,9 +183,9 @@ def _about(
 def _diagnosis(
     results: Results, replication: int, folder: str | PathLike[str] | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the sentences of `becalm explain`, each with the table of the page that has its rows.
+    """Yield the sentences of `becalm explain`, each with the page's table that contains its rows.
 
-    A run of which only a summary was kept has fewer tables than they need: then there are none.
+    Yield nothing for a stored run that has only a summary, because the rules need more tables.
     """
     from becalm.explanations import TOPICS, explain
 
@@ -203,12 +203,12 @@ def _diagnosis(
 
 
 _LEADS = ("roots", "causes", "victims", "advice")
-"""Topics whose first sentence comes before any other."""
+"""Topics whose first sentences come first on the page."""
 _PLACES = {
     **{"tree": "tree", "victims": "victims", "groups": "groups", "links": "hottest", "series": "time"},
     **{"paces": "time", "scenario": "parameters", "jobs": "job-times", "ranks": "ranks"},
 }
-"""The section of a page that shows each table."""
+"""The page section of each table."""
 _NO_FRAMES = (
     'The fabric is shown as a mean over the measured window: set observe.frames = "50 us" and '
     "observe.spans = true, or run with --report, to see it over time."
@@ -230,7 +230,7 @@ def _tables(results: Results, replication: int) -> Iterator[tuple[str, list[tupl
 
 
 def _values(column: pl.Series) -> Any:  # noqa: ANN401
-    """Return numbers as arrays of the core's two kinds; text and rows of bytes as lists."""
+    """Return numbers as arrays of the core's two types, and text and rows of bytes as lists."""
     import polars as pl
 
     if column.dtype in (pl.String, pl.Binary):
@@ -240,7 +240,7 @@ def _values(column: pl.Series) -> Any:  # noqa: ANN401
 
 
 def _bounded(resolved: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out lists that would fill the page, such as the cables of an imported fabric."""
+    """Shorten lists that would fill the page, such as the cables of an imported fabric."""
 
     def cut(value: Any) -> Any:  # noqa: ANN401
         if isinstance(value, Mapping):
@@ -261,5 +261,5 @@ def _written(value: Any) -> str:  # noqa: ANN401
 
 def _short(text: str) -> str:
     return (
-        text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}\n… {len(text) - MOST_TEXT:,} characters more"
+        text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]}\n… {len(text) - MOST_TEXT:,} more characters"
     )

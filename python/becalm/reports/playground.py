@@ -1,7 +1,7 @@
-"""The playground: a page that holds the core as WebAssembly, and runs scenarios in the browser.
+"""The playground: a page that contains the core as WebAssembly and runs scenarios in the browser.
 
-`play.html` is built from `web/` and `crates/wasm` by `make playground`, and committed: using it requires
-neither Node nor another Rust target.
+`make playground` builds `play.html` from `web/` and `crates/wasm`. The built file is committed, so using it
+requires neither Node nor another Rust target.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from becalm.errors import BecalmError
 
 _MARK = "<!--given-->"
 MOST_TEXT = 1_000_000
-"""Maximum size in bytes of a scenario with which the page opens."""
+"""Maximum size in bytes of a scenario that the page can open with."""
 
 
 def page() -> Path:
@@ -23,23 +23,23 @@ def page() -> Path:
 
 
 def page_with(scenario: Path) -> Path:
-    """Return the path of a new page, in a folder of its own, that opens with a scenario.
+    """Return the path of a new page in a new folder. The page opens with a scenario.
 
-    A scenario with mistakes is opened too: the page shows them at their lines.
+    It also opens an invalid scenario, and shows the mistakes at their lines.
 
     Raises:
-        BecalmError: the file is too long, or not text in UTF-8.
+        BecalmError: the file is too long, or not UTF-8 text.
         OSError: the file cannot be read.
 
     """
     data = scenario.read_bytes()
     if len(data) > MOST_TEXT:
-        raise BecalmError(f"{scenario}: has {len(data):,} bytes, more than the {MOST_TEXT:,} of a page")
+        raise BecalmError(f"{scenario}: has {len(data):,} bytes, more than the page's limit of {MOST_TEXT:,}")
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        raise BecalmError(f"{scenario}: is not text in UTF-8: {error}") from error
-    # A folder that only this user can read.
+        raise BecalmError(f"{scenario}: is not UTF-8 text: {error}") from error
+    # Create a folder that only this user can read.
     made = Path(tempfile.mkdtemp(prefix="becalm-")) / "play.html"
     made.write_text(filled(data), encoding="utf-8", newline="\n")
     return made

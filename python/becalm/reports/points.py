@@ -1,4 +1,4 @@
-"""From the points of a sweep, or the trials of a tuning, to a page."""
+"""The page of a sweep's points or a tuning's trials."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 from becalm.tables import SCHEMA
 
 BEST = "tuned"
-"""Name of the parameters that a tuning found."""
+"""Name of the row with the tuned parameters."""
 TUNE = "tune.json"
-"""Name of the file with the result in a tuning's folder."""
+"""Name of the result file in a tuning's folder."""
 MEASURES = (
     ("rate", "number", "B/s"),
     ("jain", "index", ""),
@@ -38,7 +38,7 @@ MEASURES = (
     ("latency_p50", "number", "s"),
     ("latency_p99", "number", "s"),
 )
-"""Columns of the table `groups` that a sweep's page draws: name, kind, unit."""
+"""Columns of the table `groups` that a sweep's page plots: name, kind, unit."""
 TUNED = {
     "delivered": ("number", "B/s"),
     **dict.fromkeys(("latency_p99", "settle", "recovery"), ("number", "s")),
@@ -52,35 +52,35 @@ TUNED = {
 MOST_ROWS = 500
 """Maximum number of rows of a table of points."""
 KEY = 16
-"""Letters of a run's key in the name of its page."""
+"""Number of characters of a run's key in the name of its page."""
 MOST_LINES = 6
-"""Maximum number of lines of a chart that can be distinguished."""
+"""Maximum number of distinguishable lines in a chart."""
 MOST_CASES = 6
-"""Maximum number of cases of a tuning that charts show one by one; for more cases, they show the mean."""
+"""Maximum number of a tuning's cases that charts show separately. For more cases, charts show the mean."""
 MOST_PANELS = 60
 """Maximum number of charts on a page."""
 MEANINGS = {
     "background": "background: delivered over offered",
-    "background_uncapped": "background: delivered over offered, without a cap",
+    "background_uncapped": "background: delivered over offered, uncapped",
     "hot_link": "hot link: utilization",
     "lost": "background: share lost",
-    "starved": "contributors: share of their link that they miss",
+    "starved": "contributors: unused share of their link",
     "got": "background: delivered",
 }
-"""Labels of a tuning's measures whose names do not say what they are a share of."""
+"""Labels of a tuning's measures whose names do not show what the share refers to."""
 
 
 def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes:
-    """Return the payload of a sweep, with the points that are in its store.
+    """Return the payload of a sweep's page, with the points in its store.
 
     Args:
         file: the sweep's file.
         title: the heading; None: the file's name.
-        pages: folder of the pages of its runs, relative to the page; None if there are none.
+        pages: folder of the runs' pages, relative to the sweep's page; None if there are none.
 
     Raises:
         ResultsError: no point is in the store yet.
-        BecalmError: a file with mistakes.
+        BecalmError: the sweep's file or its scenario is invalid.
 
     """
     from becalm.sweeps.table import Point, SweepResults
@@ -102,7 +102,7 @@ def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes
         "panels": panels[:MOST_PANELS],
         "scatters": [],
         "tables": [
-            # `share` sums up the links of all hosts: it says nothing about one of them.
+            # `share` is a sum over the links of all hosts, and does not describe any one link.
             _table("groups", "Groups at every point", groups.drop("share"), results.units["groups"], keys),
             _runs(whole, keys, store, pages),
         ],
@@ -111,7 +111,7 @@ def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes
 
 
 def sweep_runs(file: Path, progress: Steps | None = None) -> Iterator[tuple[str, Results]]:
-    """Yield the runs of a sweep to which its page links, each with the name of its page."""
+    """Yield the runs that a sweep's page links to, each with the name of its own page."""
     _, store, _, whole = _stored(file)
     keys = list(dict.fromkeys(key for point in whole for key in point.keys))[:MOST_ROWS]
     for key in steps(keys, progress):
@@ -129,12 +129,12 @@ def _stored(file: Path) -> tuple[Scenario, Store, Plan, list[Planned]]:
     plan = look(spec.points(), store, "summary")
     whole = [point for point in plan.points if all(key in plan.found for key in point.keys)]
     if not whole:
-        raise ResultsError(f"{file}: none of its {len(plan.points)} points is in {spec.store}: run it first")
+        raise ResultsError(f"{file}: none of its {len(plan.points)} points is in {spec.store}; run it first")
     return spec.base, store, plan, whole
 
 
 def _runs(points: Sequence[Planned], keys: Sequence[str], store: Store, pages: str | None) -> dict[str, Any]:
-    """Return the table of the runs: links to their pages, or else their files in the store."""
+    """Return the table of runs, with links to their pages or else the paths of their files in the store."""
     from becalm.sweeps.changes import label
 
     numbers = {key: all(isinstance(each.changes.get(key), int | float) for each in points) for key in keys}
@@ -154,12 +154,12 @@ def _runs(points: Sequence[Planned], keys: Sequence[str], store: Store, pages: s
 
 
 def plan_runs(plan: Plan) -> int:
-    """Return how many runs of a plan are in the store."""
+    """Return the number of a plan's runs in the store."""
     return len(plan.found)
 
 
 def tune_page(folder: Path, title: str | None) -> bytes:
-    """Return the payload of a tuning: its trials, their front, what matters, the guideline and the best.
+    """Return the payload of a tuning's page: trials, Pareto front, importances, guideline and best values.
 
     Raises:
         ResultsError: a file is missing or damaged.
@@ -187,10 +187,10 @@ def _tune(
             f"recommended: {study['recommended']}",
         ],
         "notes": [
-            f"Loss on fresh seeds: {gain['guideline']:.4g} with {study['guideline']}, "
+            f"Loss on new seeds: {gain['guideline']:.4g} with {study['guideline']}, "
             f"{gain['tuned']:.4g} tuned; {less}.",
-            *(f"Limit broken: {each}" for each in study["broken"]),
-            *(f"At an end of its range: {each}" for each in study["at_end"]),
+            *(f"Limit exceeded: {each}" for each in study["broken"]),
+            *(f"At the edge of its range: {each}" for each in study["at_end"]),
             str(study["note"]),
         ],
         "parameters": [[key, str(value)] for key, value in flat(study["parameters"])],
@@ -210,14 +210,14 @@ def _tune(
         "comparison": list(_comparison(validation, study["guideline"])),
         "scatters": list(_scatters(study, trials)),
         "tables": [
-            _table("validation", "Guidelines and tuned parameters, on fresh seeds", validation, {}, ()),
+            _table("validation", "Guidelines and tuned parameters, on new seeds", validation, {}, ()),
             _table("trials", "Trials", trials, {}, ()),
         ],
     }
 
 
 def _comparison(validation: pl.DataFrame, guideline: str) -> Iterator[dict[str, Any]]:
-    """Yield a chart of every measure on new seeds: by case, or the mean of many; a bar for each candidate."""
+    """Yield a chart of every measure on new seeds, by case or averaged, with one bar per candidate."""
     names = validation["candidate"].unique(maintain_order=True).to_list()
     # The guideline and the tuned parameters come first; other guidelines follow.
     order = [name for name in (guideline, BEST) if name in names]
@@ -242,7 +242,7 @@ def _comparison(validation: pl.DataFrame, guideline: str) -> Iterator[dict[str, 
 
 
 def _scatters(study: Mapping[str, Any], trials: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return the loss over the trials, and the first two goals against each other with their front."""
+    """Return charts of the loss over the trials, and of the first two goals with their Pareto front."""
     front = {row["number"] for row in study["front"]}
     parameters = set(study["parameters"])
     goals = [
@@ -274,7 +274,7 @@ def _scatters(study: Mapping[str, Any], trials: pl.DataFrame) -> list[dict[str, 
 
 
 def verdicts(groups: pl.DataFrame, keys: Sequence[str]) -> Iterator[str]:
-    """Yield for each group the point with its largest rate, and whether that is more than chance."""
+    """Yield for each group the point with its largest rate, and whether the difference is significant."""
     for group in groups["group"].unique(maintain_order=True).to_list()[:MOST_LINES] if keys else ():
         own = groups.filter(groups["group"] == group)
         points = [(point, part["rate"].to_list()) for point, part in own.group_by(keys, maintain_order=True)]
@@ -284,7 +284,7 @@ def verdicts(groups: pl.DataFrame, keys: Sequence[str]) -> Iterator[str]:
         (worst, low), (best, high) = points[0], points[-1]
         more = mean_interval([one - other for one, other in zip(high, low, strict=True)])
         if len(low) > 1 and more.low <= 0 <= more.high:
-            yield f"{group}: no significant difference in rate between the points, by the seeds."
+            yield f"{group}: no significant difference in rate between the points, given the seeds' spread."
             continue
         ends = (
             f"95% interval {number(more.low, 'B/s')} to {number(more.high, 'B/s')}"
@@ -304,11 +304,11 @@ def _left_out(missing: bool, panels: int) -> Iterator[str]:
     if missing:
         yield "Points whose runs are missing are not shown."
     if panels > MOST_PANELS:
-        yield f"The first {MOST_PANELS} of {panels} charts are shown; the tables have all points."
+        yield f"The first {MOST_PANELS} of {panels} charts are shown; the tables contain all points."
 
 
 def _panels(groups: pl.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
-    """Return charts of all measures over the first key with numbers, one for each value of the others."""
+    """Return charts of all measures over the first numeric key, one per combination of the other keys."""
     if not keys:
         return []
     places = {key: axis(groups[key].unique(maintain_order=True).to_list()) for key in keys}
@@ -344,7 +344,7 @@ def _panels(groups: pl.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _line(part: pl.DataFrame, first: str, x: Sequence[Any], measure: str, name: str) -> dict[str, Any]:
-    """Return the means of a measure over the seeds, with their 95% intervals."""
+    """Return the means of a measure over the seeds, with 95% intervals."""
     found: dict[str, list[float | None]] = {"values": [], "low": [], "high": []}
     for value in x:
         values = part.filter(part[first] == value)[measure].drop_nulls().drop_nans().to_list()
@@ -387,7 +387,7 @@ def _read(file: Path) -> dict[str, Any]:
     """Read a JSON file that becalm wrote.
 
     Raises:
-        ResultsError: it cannot be read.
+        ResultsError: the file cannot be read.
 
     """
     try:

@@ -1,4 +1,4 @@
-"""What a path refers to: results, a run of a store, a sweep, a tuning."""
+"""The sources of reports: results, a run in a store, a sweep, a tuning."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ def page_of(
     full: bool = False,
     pages: str | None = None,
 ) -> str:
-    """Return the page of the results to which a path refers.
+    """Return the page of the source at a path.
 
     Args:
-        source: a results folder; a folder of a tuning; a sweep's file, whose stored runs are shown; or the
-            file of one run in a store.
+        source: a results folder, a tuning's folder, a sweep's file, whose stored runs are shown, or the file
+            of one run in a store.
         title: the heading; None: a suitable name.
-        replication: the only one to show of a run; None: all.
+        replication: the only replication of a run to show; None: all.
         max_size: maximum size of the page in bytes; see `becalm.report`.
         full: see `becalm.report`.
         pages: folder of the pages of a sweep's runs, relative to its page; see `run_pages`.
 
     Raises:
-        ResultsError: it is none of these, or it is damaged.
-        BecalmError: a sweep's file with mistakes.
+        ResultsError: the source is none of these, or it is damaged.
+        BecalmError: the file of a sweep is invalid.
 
     """
     from becalm.reports.points import TUNE, sweep_page, tune_page
@@ -54,7 +54,7 @@ def page_of(
 
 
 def run_pages(source: Path, folder: Path, *, max_size: int = MOST_SIZE, progress: Steps | None = None) -> int:
-    """Write a page of every stored run of a sweep, under the names to which its page links.
+    """Write a page for every stored run of a sweep, under the names in the links of the sweep's page.
 
     Args:
         source: the sweep's file.
@@ -66,14 +66,14 @@ def run_pages(source: Path, folder: Path, *, max_size: int = MOST_SIZE, progress
         The number of pages.
 
     Raises:
-        ResultsError: it is not a sweep, or none of its points is in the store.
+        ResultsError: the source is not a sweep, or none of its points is in the store.
         FileExistsError: the folder already exists.
 
     """
     from becalm.reports.points import sweep_runs
 
     if source.suffix != ".toml" or not source.is_file():
-        raise ResultsError(f"{source}: has no runs of its own; valid: a sweep (.toml)")
+        raise ResultsError(f"{source}: has no separate runs; valid: a sweep (.toml)")
     count = 0
     for name, results in sweep_runs(source, progress):
         if count == 0:
@@ -88,10 +88,10 @@ def _results(source: Path) -> Results:
         return load_results(
             source, only=[name for name in read_manifest(source)["tables"] if name not in UNREAD]
         )
-    # A store's runs are named by their keys: runs/ab/cdef....zip.
+    # Runs in a store are named by their keys: runs/ab/cdef....zip.
     if source.is_file() and len(source.parents) > 2 and source.parents[1].name == _RUNS:
         return Store.open(source.parents[2]).get(source.parent.name + source.stem)
     raise ResultsError(
-        f"{source}: nothing to report; valid: a results folder, a folder of a tuning (tune.json), "
+        f"{source}: nothing to report; valid: a results folder, a tuning's folder (tune.json), "
         "a sweep (.toml), the file of a run in a store"
     )

@@ -1,10 +1,10 @@
-"""Environments for learning agents: Gymnasium, PettingZoo, and many runs on threads (extra `becalm[rl]`).
+"""Environments for learning agents: Gymnasium, PettingZoo, and parallel runs on threads (`becalm[rl]`).
 
     import gymnasium, becalm.rl
     env = gymnasium.make("becalm/Rate-v0", scenario="scenario.toml", flows="hot", every="20 us")
 
-`fleet` advances runs in parallel and measures what agents see; `rate`, `parallel` and `vector` are its
-interfaces.
+`fleet` advances runs in parallel and measures the agents' observations. `rate`, `parallel` and `vector` are
+its interfaces.
 """
 
 from __future__ import annotations

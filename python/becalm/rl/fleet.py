@@ -1,4 +1,4 @@
-"""Runs in parallel, with the same agents in each: their actions, observations and rewards."""
+"""Parallel runs with the same agents in each: actions, observations and rewards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from becalm.scenario import Scenario, load
 from becalm.stepping import PS, picoseconds
 
 SEEN = ("rate", "rtt", "marked", "delivered", "in_flight")
-"""The observations of an agent, in this order."""
+"""The observations of an agent, in order."""
 _MOST = np.array([1.0, 1e3, 1.0, 1e3, 1e3], np.float32)
 _PLACE = {name: place for place, name in enumerate(CoreRun.columns)}
 _FLIGHT, _RTT, _DELIVERED, _POSTED = (
@@ -49,32 +49,32 @@ to = ["target"]
 
 
 class Measures(NamedTuple):
-    """Measurements of a step: arrays with a row for each run and a column for each agent."""
+    """Measurements of a step, as arrays with a row per run and a column per agent."""
 
     rate: NDArray[np.float64]
-    """Rate that the agent has set, as a share of its link's."""
+    """Rate that the agent has set, as a share of its link's rate."""
     rtt: NDArray[np.float64]
-    """Mean round-trip time of its flows' last ACKs, relative to an empty fabric; 1 before the first."""
+    """Mean round-trip time of its flows' last ACKs, relative to an empty fabric; 1 before the first ACK."""
     marked: NDArray[np.float64]
     """Share of its delivered packets that are marked."""
     delivered: NDArray[np.float64]
-    """Bytes delivered, divided by bytes sent, of which there is at least one packet."""
+    """Bytes delivered, divided by bytes sent, which count as at least one packet."""
     in_flight: NDArray[np.float64]
-    """Bytes under way, in full packets, divided by rate times round-trip time on an empty fabric."""
+    """Bytes in flight, in full packets, divided by rate times round-trip time in an empty fabric."""
     throughput: NDArray[np.float64]
-    """Bytes delivered, as a share of what its links carry in the time."""
+    """Bytes delivered, as a share of the capacity of its links during the step."""
     loss: NDArray[np.float64]
-    """Victims' loss: 1 minus the share that was delivered of what they had to send and their links could
-    have carried; 0 without victims. The same for all agents of a run."""
+    """Victims' loss: 1 minus delivered bytes over offered bytes, which count up to the capacity of the
+    victims' links; 0 without victims. The same for all agents of a run."""
 
     @property
     def delay(self) -> NDArray[np.float64]:
-        """Queueing delay, divided by the round-trip time on an empty fabric."""
+        """Queueing delay, divided by the round-trip time in an empty fabric."""
         return np.maximum(self.rtt - 1.0, 0.0)
 
     @property
     def seen(self) -> NDArray[np.float32]:
-        """The observations of agents: the values of `SEEN` along the last axis, each at most 1 or 1000."""
+        """The agents' observations: the values of `SEEN` along the last axis, each at most 1 or 1000."""
         seen = np.stack(self[: len(SEEN)], axis=-1)
         return cast("NDArray[np.float32]", np.minimum(seen, _MOST).astype(np.float32))
 
@@ -83,13 +83,13 @@ Reward = Callable[[Measures], Any]
 
 
 def log_throughput(step: Measures, delay: float = 0.1, loss: float = 1.0) -> NDArray[np.float64]:
-    """Return the usual reward: log throughput, minus the weighted queueing delay and victims' loss."""
+    """Return the default reward: log throughput minus the weighted queueing delay and victims' loss."""
     log: NDArray[np.float64] = np.log(np.maximum(step.throughput, _TINY))
     return log - delay * step.delay - loss * step.loss
 
 
 def incast(sources: int = 8) -> Scenario:
-    """Return the default scenario of environments: this many sources and one destination."""
+    """Return the default scenario of environments: `sources` sources that send to one destination."""
     return Scenario(_INCAST.format(sources=sources), name="incast.toml")
 
 
@@ -99,7 +99,7 @@ def observation_space() -> spaces.Box:
 
 
 def _chosen(scenario: Scenario, flows: str | int | Iterable[int] | None) -> tuple[list[int], list[int]]:
-    """Return the numbers of the chosen flows, and those of all others."""
+    """Return the numbers of the chosen flows and of all other flows."""
     groups = {name: range(first, end) for name, first, end in scenario.core.groups()}
     if isinstance(flows, str) and flows not in groups:
         raise ValueError(f"no group of flows `{flows}`; valid: {', '.join(groups)}")
@@ -109,30 +109,30 @@ def _chosen(scenario: Scenario, flows: str | int | Iterable[int] | None) -> tupl
         chosen = [flows] if isinstance(flows, int) else list(flows)
     count = max(group.stop for group in groups.values())
     if wrong := [flow for flow in chosen if not 0 <= flow < count]:
-        raise ValueError(f"flow {wrong[0]}: the scenario has {count} flows, from 0")
+        raise ValueError(f"flow {wrong[0]}: the scenario has {count} flows, numbered from 0")
     return chosen, sorted(set(range(count)) - set(chosen))
 
 
 class Fleet:
-    """Runs in parallel.
+    """Parallel runs.
 
     Args:
         runs: number of runs.
-        scenario: what they run: a scenario, the path of one, or None for `incast()`.
-        flows: the flows that agents drive: a group by its name, a number or several; None for the first
-            group.
-        each: whether each flow has an agent of its own.
+        scenario: a scenario, the path of one, or None for `incast()`.
+        flows: the flows that agents control: the name of a group, a flow number, or several numbers; None for
+            the first group.
+        each: whether each flow has its own agent.
         every: simulated time between two decisions.
-        table: rates, as shares of the link's, through which actions step: down, stay, up. None for actions
-            between -1 and 1: a rate is multiplied by 2 to the power of the action.
-        least: smallest rate, as a share of the link's.
-        window: packets that each flow may have under way; None for no limit.
+        table: rates, as shares of the link's rate, through which the actions down, stay and up move. None for
+            actions between -1 and 1, which multiply a rate by 2 to the power of the action.
+        least: smallest rate, as a share of the link's rate.
+        window: maximum number of packets in flight per flow; None for no limit.
         reward: a function of `Measures`; default: `log_throughput`.
-        threads: threads that advance the runs.
+        threads: number of threads that advance the runs.
 
     Raises:
-        ScenarioError: the scenario is wrong.
-        ValueError: no such flows, or a value out of its range.
+        ScenarioError: the scenario is invalid.
+        ValueError: a flow does not exist, or a value is out of range.
 
     """
 
@@ -155,7 +155,7 @@ class Fleet:
         self.flows, others = _chosen(self.scenario, flows)
         self.every = picoseconds(every)
         if not self.flows or self.every == 0 or not 0 < least <= 1 or runs < 1 or threads < 1:
-            raise ValueError("needs a flow, every > 0, 0 < least <= 1, and at least one run and thread")
+            raise ValueError("needs a flow, every > 0, 0 < least <= 1, and at least one run and one thread")
         if table is not None and not all(0 < rate <= 1 for rate in table):
             raise ValueError(f"table = {list(table)}: rates must be above 0 and at most 1")
         self._all = self.flows + others
@@ -174,7 +174,7 @@ class Fleet:
         return spaces.Box(-1.0, 1.0, (1,), np.float32) if self.table is None else spaces.Discrete(3)
 
     def begin(self, place: int, replication: int) -> None:
-        """Begin a new run in a place."""
+        """Start a new run in a place."""
         run = self.runs[place] = CoreRun(self.scenario.core, replication)
         if self._unloaded is None:
             self._unloaded = run.unloaded(self._all)
@@ -186,17 +186,17 @@ class Fleet:
         """Advance the runs of some places, with a row of actions for each.
 
         Returns:
-            The measurements, and the rewards.
+            The measurements and the rewards.
 
         Raises:
-            RuntimeError: a run is over.
+            RuntimeError: a run has ended.
             FabricError: a run cannot continue.
 
         """
         chosen = list(places)
         runs = [run for run in (self.runs[place] for place in chosen) if run is not None]
         if len(runs) < len(chosen):
-            raise RuntimeError("the run is over: reset() begins the next one")
+            raise RuntimeError("the run has ended; reset() starts the next one")
         rates = self._act(actions, chosen)
         for run, row in zip(runs, rates, strict=True):
             self._pace(run, row)
@@ -212,18 +212,18 @@ class Fleet:
         return step, np.asarray(self.reward(step))
 
     def first(self, place: int) -> NDArray[np.float32]:
-        """Return the observations of agents at the start of the run of a place."""
+        """Return the agents' observations at the start of the run in a place."""
         nothing = np.zeros_like(self._before[:1])
         seen: NDArray[np.float32] = self._measure(nothing, nothing, self.rate[place : place + 1]).seen[0]
         return seen
 
     def ended(self, place: int) -> bool:
-        """Return whether the run of a place has ended."""
+        """Return whether the run in a place has ended."""
         run = self.runs[place]
         return run is None or run.ended
 
     def finish(self, place: int) -> str:
-        """Return the fingerprint of a run that has ended, and release the run."""
+        """Return the fingerprint of a finished run, and release the run."""
         run, self.runs[place] = self.runs[place], None
         return "" if run is None else f"{run.finish()['fingerprint']:016x}"
 

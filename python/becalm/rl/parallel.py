@@ -1,4 +1,4 @@
-"""An agent for each flow, with the interface of PettingZoo."""
+"""One agent per flow, with PettingZoo's interface."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Dict = dict[str, Any]
 
 
 class ParallelEnv(PettingZoo):  # type: ignore[misc]
-    """A run with an agent `flow_N` for each of some flows; all act at the same times.
+    """A run with an agent `flow_N` for each chosen flow. All agents act at the same times.
 
     Args:
-        steps: decisions after which a run is truncated; None for none.
-        options: those of `Fleet`, except `runs`, `each` and `threads`.
+        steps: number of decisions after which a run is truncated; None for no limit.
+        options: options of `Fleet`, except `runs`, `each` and `threads`.
 
     """
 
@@ -52,7 +52,7 @@ class ParallelEnv(PettingZoo):  # type: ignore[misc]
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: Dict | None = None) -> tuple[Dict, Dict]:
-        """Begin a new run; `options={"replication": N}` selects the replication."""
+        """Start a new run; `options={"replication": N}` selects the replication."""
         if seed is not None:
             self._random, _ = seeding.np_random(seed)
         drawn = int(self._random.integers(MOST_REPLICATIONS))
@@ -83,7 +83,7 @@ class ParallelEnv(PettingZoo):  # type: ignore[misc]
         )
 
     def render(self) -> None:
-        """Show nothing."""
+        """Do nothing."""
 
     def close(self) -> None:
         """Release the run."""
@@ -91,5 +91,5 @@ class ParallelEnv(PettingZoo):  # type: ignore[misc]
 
 
 def parallel_env(scenario: Any = None, flows: Any = None, **options: Any) -> ParallelEnv:  # noqa: ANN401
-    """Return an environment of PettingZoo with an agent for each flow, as `ParallelEnv` does."""
+    """Return a `ParallelEnv`, a PettingZoo environment with one agent per flow."""
     return ParallelEnv(scenario, flows, **options)

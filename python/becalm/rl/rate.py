@@ -1,4 +1,4 @@
-"""One agent that sets the rate of some flows, with the interface of Gymnasium."""
+"""One agent that sets the rate of some flows, with Gymnasium's interface."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ MOST_REPLICATIONS = 2**31
 class RateEnv(gymnasium.Env):  # type: ignore[misc]
     """An agent for some flows: `gymnasium.make("becalm/Rate-v0", scenario=..., flows=..., every="20 us")`.
 
-    `reset` begins a new run: replication `info["replication"]` of the scenario, drawn from the seed. A run
-    ends with the scenario, and `info["fingerprint"]` is then that of its results. `TimeLimit` truncates it.
+    `reset` starts a new run: replication `info["replication"]` of the scenario, chosen at random from the
+    seed. A run ends when the scenario does, and `info["fingerprint"]` is then the fingerprint of its results.
+    `TimeLimit` truncates it.
 
     Args:
-        options: those of `Fleet`, except `runs`, `each` and `threads`.
+        options: options of `Fleet`, except `runs`, `each` and `threads`.
 
     """
 
@@ -38,7 +39,7 @@ class RateEnv(gymnasium.Env):  # type: ignore[misc]
         seed: int | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Begin a new run; `options={"replication": N}` selects the replication."""
+        """Start a new run; `options={"replication": N}` selects the replication."""
         super().reset(seed=seed)
         drawn = int(self.np_random.integers(MOST_REPLICATIONS))
         replication = int((options or {}).get("replication", drawn))

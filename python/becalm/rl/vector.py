@@ -1,4 +1,4 @@
-"""Many runs on threads of the core, with the interface of Gymnasium for vectors of environments."""
+"""Many runs on the core's threads, with Gymnasium's interface for vector environments."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Answer = tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.bool_], NDAr
 class VectorEnv(Vector):  # type: ignore[misc]
     """Environments like `RateEnv`, whose runs advance in parallel on threads, without the interpreter.
 
-    The step after the end of a run begins the next one in its place and ignores its action; this is
-    Gymnasium's autoreset `NEXT_STEP`.
+    The step after the end of a run starts the next run in the same place and ignores the action. This is
+    Gymnasium's autoreset mode `NEXT_STEP`.
 
     Args:
         n: number of environments.
-        threads: threads of the core.
-        steps: decisions after which a run is truncated; None for none.
-        options: those of `Fleet`, except `runs` and `each`.
+        threads: number of threads in the core.
+        steps: number of decisions after which a run is truncated; None for no limit.
+        options: options of `Fleet`, except `runs` and `each`.
 
     """
 
@@ -56,13 +56,13 @@ class VectorEnv(Vector):  # type: ignore[misc]
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
-        """Begin new runs in all places."""
+        """Start new runs in all places."""
         super().reset(seed=seed, options=options)
         began = np.array([self._begin(place) for place in range(self.num_envs)])
         return self._seen.copy(), {"replication": began, "_replication": np.ones(self.num_envs, bool)}
 
     def step(self, actions: Any) -> Answer:  # noqa: ANN401
-        """Set the rates, and advance to the next decision; begin again if a run was over."""
+        """Set the rates, and advance to the next decision. Start a new run where one had ended."""
         count = self.num_envs
         info: dict[str, Any] = {}
         rewards, ended = np.zeros(count), np.zeros(count, bool)

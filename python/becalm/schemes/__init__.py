@@ -1,8 +1,9 @@
-"""User-defined schemes: Python classes, the same classes compiled by Numba, libraries with a C interface.
+"""User-defined schemes: Python classes, classes compiled by Numba, and libraries with a C interface.
 
-`base` has the classes to derive from, `loading` finds schemes by FILE:NAME, `library` loads those of shared
-libraries, `declare` makes declarations from classes, with the types of `abi`; `compiled` has Numba compile
-them, `objects` makes objects of the others. `failure` explains exceptions. All use the interface `becalm.h`.
+`base` contains the base classes, `loading` finds schemes by FILE:NAME, and `library` loads schemes from
+shared libraries. `declare` creates declarations from classes, with the types of `abi`. `compiled` compiles
+classes with Numba, and `objects` instantiates the others. `failure` explains exceptions. All use the
+interface `becalm.h`.
 """
 
 from becalm.schemes.base import (

@@ -1,4 +1,4 @@
-"""The types of the C interface `becalm.h`, for ctypes; a test compares them with the header."""
+"""The types of the C interface `becalm.h` for ctypes. A test compares them with the header."""
 
 from __future__ import annotations
 
@@ -263,4 +263,4 @@ STRUCTURES: dict[str, type[Any]] = {
         Scheme,
     )
 }
-"""All types by their names in the header."""
+"""All types by name in the header."""

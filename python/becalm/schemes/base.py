@@ -1,4 +1,4 @@
-"""Classes to derive user-defined schemes from, and their parameters. All times are whole picoseconds."""
+"""Base classes of user-defined schemes, and their parameters. All times are integers in picoseconds."""
 
 from __future__ import annotations
 
@@ -24,27 +24,26 @@ MS = 10**9
 S = 10**12
 """Picoseconds in a second."""
 UNLIMITED = 2**32 - 1
-"""No window. None means the same, but not to compiled classes."""
+"""No window. In classes that are not compiled, None means the same."""
 NEVER = 2**63 - 1
-"""No timer. None means the same, but not to compiled classes."""
+"""No timer. In classes that are not compiled, None means the same."""
 NO_ACK = -1
-"""An answer without an ACK. None means the same, but not to compiled classes."""
+"""An answer without an ACK. In classes that are not compiled, None means the same."""
 
 
 class Parameter:
     """A parameter of a scheme: an attribute of its class, and a key in scenarios.
 
     Args:
-        default: the value of an absent key. Its type decides what is valid: a bool, an int, a float, one
-        of `words`, or else
-            a time with its unit, such as "50 us".
-        doc: a description in a few words.
-        least: the least value, of the type of the default.
-        most: the greatest value.
-        unit: its unit, for messages.
-        words: the words to choose from.
+        default: the value of an absent key. Its type sets the valid type: a bool, an int, a float, one of
+            `words`, or else a time with its unit, such as "50 us".
+        doc: a short description.
+        least: the smallest valid value, of the same type as the default.
+        most: the largest valid value.
+        unit: the unit, for messages.
+        words: the valid words.
 
-    In the methods, a parameter is a number: a time is a whole number of ps, a word its index in `words`.
+    In methods, a parameter is a number: a time is an integer in ps, and a word is its index in `words`.
 
     """
 
@@ -63,20 +62,20 @@ class Parameter:
         self.kind = _kind(default, self.words)
 
     def value(self, given: bool | float | str) -> float | int:
-        """Return a value as methods see it.
+        """Return a value in the form that methods use.
 
         Raises:
-            ValueError: not a value of this kind.
+            ValueError: the value is invalid for this parameter.
 
         """
         if self.kind == "word":
             if given not in self.words:
-                raise ValueError(f"{given!r} is none of {', '.join(self.words)}")
+                raise ValueError(f"{given!r} is not one of {', '.join(self.words)}")
             return self.words.index(str(given))
         if self.kind == "time":
             seconds = core_seconds(str(given))
             if seconds is None:
-                raise ValueError(f"{given!r} is not a time with its unit, such as '50 us'")
+                raise ValueError(f"{given!r} is not a time with a unit, such as '50 us'")
             return round(seconds * S)
         return float(given) if self.kind == "number" else int(given)
 
@@ -92,21 +91,21 @@ def _kind(default: bool | float | str, words: Sequence[str]) -> str:
 
 
 class Scheme:
-    """A user-defined scheme: the common part of `Response`, `Marker` and `Echo`."""
+    """A user-defined scheme: the common base of `Response`, `Marker` and `Echo`."""
 
     name: ClassVar[str] = ""
-    """Its name in scenarios; default: that of the class in lower case with `_`."""
+    """Name in scenarios; default: the class name in lower case with `_`."""
     native: ClassVar[bool] = False
     """Whether Numba compiles it; see `becalm.native`."""
 
     @classmethod
     def scheme_name(cls) -> str:
-        """Return its name in scenarios."""
+        """Return the scheme's name in scenarios."""
         return cls.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()
 
     @classmethod
     def parameters(cls) -> dict[str, Parameter]:
-        """Return its parameters, those of its bases first."""
+        """Return the scheme's parameters, starting with inherited ones."""
         found: dict[str, Parameter] = {}
         for base in reversed(cls.__mro__):
             found.update({key: own for key, own in vars(base).items() if isinstance(own, Parameter)})
@@ -114,29 +113,29 @@ class Scheme:
 
 
 class Response(Scheme):
-    """Decides how fast a source sends, and how it reacts to feedback. Each flow has an object of its own.
+    """Sets the rate of a source and its reaction to feedback. Each flow has its own object.
 
-    The methods set `gap`, `window` and `timer`; these hold until they are set again. All methods except
-    `start` and `on_ack` may be left out.
+    The methods set `gap`, `window` and `timer`, which stay valid until set again. All methods except `start`
+    and `on_ack` are optional.
     """
 
     gap: float = 0.0
-    """Idle time after a packet, as a multiple of its own transmission time, at least 0: 1 / rate - 1."""
+    """Idle time after a packet as a multiple of its transmission time, at least 0: 1 / rate - 1."""
     window: int | None = None
-    """Packets that may be under way, at least 1; None for no limit."""
+    """Maximum number of packets in flight, at least 1; None for no limit."""
     timer: int | None = None
-    """Time in ps of the next call of `on_timer`, after which it is None again; None for no timer."""
+    """Time in ps of the next call of `on_timer`, which resets it to None; None for no timer."""
     trail_bytes: ClassVar[int] = 0
-    """If switches must record the path of packets, for `ack.trail`: bytes of the records in each packet."""
+    """Bytes per packet for the records of switches on its path, for `ack.trail`; 0 for no records."""
     moves_window: ClassVar[bool] = False
     """Whether the window changes during a run."""
     counts_marks: ClassVar[bool] = False
-    """Whether it reacts to the share of packets that are marked, so that each mark has to reach it."""
+    """Whether it reacts to the share of marked packets, so that it must receive every mark."""
     uses_rtt: ClassVar[bool] = False
-    """Whether it reacts to round-trip times, not to marks."""
+    """Whether it reacts to round-trip times instead of marks."""
 
     def start(self, flow: CoreFlow) -> None:
-        """Prepare for a flow of this shape, before it sends."""
+        """Prepare for a flow with these properties, before it sends."""
 
     def on_ack(self, now: int, ack: CoreAck) -> None:
         """Handle an ACK."""
@@ -146,40 +145,40 @@ class Response(Scheme):
         """Handle a congestion notification packet."""
 
     def on_timer(self, now: int) -> None:
-        """Handle the timer: `timer` was set to this time."""
+        """Handle the expiry of `timer`."""
 
     def on_restart(self, now: int) -> None:
-        """Restart: a new flow begins between the same hosts after a pause."""
+        """Handle the start of a new flow between the same hosts after a pause."""
 
     def on_sent(self, now: int, sent: CoreSent) -> None:
         """Handle an outgoing packet."""
 
 
 class Marker(Scheme):
-    """Decides which packets a switch marks. Each switch has an object of its own."""
+    """Decides which packets a switch marks. Each switch has its own object."""
 
     attention: ClassVar[str] = "tails"
-    """Events that it must see: `queues`, packets that join a queue or leave one; `packets`, all that arrive
-    and depart; `tails`, also the times at which tails leave, if it uses `room` or `present`; `storage`, also
+    """Events that the marker needs: `queues`, packets that join or leave a queue; `packets`, all packets that
+    arrive and depart; `tails`, also the departure times of tails, for `room` and `present`; `storage`, also
     `stored`."""
     sees_passing: ClassVar[bool] = True
-    """Whether it must see packets that leave at once and meet no other."""
+    """Whether the marker needs packets that leave at once without meeting others."""
     needs_buffer: ClassVar[bool] = False
-    """Whether it depends on how full an input buffer is."""
+    """Whether the marker depends on the occupancy of an input buffer."""
     needs_credit: ClassVar[bool] = False
-    """Whether it uses credit."""
+    """Whether the marker uses credit."""
 
     def start(self, shape: CoreShape) -> None:
-        """Prepare for a switch of this shape."""
+        """Prepare for a switch with these properties."""
 
     def arrived(self, packet: CorePacket, switch: CoreSwitch) -> None:
         """Handle the arrival of a packet."""
 
     def stored(self, packet: CorePacket, switch: CoreSwitch) -> None:
-        """Handle the arrival of the last byte of a packet that still waits."""
+        """Handle the arrival of the last byte of a packet that is still waiting."""
 
     def departing(self, packet: CorePacket, switch: CoreSwitch) -> bool:
-        """Return whether a packet that is about to leave is marked."""
+        """Return whether to mark a packet that is about to leave."""
         raise NotImplementedError
 
 
@@ -187,16 +186,16 @@ class Answer(NamedTuple):
     """The answer of a destination to a data packet."""
 
     ack: int | None = None
-    """Marked packets that an ACK reports; None for no ACK."""
+    """Number of marked packets that an ACK reports; None for no ACK."""
     cnp: bool = False
-    """Whether a congestion notification packet goes out."""
+    """Whether to send a congestion notification packet."""
 
 
 class Echo(Scheme):
-    """Decides how a destination answers data packets. Each host has an object of its own."""
+    """Decides how a destination answers data packets. Each host has its own object."""
 
     ack_every: ClassVar[Any] = 1
-    """Maximum number of packets that one ACK covers; 0 if there are no ACKs. It may be a `Parameter`."""
+    """Maximum number of packets per ACK; 0 for no ACKs. It may be a `Parameter`."""
 
     def answer(self, packet: CoreReceived) -> Answer:
         """Return the answer to a packet."""
@@ -206,7 +205,7 @@ class Echo(Scheme):
 class Lanes:
     """State for each output and virtual lane of a switch.
 
-    A field `marks: becalm.Lanes[int]` is read and set as `self.marks[output, vl]`.
+    Use `self.marks[output, vl]` to read and set a field `marks: becalm.Lanes[int]`.
     """
 
     def __init__(self, kind: type, ports: int, vls: int) -> None:
@@ -226,7 +225,7 @@ class Lanes:
 
 
 class LaneKind(NamedTuple):
-    """The annotation of a field for each output and lane."""
+    """The annotation of a field with a value per output and lane."""
 
     kind: type
 

@@ -1,8 +1,8 @@
 """Classes compiled by Numba, as tables of functions for `becalm.h`.
 
 `self` of a compiled method is a record in the state that becalm keeps: `gap`, `timer`, `window`, the
-parameters, the annotated fields. `records` adds what a record itself lacks: the methods of the class, and
-fields for each lane.
+parameters, and the annotated fields. `records` adds the methods of the class and the fields per lane, which a
+record lacks.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ANSWER = from_dtype(np.dtype([("ack", "u4"), ("marks", "u4"), ("cnp", "u4"), ("
 
 
 class Layout:
-    """The record of a class: its fields, and the fields of each lane."""
+    """The record of a class: its fields, and its fields per lane."""
 
     def __init__(self, cls: type[Scheme]) -> None:
         self.parameters = [
@@ -47,18 +47,18 @@ class Layout:
         lanes = [
             (name, np.dtype(_KINDS[own.kind])) for name, own in state.items() if isinstance(own, LaneKind)
         ]
-        # Largest first, so that the block of each field is aligned whatever the number of lanes.
+        # Sort by size, largest first, so that each field's block is aligned for any number of lanes.
         self.lanes = sorted(lanes, key=lambda lane: -lane[1].itemsize)
         pace = [("gap", "f8"), ("timer", "i8"), ("window", "i8")] if issubclass(cls, Response) else []
         hidden = [("_lanes", "i8"), ("_ports", "i8"), ("_vls", "i8")] if issubclass(cls, Marker) else []
-        # A name of its own: Numba tells records apart by their fields.
+        # Add a unique name, because Numba distinguishes records by their fields.
         own_name = [(f"_{cls.__module__}_{cls.__qualname__}_{id(cls)}".replace(".", "_"), "u1")]
         self.dtype = np.dtype([*pace, *hidden, *self.parameters, *plain, *own_name], align=True)
         self.record = from_dtype(self.dtype)
 
     @property
     def lane_bytes(self) -> int:
-        """Bytes of the state of each lane."""
+        """Size of the state per lane in bytes."""
         return sum(kind.itemsize for _, kind in self.lanes)
 
 
@@ -94,7 +94,7 @@ def _compiled(cls: type[Scheme], name: str, signature: Any, function: Callable[.
         problem = "\n  ".join(dict.fromkeys(wanted[-6:] or message[:3]))
         raise SchemeError(
             f"{where}:{line}: Numba cannot compile `{cls.__name__}.{name}`; "
-            f"try it as a Python class:\n  {problem}"
+            f"try it as a Python class first:\n  {problem}"
         ) from error
 
 
@@ -249,6 +249,6 @@ def _echo(cls: type[Echo], layout: Layout) -> Any:  # noqa: ANN401
 def _filled(table: ctypes.Structure, made: dict[str, Any]) -> ctypes.Structure:
     for name, function in made.items():
         setattr(table, name, function.address)
-    # The machine code lives as long as the table.
+    # Keep the machine code alive as long as the table.
     table.kept = made
     return table

@@ -1,4 +1,4 @@
-"""From classes to declarations that the core can read: the types of `becalm.h`, filled in."""
+"""Converts classes to declarations for the core, in the types of `becalm.h`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SEAM_OF: dict[type[Scheme], str] = {Response: "response", Marker: "marking", Ec
 
 
 class Declaration:
-    """A `becalm_scheme` in memory, and all that it points to."""
+    """A `becalm_scheme` in memory, and all objects that it points to."""
 
     def __init__(self, cls: type[Scheme], functions: Any = None) -> None:  # noqa: ANN401
         parameters = cls.parameters()
@@ -90,10 +90,10 @@ def declare(cls: type[Scheme], origin: str | None = None) -> CoreScheme:
 
 
 def properties(cls: type[Scheme]) -> tuple[int, int, bool, int, int]:
-    """Return what the core has to know about a class: trail_bytes, flags, sent, attention, ack_every.
+    """Return the properties of a class for the core: trail_bytes, flags, sent, attention, ack_every.
 
     Raises:
-        ValueError: an unknown attention.
+        ValueError: the attention is unknown.
 
     """
     if issubclass(cls, Response):
@@ -109,13 +109,13 @@ def properties(cls: type[Scheme]) -> tuple[int, int, bool, int, int]:
 
 
 def origin_of(cls: type[Scheme]) -> str:
-    """Return the file and the name of a class, as a user knows them."""
+    """Return the file and the name of a class, as users write them."""
     file = _file_of(cls)
     return f"{cls.__module__ if file is None else file.name}:{cls.__name__}"
 
 
 def hash_of(cls: type[Scheme]) -> str:
-    """Return the SHA-256 of the file of a class, or of its own source if it has no file."""
+    """Return the SHA-256 of a class's file, or of the class's source if it has no file."""
     file = _file_of(cls)
     if file is not None:
         return hashlib.sha256(file.read_bytes()).hexdigest()
@@ -126,7 +126,7 @@ def hash_of(cls: type[Scheme]) -> str:
 
 
 def _code(own: Any) -> Any:  # noqa: ANN401
-    """Return the code of a function, as far as it is known in a notebook or at a prompt; else the value."""
+    """Return the code of a function defined in a notebook or at a prompt, or the value of anything else."""
     code = getattr(own, "__code__", None)
     if code is None:
         return own

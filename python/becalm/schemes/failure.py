@@ -1,4 +1,4 @@
-"""Exceptions of users' schemes, in one sentence."""
+"""Messages about exceptions in user-defined schemes, in one sentence."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 _HERE = Path(__file__).parent
 _SHOWN = 60
-"""Maximum number of characters of an argument in a message."""
+"""Maximum length of an argument in a message."""
 
 
 def explain(error: BaseException, call: str, arguments: tuple[Any, ...] | None) -> str:
-    """Return the message about an exception that a call has raised: file, line, call, arguments."""
+    """Return a message about an exception in a call, with file, line, call and arguments."""
     frames = [
         frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).parent != _HERE
     ]
     at = f" in {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
     shown = ", ".join(_show(each) for each in arguments or ())
-    text = "is missing: write it" if isinstance(error, NotImplementedError) else str(error)
+    text = "is not implemented" if isinstance(error, NotImplementedError) else str(error)
     kind = "" if isinstance(error, NotImplementedError) else f"{type(error).__name__}: "
     return f"{kind}{text}{at}, called as {call}({shown})"
 

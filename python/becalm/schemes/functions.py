@@ -1,4 +1,4 @@
-"""Requirements of classes for Numba: a decorator, and functions with the same bits on every machine."""
+"""Tools for classes that Numba compiles: a decorator, and functions with equal results on all machines."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from becalm.schemes.base import Scheme
 
 _Class = TypeVar("_Class", bound=Scheme)
 _MADE: dict[type[Scheme], Any] = {}
-"""Classes that were compiled before: Numba takes seconds for each."""
+"""Cache of compiled classes, since Numba needs seconds for each."""
 
 
 def native(cls: type[_Class]) -> type[_Class]:
-    """Return the class as one that Numba compiles when it is used: extra `becalm[native]`.
+    """Return the class, marked for compilation by Numba on first use. Requires the extra `becalm[native]`.
 
-    The methods are those of the class. Its state must be annotated, as in `rate: float`: `float`, `int`,
-    `bool`, and for each output and lane of a switch `becalm.Lanes[int]`. Methods may call each other and
-    functions of Numba, and use numbers from outside the class.
+    The state must be annotated, as in `rate: float`, with `float`, `int` or `bool`, or with
+    `becalm.Lanes[int]` for a value per output and lane of a switch. Methods may call each other and Numba
+    functions, and use numbers from outside the class.
 
     """
     if cls not in _MADE:

@@ -12,23 +12,23 @@ from becalm._core import Scheme as CoreScheme
 from becalm.errors import SchemeError
 
 SUFFIXES = (".so", ".dylib", ".dll")
-"""Endings of files that are libraries."""
+"""File extensions of libraries."""
 _MOST = 1000
-"""Maximum number of schemes of one library, more than any has."""
+"""Maximum number of schemes in a library, more than in any real one."""
 _MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64", 21: "ppc64le"}
-"""Numbers of machines in the header of an ELF file, from the System V ABI."""
+"""Machine numbers in the header of an ELF file, from the System V ABI."""
 
 
 def schemes(path: Path) -> list[CoreScheme]:
     """Return all schemes of a library.
 
     Raises:
-        SchemeError: it cannot be loaded, or is not made for this version of becalm.
+        SchemeError: the library cannot be loaded, or is not built for this version of becalm.
 
     """
     digest = hashlib.sha256(_read(path)).hexdigest()
     try:
-        # It stays loaded until the program ends.
+        # The library stays loaded until the program ends.
         library = ctypes.CDLL(str(path.resolve()))
     except OSError as error:
         raise SchemeError(f"{path}: cannot be loaded: {error}") from error
@@ -60,12 +60,12 @@ def _read(path: Path) -> bytes:
         raise SchemeError(f"{path}: {error.strerror or error}") from error
     made_for = _machine(content)
     if made_for not in (None, platform.machine()):
-        raise SchemeError(f"{path}: is made for {made_for}, and this machine is {platform.machine()}")
+        raise SchemeError(f"{path}: is built for {made_for}, but this machine is {platform.machine()}")
     return content
 
 
 def _machine(content: bytes) -> str | None:
-    """Return the machine that an ELF file is made for; None for other files."""
+    """Return the machine that an ELF file is built for; None for other files."""
     if len(content) < 20 or content[:4] != b"\x7fELF":
         return None
     (number,) = struct.unpack_from("<H" if content[5] == 1 else ">H", content, 18)

@@ -1,4 +1,4 @@
-"""Schemes by their names on a command line: `mine.py:Mine`, `libmine.so:mine`."""
+"""Loads schemes by their names on the command line: `mine.py:Mine`, `libmine.so:mine`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from becalm.schemes.objects import seam_class
 
 
 class Provided(NamedTuple):
-    """A scheme that was provided, and how another process can find it."""
+    """A loaded scheme, with a reference by which another process can load it."""
 
     core: CoreScheme
     reference: str | None
@@ -33,18 +33,18 @@ class Provided(NamedTuple):
 
 
 def _again(reference: str, sha256: str) -> Provided:
-    """Load in another process a scheme that was provided in the first."""
+    """Load a scheme from another process again in this process."""
     found = load(reference)
     if found.core.sha256 != sha256:
-        raise SchemeError(f"{reference}: has changed since the runs began")
+        raise SchemeError(f"{reference}: has changed since the runs started")
     return found
 
 
 def provide(schemes: Iterable[type[Scheme] | Provided | str]) -> tuple[Provided, ...]:
-    """Return schemes for a scenario, given as classes or by their names on a command line.
+    """Return schemes for a scenario, given as classes or by their names on the command line.
 
     Raises:
-        SchemeError: one of them cannot be loaded.
+        SchemeError: a scheme cannot be loaded.
 
     """
     return tuple(_provided(each) for each in schemes)
@@ -62,7 +62,7 @@ def _provided(scheme: type[Scheme] | Provided | str) -> Provided:
 
 
 _DECLARED: dict[type[Scheme], Provided] = {}
-"""Classes that were declared before: Numba takes seconds for each."""
+"""Cache of declared classes, since Numba needs seconds for each."""
 
 
 def _of_class(cls: type[Scheme], origin: str | None = None) -> Provided:
@@ -83,7 +83,7 @@ def load(reference: str, seam: str | None = None) -> Provided:
     """Load a scheme from FILE:NAME, or from FILE if it has only one for the seam.
 
     Raises:
-        SchemeError: no such file or scheme, another seam, or code that fails.
+        SchemeError: the file or scheme does not exist, belongs to another seam, or its code fails.
 
     """
     path, name = _split(reference)
@@ -107,10 +107,10 @@ def load(reference: str, seam: str | None = None) -> Provided:
 
 
 def chosen(data: dict[str, Any], own: Iterable[Provided]) -> dict[str, Any] | None:
-    """Return a scenario that uses schemes which it does not name yet; None if it names all.
+    """Return a scenario changed to use schemes that it does not name yet; None if it names all.
 
     Raises:
-        SchemeError: two schemes for one place.
+        SchemeError: two schemes are for the same table.
 
     """
     places: dict[str, list[str]] = {}
@@ -119,7 +119,7 @@ def chosen(data: dict[str, Any], own: Iterable[Provided]) -> dict[str, Any] | No
             places.setdefault(scheme.core.seam, []).append(scheme.core.name)
     for seam, names in places.items():
         if len(names) > 1:
-            problem = f"which one is for [{seam}]? The scenario names none of: {', '.join(names)}"
+            problem = f"several are given, and [{seam}] of the scenario names none of: {', '.join(names)}"
             raise SchemeError(f"--{seam}: {problem}")
     return (
         {**data, **{seam: {"external": {"name": names[0]}} for seam, names in places.items()}}
@@ -129,7 +129,7 @@ def chosen(data: dict[str, Any], own: Iterable[Provided]) -> dict[str, Any] | No
 
 
 def _named(data: dict[str, Any], seam: str) -> set[str]:
-    """Return the names of user-defined schemes that a scenario has at a seam."""
+    """Return the names of a scenario's user-defined schemes at a seam."""
     tables = [data, *(each for key in ("flows", "jobs") for each in data.get(key, ()) if seam == "response")]
     found = (each.get(seam) for each in tables if isinstance(each, dict))
     external = (each.get("external") for each in found if isinstance(each, dict))
@@ -137,7 +137,7 @@ def _named(data: dict[str, Any], seam: str) -> set[str]:
 
 
 def is_code(reference: str) -> bool:
-    """Return whether a text names a scheme as FILE or FILE:NAME, by the ending of the file."""
+    """Return whether a text names a scheme as FILE or FILE:NAME, judging by the file extension."""
     return _split(reference)[0].suffix in (".py", *library.SUFFIXES)
 
 
@@ -173,7 +173,7 @@ def _split(reference: str) -> tuple[Path, str | None]:
 
 
 _MODULES: dict[Path, tuple[bytes, ModuleType]] = {}
-"""Files that were run before, with their content."""
+"""Cache of executed files with their content."""
 
 
 def _module(path: Path) -> ModuleType:

@@ -1,4 +1,4 @@
-"""Objects of Python classes, made when the core requests them."""
+"""Instances of Python classes, created on request of the core."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _METHODS: dict[type[Scheme], tuple[str, ...]] = {
 
 
 def seam_class(cls: type[Scheme]) -> type[Scheme]:
-    """Return which of `Response`, `Marker` and `Echo` a class is derived from."""
+    """Return the base class of a class: `Response`, `Marker` or `Echo`."""
     return next(base for base in _METHODS if issubclass(cls, base))
 
 
@@ -25,9 +25,9 @@ def defines(cls: type[Scheme], method: str) -> bool:
 
 
 def factory(cls: type[Scheme]) -> Callable[[list[Any]], list[Any]]:
-    """Return a function that makes an object from the values of its parameters.
+    """Return a function that creates an object from parameter values.
 
-    It returns the object and its methods; None for a method that the class does not have.
+    The function returns the object and its methods, with None for methods that the class does not define.
     """
     base, names, fields = seam_class(cls), list(cls.parameters()), state_of(cls)
     methods = _METHODS[base]

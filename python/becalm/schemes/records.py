@@ -1,4 +1,4 @@
-"""Records of compiled methods, and the methods and computed fields that Numba adds to them."""
+"""Records for compiled methods, with the methods and computed fields that this module adds in Numba."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from becalm.schemes.functions import exponential, logarithm, power
 
 
 def _record(structure: type[ctypes.Structure]) -> np.dtype[Any]:
-    """Return the record of a structure, with signed times and addresses.
+    """Return the record type of a structure, with signed times and addresses.
 
-    Numba turns expressions with both signed and unsigned integers into floating-point numbers.
+    Numba converts expressions that mix signed and unsigned integers to floating-point numbers.
     """
     names, formats, offsets = [], [], []
     for name, kind in structure._fields_:  # type: ignore[misc]
@@ -62,7 +62,7 @@ def address(_typing: Any, place: Any) -> Any:  # noqa: ANN401
 
 
 def _caller(result: Any, *kinds: Any) -> Any:  # noqa: ANN401
-    """Return a function of an address and a tuple of arguments that calls the function at that address."""
+    """Return a function that calls the function at an address with a tuple of arguments."""
 
     @intrinsic
     def call(_typing: Any, place: Any, given: Any) -> Any:  # noqa: ANN401
@@ -83,13 +83,13 @@ def _caller(result: Any, *kinds: Any) -> Any:  # noqa: ANN401
 
 
 _METHODS: dict[str, dict[Any, Any]] = {}
-"""Functions of Numba behind methods of records: by name, then by record."""
+"""Numba functions for methods of records: by name, then by record."""
 _FIELDS: dict[str, dict[Any, Any]] = {}
-"""Functions of Numba behind fields that a record does not have itself, likewise."""
+"""Numba functions for computed fields of records: by name, then by record."""
 
 
 def _method(record: Any, name: str, function: Any) -> None:  # noqa: ANN401
-    """Give a record a method."""
+    """Add a method to a record."""
     if name not in _METHODS:
         known = _METHODS[name] = {}
 
@@ -104,7 +104,7 @@ def _method(record: Any, name: str, function: Any) -> None:  # noqa: ANN401
 
 
 def _field(record: Any, name: str, function: Any) -> None:  # noqa: ANN401
-    """Give a record a field that is computed."""
+    """Add a computed field to a record."""
     if name not in _FIELDS:
         known = _FIELDS[name] = {}
 
@@ -122,7 +122,7 @@ def _own_fields(template: Any, record: Any, name: str) -> Any:  # noqa: ANN401, 
     return record.fields[name].type if name in record.fields else None
 
 
-# By default, Numba fails on a field that a record does not have before it looks for a computed one.
+# By default, Numba fails on an unknown field of a record before it looks for a computed field.
 RecordAttribute.generic_resolve = _own_fields
 
 
@@ -133,7 +133,7 @@ def _functions(view: Any) -> Any:  # noqa: ANN401
 
 
 def _questions() -> None:
-    """Let switches answer queries: `switch.waiting(output, vl)` calls the function of the view."""
+    """Add queries to switches: `switch.waiting(output, vl)` calls the function of the view."""
     wide = {"waiting_bytes", "blocked_until", "packet_time"}
     for name in (name for name, _ in abi.Questions._fields_ if name != "draw"):
         names = ["a", "b", "c"] if name == "present_from" else ["a", "b"]
@@ -152,7 +152,7 @@ def _questions() -> None:
 
 
 def give_methods(cls: type[Scheme], base: type[Scheme], record: Any) -> None:  # noqa: ANN401
-    """Give the record of a class the methods and the constants of the class."""
+    """Add the methods and constants of a class to its record."""
     for name in dir(cls):
         own = inspect.getattr_static(cls, name)
         if name.startswith("__") or own is inspect.getattr_static(base, name, None):
@@ -168,7 +168,7 @@ def _constant(value: float) -> Any:  # noqa: ANN401
 
 
 def give_lanes(record: Any, name: str, kind: np.dtype[Any], before: int) -> None:  # noqa: ANN401
-    """Give the record of a marker a field for each output and lane, after `before` bytes of each lane."""
+    """Add a field per output and lane to the record of a marker, after `before` bytes of each lane."""
 
     def lanes(self: Any) -> Any:  # noqa: ANN401
         place = self._lanes + before * self._ports * self._vls
@@ -178,7 +178,7 @@ def give_lanes(record: Any, name: str, kind: np.dtype[Any], before: int) -> None
 
 
 def _pure() -> None:
-    """Make `power`, `exponential` and `logarithm` call the functions of the core."""
+    """Make `power`, `exponential` and `logarithm` call the core's functions."""
     addresses = core_addresses()
     for function, place, count in zip((power, exponential, logarithm), addresses, (2, 1, 1), strict=True):
         call = _caller(types.float64, *([types.float64] * count))

@@ -1,4 +1,4 @@
-"""Starter files for user-defined schemes: Python files with comments, like becalm's own schemes."""
+"""Starter files for user-defined schemes: commented Python versions of becalm's own schemes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SEAMS = {"Response": "response", "Marker": "marking", "Echo": "echo"}
 
 
 def names() -> list[str]:
-    """Return the names of schemes from which to start."""
+    """Return the names of schemes with starter files."""
     return sorted(file.stem for file in _FOLDER.glob("*.txt"))
 
 
@@ -19,7 +19,7 @@ def start(like: str, stem: str) -> tuple[str, str, str]:
 
     Args:
         like: one of `names()`.
-        stem: the name of the file without its ending, which names the class.
+        stem: the name of the file without its extension, from which the class is named.
 
     """
     text = (_FOLDER / f"{like}.txt").read_text(encoding="utf-8")

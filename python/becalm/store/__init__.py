@@ -1,12 +1,12 @@
-"""A store of runs: one file for each, named by what it depends on, safe with many writers.
+"""A store of runs: one file per run, named by a hash of its inputs, safe with many writers.
 
     store = Store("results/store")
     if not store.has(key):
         store.put(key, results)
     results = store.get(key)
 
-`key` names runs, `archive` and `files` make single files, `store` manages them, `index` keeps what is often
-requested, `export` makes tables.
+`key` names runs, `archive` and `files` write single files, `store` manages them, `index` caches frequently
+requested tables, and `export` makes tables.
 """
 
 from becalm.store.archive import ALL, KEEPS, SERIES, SUMMARY

@@ -1,7 +1,7 @@
-"""One run as one file: an archive of its manifest and its tables, with a note in its last bytes.
+"""One run as one file: an archive of the manifest and the tables, with a note in the last bytes.
 
-The note holds the format, the kept tables, the fingerprint and a checksum of all bytes before it. Only
-`opened` reads files: it compares the checksum, and the key in the file with that of its name.
+The note holds the format, the kept tables, the fingerprint and a checksum of all preceding bytes. Only
+`opened` reads files. It verifies the checksum, and compares the key in the file with the file's name.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ if TYPE_CHECKING:
 
 SUMMARY, SERIES, ALL = "summary", "series", "all"
 KEEPS = (SUMMARY, SERIES, ALL)
-"""Kept tables of a run, from few to all: tables without time; also the series of groups and of the links that
-the scenario names; all tables."""
+"""Kept tables of a run. `summary`: tables without time. `series`: also the series of groups and of the links
+that the scenario names. `all`: all tables."""
 
 _DAMAGED = (
     *(EOFError, NotImplementedError, OSError, OverflowError, RecursionError, RuntimeError, ValueError),
     *(zipfile.BadZipFile, zlib.error),
 )
-"""Errors of a damaged archive, which may appear to be compressed, encrypted or split in another way."""
+"""Exceptions that a damaged archive can raise, since it may seem to be encrypted, split or compressed."""
 _NO_MANIFEST = (AttributeError, KeyError, TypeError, ValueError)
-"""Errors of a file that is not a manifest."""
+"""Exceptions that an invalid manifest can raise."""
 
 _NOTE = re.compile(rb"becalm run %d (%s) (\w{16})(?: ([0-9a-f]{16}))?\Z" % (FORMAT, "|".join(KEEPS).encode()))
-"""The end of a file; becalm 0.2.0 wrote no checksum."""
+"""The end of a file. Version 0.2.0 wrote no checksum."""
 _SUM = 16
-"""Digits of the checksum."""
+"""Number of digits of the checksum."""
 _LARGEST_MANIFEST = 1 << 28
-"""Maximum size in bytes of an uncompressed manifest, which contains a whole scenario."""
+"""Maximum size in bytes of an uncompressed manifest, which contains an entire scenario."""
 _DAY_ONE = (1980, 1, 1, 0, 0, 0)
 
 
@@ -57,7 +57,7 @@ class Note(NamedTuple):
     keep: str
     fingerprint: str
     checksum: str | None
-    """Checksum of all bytes before it."""
+    """Checksum of all preceding bytes."""
 
     def enough(self, keep: str) -> bool:
         """Whether at least this much was kept."""
@@ -65,7 +65,7 @@ class Note(NamedTuple):
 
 
 def pack(results: Results, key: str, keep: str) -> bytes:
-    """Return one replication as the bytes of its file."""
+    """Return the file contents of one replication."""
     tables = {name: _kept(results, name, keep) for name in results.tables}
     kept = {name: table for name, table in tables.items() if table is not None}
     slim = Results(results.scenario, results.replications, kept, results.units, results.origin)
@@ -93,7 +93,7 @@ class Opened(NamedTuple):
         """Return one table.
 
         Raises:
-            StoreError: damaged, or the table was not kept.
+            StoreError: the file is damaged, or the table was not kept.
 
         """
         return _table(self.archive, self.path, name)
@@ -102,7 +102,7 @@ class Opened(NamedTuple):
         """Return the run.
 
         Raises:
-            StoreError: damaged.
+            StoreError: the file is damaged.
 
         """
         manifest = self.manifest
@@ -118,14 +118,14 @@ def opened(path: Path, key: str) -> Opened:
     """Read the file of a run, and compare it with its checksum and its name.
 
     Raises:
-        FileNotFoundError: no such file.
-        StoreError: damaged, or the run in it has another key.
+        FileNotFoundError: the file does not exist.
+        StoreError: the file is damaged, or its run has another key.
 
     """
     content = read_regular(path)
     note = _note(content)
     if note is None:
-        raise StoreError(f"{path}: damaged: it does not end like a run")
+        raise StoreError(f"{path}: damaged: the end of the run is missing")
     if note.checksum is not None and note.checksum.encode() != _checksum(content[:-_SUM]):
         raise StoreError(f"{path}: damaged: it does not match its checksum")
     archive = _open(content, path)
@@ -135,7 +135,7 @@ def opened(path: Path, key: str) -> Opened:
     with _reading(path):
         found = str(manifest["key"])
     if found != key:
-        raise StoreError(f"{path}: holds the run {found[:16]}, not the one of its name")
+        raise StoreError(f"{path}: contains the run {found[:16]}, which does not match the file's name")
     return Opened(path, archive, note, manifest)
 
 
@@ -143,16 +143,16 @@ def check_key(run: Opened, key: str) -> None:
     """Check that the scenario in a file matches its key.
 
     Raises:
-        StoreError: it does not.
+        StoreError: the scenario does not match.
 
     """
     with _reading(run.path):
         (replication,) = run.manifest["replications"]
-        # As it was resolved: an older becalm had fewer keys.
+        # Hash the stored scenario as it is, because older versions of becalm had fewer keys.
         resolved = run.manifest["scenario"]["resolved"]
         found = key_of(resolved, replication["replication"], run.manifest["model"])
     if found != key:
-        raise StoreError(f"{run.path}: holds the run {found[:16]}, not the one of its name")
+        raise StoreError(f"{run.path}: contains the run {found[:16]}, which does not match the file's name")
 
 
 def _checksum(content: bytes) -> bytes:
@@ -160,7 +160,7 @@ def _checksum(content: bytes) -> bytes:
 
 
 def _note(content: bytes) -> Note | None:
-    """Return the note at the end of a file; None if it is damaged or not a run."""
+    """Return the note at the end of a file, or None if the file is damaged or not a run."""
     found = _NOTE.search(content, max(0, len(content) - 128))
     if found is None:
         return None
@@ -169,13 +169,13 @@ def _note(content: bytes) -> Note | None:
 
 
 def _test(archive: zipfile.ZipFile, path: Path) -> None:
-    """Compare every part of a file that has no checksum with the part's own checksum."""
+    """Verify the checksums of all parts of a file that has no overall checksum."""
     try:
         bad = archive.testzip()
     except _DAMAGED as error:
         raise StoreError(f"{path}: damaged: {error}") from error
     if bad is not None:
-        raise StoreError(f"{path}: damaged: {bad} in it does not match its checksum")
+        raise StoreError(f"{path}: damaged: its part {bad} does not match its checksum")
 
 
 def _scenario(manifest: Mapping[str, Any]) -> Scenario:
@@ -184,22 +184,22 @@ def _scenario(manifest: Mapping[str, Any]) -> Scenario:
 
 @contextlib.contextmanager
 def _reading(path: Path) -> Iterator[None]:
-    """Turn errors of an invalid manifest into a message."""
+    """Turn exceptions of an invalid manifest into a message."""
     try:
         yield
     except BecalmError:
         raise
     except _NO_MANIFEST as error:
-        raise StoreError(f"{path}: damaged: {MANIFEST} in it is not a becalm manifest: {error}") from error
+        raise StoreError(f"{path}: damaged: its {MANIFEST} is not a becalm manifest: {error}") from error
 
 
 def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
     try:
         manifest = json.loads(_member(archive, path, MANIFEST))
     except (RecursionError, ValueError) as error:
-        raise StoreError(f"{path}: damaged: {MANIFEST} in it {reason(error)}") from error
+        raise StoreError(f"{path}: damaged: its {MANIFEST} {reason(error)}") from error
     if not isinstance(manifest, dict):
-        raise StoreError(f"{path}: damaged: {MANIFEST} in it is not a becalm manifest")
+        raise StoreError(f"{path}: damaged: its {MANIFEST} is not a becalm manifest")
     return manifest
 
 
@@ -209,10 +209,10 @@ def _open(content: bytes, path: Path) -> zipfile.ZipFile:
     except _DAMAGED as error:
         raise StoreError(f"{path}: damaged: {error}") from error
     for part in archive.infolist():
-        # The archive does not compress tables: a compressed part could expand to any size.
+        # Tables are not compressed in the archive. A compressed part could expand to any size.
         most = _LARGEST_MANIFEST if part.filename == MANIFEST else len(content)
         if part.file_size > most:
-            raise StoreError(f"{path}: damaged: {part.filename} in it would have {part.file_size} bytes")
+            raise StoreError(f"{path}: damaged: its part {part.filename} claims {part.file_size} bytes")
     return archive
 
 
@@ -220,7 +220,7 @@ def _member(archive: zipfile.ZipFile, path: Path, name: str) -> bytes:
     try:
         return archive.read(name)
     except KeyError as error:
-        raise StoreError(f"{path}: {name} was not kept of this run") from error
+        raise StoreError(f"{path}: {name} was not kept for this run") from error
     except _DAMAGED as error:
         raise StoreError(f"{path}: damaged: {error}") from error
 
@@ -233,14 +233,14 @@ def _table(archive: zipfile.ZipFile, path: Path, name: str) -> pl.DataFrame:
         lazy = pl.scan_parquet(io.BytesIO(content))
         cells = lazy.select(pl.len()).collect().item() * len(lazy.collect_schema())
         if cells > machine.machine_limit():
-            raise StoreError(f"{path}: damaged: table {name} in it would have {cells} cells")
+            raise StoreError(f"{path}: damaged: its table {name} claims {cells} cells")
         return pl.read_parquet(io.BytesIO(content))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise StoreError(f"{path}: damaged: table {name} in it: {error}") from error
+        raise StoreError(f"{path}: damaged: its table {name}: {error}") from error
 
 
 def _kept(results: Results, name: str, keep: str) -> pl.DataFrame | None:
-    """Return the kept part of a table; None if it is not kept."""
+    """Return the kept part of a table, or None if nothing is kept."""
     import polars as pl
 
     table = results.tables[name]

@@ -1,4 +1,4 @@
-"""Tables of all runs of a store, with a column for everything in which their scenarios differ."""
+"""Tables of all runs of a store, with a column for each value that differs between their scenarios."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from becalm.store.store import Store
 
 WRITERS = (".parquet", ".csv")
-"""Endings that `write_table` knows."""
+"""File extensions that `write_table` supports."""
 
 
 def exported(store: Store, name: str = "groups", progress: Steps | None = None) -> pl.DataFrame:
-    """Return a table of all runs: `key`, the dotted keys in which scenarios differ, then its own columns.
+    """Return a table of all runs: `key`, the dotted keys that differ between scenarios, and its own columns.
 
     Args:
         store: the store.
         name: a table of results, or `runs` for one row per run.
-        progress: called for every run that is read for the first time.
+        progress: called for every run that is not in the index yet.
 
     Raises:
-        StoreError: no run, or the table was not kept for all of them.
+        StoreError: the store is empty, or the table was not kept for some run.
 
     """
     import polars as pl
 
     index = runs(store, progress)
     if index.is_empty():
-        raise StoreError(f"{store.root}: holds no run")
+        raise StoreError(f"{store.root}: holds no runs")
     found = index.drop("resolved") if name == RUNS else table(store, name, progress)
     columns = differences([json.loads(text) for text in index["resolved"].to_list()])
     labels = {f"scenario.{key}" if key in found.columns else key: cells for key, cells in columns.items()}
@@ -47,7 +47,7 @@ def exported(store: Store, name: str = "groups", progress: Steps | None = None) 
 
 
 def differences(scenarios: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """Return every dotted key whose value is not the same in all scenarios, with its values."""
+    """Return every dotted key with different values in the scenarios, and the values."""
     values = [dict(flat(scenario)) for scenario in scenarios]
     keys = sorted({key for each in values for key in each})
     columns = {key: [each.get(key) for each in values] for key in keys}
@@ -55,25 +55,25 @@ def differences(scenarios: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def check_writable(path: Path) -> None:
-    """Make sure that a table can be written to this name.
+    """Check that a table can be written to a path.
 
     Raises:
-        StoreError: the ending is unknown.
+        StoreError: the file extension is unknown.
 
     """
     if path.suffix not in WRITERS:
-        raise StoreError(f"{path}: unknown ending; valid: {', '.join(WRITERS)}")
+        raise StoreError(f"{path}: unknown file extension; valid: {', '.join(WRITERS)}")
 
 
 def write_table(made: pl.DataFrame, path: Path, name: str = "", *, overwrite: bool = False) -> None:
-    """Write a table in the format that the ending of its path names.
+    """Write a table in the format of the path's extension.
 
-    In CSV, a text that a spreadsheet would take for a formula begins with an apostrophe. In Parquet, columns
-    of the table of this name have their units in the file's metadata, as `unit:COLUMN`.
+    In CSV, a text that a spreadsheet would interpret as a formula gets a leading apostrophe. In Parquet, the
+    file's metadata holds the units of the columns of the table `name`, as `unit:COLUMN`.
 
     Raises:
-        ResultsError: the file exists and `overwrite` is not given, or its folder does not exist.
-        StoreError: an unknown ending.
+        ResultsError: the file exists and `overwrite` is not set, or its folder does not exist.
+        StoreError: the file extension is unknown.
 
     """
     from becalm.folders import check_new
@@ -94,9 +94,9 @@ def write_table(made: pl.DataFrame, path: Path, name: str = "", *, overwrite: bo
 
 
 def _plain(made: pl.DataFrame) -> pl.DataFrame:
-    """Return a table whose texts no spreadsheet takes for formulas: an apostrophe precedes such texts.
+    """Return a table with an apostrophe before each text that a spreadsheet would interpret as a formula.
 
-    Source: OWASP, "CSV Injection": cells that begin with `=`, `+`, `-`, `@`, a tab or a return.
+    Source: OWASP, "CSV Injection": cells that begin with `=`, `+`, `-`, `@`, a tab or a carriage return.
     """
     import polars as pl
 
@@ -106,7 +106,7 @@ def _plain(made: pl.DataFrame) -> pl.DataFrame:
 
 
 def flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401
-    """Yield every value in tables and lists of tables by its dotted key; other lists as JSON."""
+    """Yield every value in tables and lists of tables with its dotted key. Other lists become JSON."""
     if isinstance(value, Mapping):
         if path and not value:
             yield path, "{}"
@@ -120,7 +120,7 @@ def flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN4
 
 
 def _alike(cells: list[Any]) -> list[Any]:
-    """Return cells of one type: a column of numbers and texts becomes texts."""
+    """Return cells of one type. Mixed numbers and texts all become texts."""
     kinds = {type(cell) for cell in cells if cell is not None}
     if len(kinds) < 2 or kinds == {int, float}:
         return cells

@@ -1,4 +1,4 @@
-"""Files that appear complete or not at all, even on network file systems."""
+"""Atomic writes of files, even on network file systems."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _number = itertools.count()
 
 
 def read_regular(path: Path) -> bytes:
-    """Return the bytes of a regular file: a pipe would never end.
+    """Return the bytes of a regular file. Refuse others, such as a pipe, which might never end.
 
     Raises:
-        FileNotFoundError: no such file.
-        StoreError: something else is there, or it cannot be read.
+        FileNotFoundError: the file does not exist.
+        StoreError: the path is not a regular file, or cannot be read.
 
     """
     try:
@@ -41,10 +41,10 @@ def write(path: Path, data: bytes) -> None:
 
 
 def _write_nameless(path: Path, data: bytes) -> bool:
-    """Write a file that gets its name at the end, so that a killed process leaves nothing.
+    """Write an unnamed file and name it at the end, so that a killed process leaves nothing behind.
 
     Returns:
-        Whether it was written; the system may not support such files, or another process was faster.
+        Whether the file was written. The system may not support unnamed files, or another process was faster.
 
     """
     if not hasattr(os, "O_TMPFILE"):
@@ -56,7 +56,7 @@ def _write_nameless(path: Path, data: bytes) -> bool:
     with os.fdopen(place, "wb") as file:
         _fill(file, data)
         try:
-            # Any descriptor of a folder makes Python ask the kernel to follow the link in /proc.
+            # With any folder descriptor, Python asks the kernel to follow the link in /proc.
             os.link(f"/proc/self/fd/{place}", path, src_dir_fd=place)
         except OSError:
             return False

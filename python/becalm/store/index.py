@@ -1,6 +1,6 @@
-"""One row for each run of a store, and tables of all runs, as Parquet files that may be deleted at any time.
+"""One row per run of a store, and tables of all runs, as Parquet files that may be deleted at any time.
 
-The next reader adds the missing runs and writes a new file; no process waits for another. Programs that
+The next reader adds missing runs and writes a new file. No process waits for another. Programs that
 read Parquet (DuckDB, pandas, R) can use the newest file of `index/` directly.
 """
 
@@ -27,7 +27,7 @@ RUNS = "runs"
 
 
 class Store(Protocol):
-    """What an index needs from a store."""
+    """The part of a store that an index uses."""
 
     root: Path
 
@@ -40,12 +40,12 @@ class Store(Protocol):
         ...
 
     def tables(self, name: str, keys: Iterable[str]) -> pl.DataFrame:
-        """Return one table of these runs."""
+        """Return one table of the given runs."""
         ...
 
 
 def runs(store: Store, progress: Steps | None = None) -> pl.DataFrame:
-    """Return one row for each run that can be read; `progress` counts those that are not in the index yet.
+    """Return one row per readable run; `progress` counts runs that are not in the index yet.
 
     Columns: `key`, `scenario` (its name), `hash`, `model`, `replication`, `seed`, `created`, `keep`,
     `wall_time` in s, `events`, `packet_hops`, `fingerprint`, `bytes` of its file, `resolved` (as JSON).
@@ -67,9 +67,9 @@ def runs(store: Store, progress: Steps | None = None) -> pl.DataFrame:
 
 
 def table(store: Store, name: str, progress: Steps | None = None) -> pl.DataFrame:
-    """Return one table of all runs, with a column `key`; what was read before comes from the cache.
+    """Return one table of all runs, with a column `key`. Runs that were read before come from the cache.
 
-    `progress` counts the runs that are read.
+    `progress` counts the newly read runs.
     """
     import polars as pl
 
@@ -153,7 +153,7 @@ def _newest(store: Store, name: str) -> pl.DataFrame | None:
 
 
 def _keep(store: Store, name: str, found: pl.DataFrame) -> None:
-    """Write a new file and delete the old ones; a read-only store has no such file."""
+    """Write a new file and delete the old files, unless the store is read-only."""
     target = io.BytesIO()
     found.write_parquet(target, compression="zstd")
     old = _files(store, name)

@@ -1,4 +1,4 @@
-"""The key of a run: a hash of everything that its results depend on, and of nothing else."""
+"""The key of a run: a hash of exactly the inputs that its results depend on."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from becalm._core import model as core_model
 from becalm.scenario import Scenario
 
 FORMAT = 1
-"""Version of the files of a store."""
+"""Format version of the files in a store."""
 
 
 def run_key(scenario: Scenario, replication: int, model: str = core_model) -> str:
     """Return the key of one replication: 64 hexadecimal digits.
 
-    The number of replications does not count: a scenario that gets more of them keeps the existing ones.
+    The key does not depend on the number of replications, so a scenario can get more and reuse existing runs.
 
     Args:
-        scenario: what is run, as resolved; two files that mean the same have the same keys.
+        scenario: the scenario. Files that resolve to the same scenario have the same keys.
         replication: number of the replication, from 0.
-        model: hash of the sources of the model; that of this program if not given.
+        model: hash of the model's sources; default: this program's model.
 
     """
     return key_of(scenario.resolved, replication, model)
 
 
 def key_of(resolved: dict[str, Any], replication: int, model: str) -> str:
-    """Return the key of a resolved scenario, whichever version of becalm resolved it."""
+    """Return the key of a scenario resolved by any version of becalm."""
     parts = [FORMAT, _single_hash(resolved), model, replication]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 

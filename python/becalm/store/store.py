@@ -1,12 +1,12 @@
 """The files of runs: written under a temporary name, renamed, never changed in place.
 
     becalm-store.json            marks a folder as a store
-    runs/ab/<62 digits>.zip      one run; its key is `ab` and the digits
-    failed/ab/<62 digits>.json   a run that could not continue, and why
-    index/                       a cache; may be deleted at any time
+    runs/ab/<62 digits>.zip      one run; its key is `ab` followed by the digits
+    failed/ab/<62 digits>.json   a failed run, and the reason
+    index/                       a cache that may be deleted at any time
 
-There are no locks: a file appears complete or not at all, even on a network file system, and processes that
-write the same run write the same file.
+There are no locks. Files appear atomically, even on a network file system, and processes that compute the
+same run write the same file.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ MARK = "becalm-store.json"
 """Name of the file that marks a folder as a store."""
 _OURS = {MARK, "runs", "failed", "index", "sweep.json"}
 _OLD = 24 * 3600.0
-"""Age in s at which a temporary file certainly has no writer any more."""
+"""Age in s at which a temporary file certainly has no writer anymore."""
 
 
 class Pruned(NamedTuple):
-    """What `Store.prune` removed."""
+    """Counts of what `Store.prune` removed."""
 
     temporary: int
-    """Temporary files left behind by writers that were killed."""
+    """Temporary files of killed writers."""
     models: int
     """Runs of other versions of the model."""
     thinned: int
-    """Runs of which less is kept now."""
+    """Runs that now keep fewer tables."""
     bytes: int
     """Bytes freed."""
 
@@ -57,17 +57,17 @@ class Store:
 
     Args:
         root: the folder.
-        make: whether to make a missing folder; otherwise a missing store counts as empty.
+        make: whether to create a missing folder; otherwise a missing store counts as empty.
 
     Raises:
-        StoreError: the folder holds something else, or a store of another format, or has no valid name.
+        StoreError: the folder is not a store, has another format, or has an invalid name.
 
     """
 
     def __init__(self, root: str | PathLike[str], *, make: bool = True) -> None:
         self.root = Path(root)
         if "\0" in str(root):
-            raise StoreError(f"{str(root)!r}: not a name of a folder: it has a zero byte")
+            raise StoreError(f"{str(root)!r}: not a valid folder name: it contains a zero byte")
         if not (self.root / MARK).exists():
             self._check_free()
             if not make:
@@ -76,20 +76,20 @@ class Store:
         try:
             found = json.loads(read_regular(self.root / MARK))["format"]
         except (ValueError, KeyError, TypeError) as error:
-            raise StoreError(f"{self.root / MARK}: damaged; it should say {_mark()}") from error
+            raise StoreError(f"{self.root / MARK}: damaged; it should contain {_mark()}") from error
         if found != FORMAT:
-            raise StoreError(f"{self.root}: a store of format {found}; this version reads {FORMAT}")
+            raise StoreError(f"{self.root}: has format {found}; this version reads format {FORMAT}")
 
     @classmethod
     def open(cls, root: str | PathLike[str]) -> Store:
         """Return an existing store.
 
         Raises:
-            StoreError: there is no store.
+            StoreError: the folder is not a store.
 
         """
         if not (Path(root) / MARK).is_file():
-            raise StoreError(f"{root}: not a store, it has no {MARK}")
+            raise StoreError(f"{root}: not a store: it has no {MARK}")
         return cls(root)
 
     def path(self, key: str) -> Path:
@@ -97,23 +97,23 @@ class Store:
         return self.root / "runs" / key[:2] / f"{key[2:]}.zip"
 
     def has(self, key: str, keep: str = archive.SUMMARY) -> bool:
-        """Return whether a run is stored intact, with at least this much kept."""
+        """Return whether a run is stored intact, with at least the tables of `keep`."""
         note = self.note(key)
         return note is not None and note.enough(keep)
 
     def note(self, key: str) -> Note | None:
-        """Return what was kept of a run and its fingerprint; None if it is missing or damaged."""
+        """Return a run's note with its kept tables and fingerprint, or None if it is missing or damaged."""
         try:
             return self.check(key)
         except (FileNotFoundError, StoreError):
             return None
 
     def check(self, key: str) -> Note:
-        """Compare a file with its checksum and its name, and return what was kept.
+        """Compare a file with its checksum and its name, and return its note.
 
         Raises:
-            FileNotFoundError: the run is not there.
-            StoreError: damaged, or another run's file.
+            FileNotFoundError: the run is not in the store.
+            StoreError: the file is damaged, or belongs to another run.
 
         """
         return archive.opened(self.path(key), key).note
@@ -122,27 +122,27 @@ class Store:
         """Return a run.
 
         Raises:
-            FileNotFoundError: it is not there.
-            StoreError: damaged, or another run's file.
+            FileNotFoundError: the run is not in the store.
+            StoreError: the file is damaged, or belongs to another run.
 
         """
         return archive.opened(self.path(key), key).results()
 
     def put(self, key: str, results: Results, keep: str = SERIES) -> bool:
-        """Add a run, completely or not at all. A damaged file, or one with fewer tables, is replaced.
+        """Add a run atomically. Replace a damaged file, or a file with fewer tables.
 
         Returns:
-            whether a file was written.
+            Whether a file was written.
 
         Raises:
-            StoreError: another result of the same run is stored: it does not depend only on its key.
+            StoreError: the store has another result for the same run, so results depend on more than the key.
 
         """
         note = self.note(key)
         if note is not None:
             if note.fingerprint != results.fingerprint:
-                found = f"fingerprint {results.fingerprint}, and {note.fingerprint} in the store"
-                raise StoreError(f"{self.path(key)}: two results of the same run: {found}")
+                found = f"fingerprint {results.fingerprint}, but {note.fingerprint} in the store"
+                raise StoreError(f"{self.path(key)}: different results of the same run: {found}")
             if note.enough(keep):
                 return False
         write(self.path(key), archive.pack(results, key, keep))
@@ -155,11 +155,11 @@ class Store:
         write(path, (json.dumps({"key": key, "model": model, **failure}, indent=2) + "\n").encode())
 
     def failure(self, key: str) -> dict[str, Any] | None:
-        """Return the reason of a run's failure; None if unknown."""
+        """Return the reason for a run's failure, or None if unknown."""
         try:
             found = json.loads(read_regular(self._failure_path(key)))
         except (FileNotFoundError, RecursionError, StoreError, ValueError):
-            # A damaged note does not count: the run is repeated.
+            # Ignore a damaged note, so that the run is repeated.
             return None
         return found if isinstance(found, dict) and isinstance(found.get("text"), str) else None
 
@@ -172,10 +172,10 @@ class Store:
         return self._names("failed", ".json")
 
     def tables(self, name: str, keys: Iterable[str]) -> pl.DataFrame:
-        """Return one table of many runs, with a column `key` in front.
+        """Return one table of many runs, with `key` as the first column.
 
         Raises:
-            FileNotFoundError: a run is not there.
+            FileNotFoundError: a run is not in the store.
             StoreError: a file is damaged, or the table was not kept.
 
         """
@@ -189,7 +189,7 @@ class Store:
         return pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame({"key": []})
 
     def verify(self, progress: Steps | None = None) -> Iterator[tuple[str, str]]:
-        """Yield the key of every damaged file with its problem; each file is read completely."""
+        """Read every file completely, and yield the key and problem of each damaged file."""
         from becalm.errors import BecalmError
 
         for key in steps(list(self.keys()), progress):
@@ -202,7 +202,7 @@ class Store:
         """Remove files that killed writers left over a day ago, and optionally tables or old runs.
 
         Args:
-            keep: how much to keep of each run.
+            keep: tables to keep of each run.
             models: whether to delete the runs of other versions of the model.
             progress: called for every run.
 
@@ -231,10 +231,10 @@ class Store:
         """Copy the runs of another store.
 
         Returns:
-            the numbers of new runs, and of skipped damaged files of the other store.
+            The numbers of new runs and of the other store's damaged files, which are skipped.
 
         Raises:
-            StoreError: a run with different results in the two stores.
+            StoreError: the stores have different results for the same run.
 
         """
         new = damaged = 0
@@ -256,7 +256,7 @@ class Store:
         return new, damaged
 
     def reindex(self) -> pl.DataFrame:
-        """Return one row for each run: see `becalm.store.index`."""
+        """Return one row per run. See `becalm.store.index`."""
         from becalm.store.index import runs
 
         return runs(self)
@@ -264,7 +264,7 @@ class Store:
     def _settled(self, key: str, ours: Note, theirs: Note) -> bool:
         if ours.fingerprint != theirs.fingerprint:
             found = f"fingerprints {ours.fingerprint} and {theirs.fingerprint}"
-            raise StoreError(f"{self.path(key)}: two results of the same run: {found}")
+            raise StoreError(f"{self.path(key)}: different results of the same run: {found}")
         return ours.enough(theirs.keep)
 
     def _failure_path(self, key: str) -> Path:
@@ -275,7 +275,7 @@ class Store:
             there = {each.name for each in self.root.iterdir() if not each.name.startswith(".")}
             if there - _OURS:
                 other = sorted(there - _OURS)[0]
-                raise StoreError(f"{self.root}: no store of runs, it holds {other}; choose another folder")
+                raise StoreError(f"{self.root}: not a store: it contains {other}; choose another folder")
 
     def _names(self, part: str, suffix: str) -> Iterator[str]:
         folder = self.root / part

@@ -1,8 +1,8 @@
-"""Sweeps: one scenario with many changes, on threads, processes or a cluster, resumed from a store.
+"""Sweeps: one scenario with many changes, on threads, processes or a cluster, resumable from a store.
 
-From the bottom up: `changes` (what a point changes), `task` (one run), `engines` and `cluster` (where runs
-are computed), `plan` (the runs to compute), `run` (the loop), `table` (results), `api` (`becalm.sweep`),
-`random` and `spec` (a sweep as a file).
+From the bottom up: `changes` (the changes of a point), `task` (one run), `engines` and `cluster` (computation
+of runs), `plan` (the runs to compute), `run` (the loop), `table` (results), `api` (`becalm.sweep`), `random`
+and `spec` (a sweep as a file).
 """
 
 from becalm.progress import SweepProgress

@@ -29,14 +29,14 @@ INDEX = "sweep.json"
 
 
 class SweepError(FabricError):
-    """A sweep in which some points could not continue; all others are finished."""
+    """Some points of a sweep failed. All other points are finished."""
 
     def __init__(self, message: str, failed: list[PointFailure], results: SweepResults | None = None) -> None:
         super().__init__(message)
         self.failed = failed
-        """The points that could not continue, with their changes and the reasons."""
+        """The failed points, with their changes and the reasons."""
         self.results = results
-        """The points that are finished."""
+        """The finished points."""
 
 
 def sweep(
@@ -55,24 +55,24 @@ def sweep(
 
     Args:
         base: the scenario to change.
-        grid: values by dotted key, of which every combination is a point (the last key changes fastest);
-            or a list of changes, each one point. Values may be NumPy's. See `Scenario.replace`.
-        replications: replaces the scenario's own number.
-        threads: how many replications run at once; None: as many as there are cores.
-        folder: a store where every run is kept as soon as it is finished. Runs found there that the same
-            model made from the same scenario are not repeated. None: nothing is kept on disk.
-        progress: called often while work is done, by one thread at a time.
+        grid: values by dotted key, every combination of which is a point (the last key changes fastest), or
+            a list of changes, one per point. Values may be NumPy types. See `Scenario.replace`.
+        replications: overrides the scenario's number of replications.
+        threads: number of concurrent replications; None: one per core.
+        folder: a store that keeps every run as soon as it finishes. Stored runs of the same model and
+            scenario are not repeated. None: nothing is kept on disk.
+        progress: called often during the work, by one thread at a time.
         max_memory: memory that parallel runs may use, in bytes or as a size such as `4 GB`. None: 80% of the
             machine's memory.
 
     Raises:
-        MemoryLimitError: runs would need more memory than that; nothing was run.
-        ScenarioError: a point with mistakes; nothing was run.
-        SweepError: points that could not continue, such as a deadlock; the others are in its `results`.
-        KeyboardInterrupt: Ctrl-C; finished runs stay in the folder, and nothing else.
+        MemoryLimitError: runs would need more memory than `max_memory`; nothing was run.
+        ScenarioError: a point is invalid; nothing was run.
+        SweepError: points failed, for example in a deadlock; the other points are in the error's `results`.
+        KeyboardInterrupt: Ctrl-C was pressed; only finished runs stay in the folder.
 
     Warns:
-        UserWarning: a file in the folder is damaged; that run is computed again.
+        UserWarning: a file in the folder is damaged; its run is computed again.
 
     """
     changes = expand(grid)
@@ -97,11 +97,11 @@ def sweep(
 
 def _message(failures: list[PointFailure], failed: int, points: int) -> str:
     lines = [f"with {summary(each.changes)}: {each.error}" for each in failures]
-    return "\n".join([f"{failed} of {points} points failed, the others are finished:", *lines])
+    return "\n".join([f"{failed} of {points} points failed; the others are finished:", *lines])
 
 
 def _write_index(folder: Path, points: Sequence[Planned]) -> None:
-    """List the points next to their runs."""
+    """Write a list of the points next to their runs."""
     listed = [{"changes": point.changes, "keys": point.keys} for point in points]
     partial = folder / f".{INDEX}.partial-{os.getpid()}"
     partial.write_text(json.dumps({"points": listed}, indent=2) + "\n")
@@ -109,7 +109,7 @@ def _write_index(folder: Path, points: Sequence[Planned]) -> None:
 
 
 class _Tracker:
-    """The state of each point, reported by the threads and passed on to the caller."""
+    """Tracks the state of each point as threads report it, and notifies the caller."""
 
     def __init__(self, plan: Plan, progress: Callable[[SweepProgress], object] | None) -> None:
         self._plan = plan

@@ -1,4 +1,4 @@
-"""Changes to a scenario: the points of a grid, and how they are named."""
+"""Changes to a scenario: the points of a grid and their names."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Changes = dict[str, Any]
 
 
 def expand(grid: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> list[Changes]:
-    """Return the changes of every point, in order; values of NumPy and polars become plain ones.
+    """Return the changes of every point, in order. NumPy and polars values become plain values.
 
     Raises:
-        ValueError: a value of a grid that is not a list.
+        ValueError: a value of the grid is not a list.
 
     """
     if not isinstance(grid, Mapping):
@@ -31,7 +31,7 @@ def expand(grid: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> list[Change
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401
-    """Return a value in a form for scenarios: numbers and arrays of NumPy, series, tuples, ranges."""
+    """Return a NumPy number or array, series, tuple or range as a plain value for scenarios."""
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, str):
@@ -45,7 +45,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401
 
 
 def label(value: Any) -> str | float | int | bool | None:  # noqa: ANN401
-    """Return a changed value as a cell of a table: a choice is shown by its name and parameters."""
+    """Return a changed value as a table cell. A choice is shown by its name and parameters."""
     if value is None or isinstance(value, (str, float, int, bool)):
         return value
     if isinstance(value, Mapping) and len(value) == 1:
@@ -65,7 +65,7 @@ def changed(base: Scenario, changes: Mapping[str, Any], extra: Mapping[str, Any]
     """Return a changed scenario.
 
     Raises:
-        ScenarioError: with mistakes; the message names the changes.
+        ScenarioError: the result is invalid; the message names the changes.
 
     """
     try:

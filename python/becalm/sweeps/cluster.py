@@ -1,4 +1,4 @@
-"""Machines of a cluster, or processes of this one, through Dask: the extra `becalm[dask]`."""
+"""Runs on the machines of a cluster, or in processes on this machine, through Dask (`becalm[dask]`)."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from distributed import Future
 
 RETRIES = 3
-"""Dask's retries of runs whose worker died."""
+"""Number of Dask's retries for runs whose worker died."""
 
 
 TIMEOUT = 30.0
-"""Seconds within which a scheduler has to answer."""
+"""Seconds within which a scheduler must answer."""
 
 
 class Dask:
     """Workers of a Dask scheduler.
 
     Args:
-        workers: processes to start on this machine if there is no scheduler yet.
+        workers: number of processes to start on this machine if no scheduler is given.
         address: address of a running scheduler, such as `tcp://head:8786`.
-        slurm: arguments of `dask_jobqueue.SLURMCluster`, such as `queue` and `walltime`, and `jobs`, their
-            number.
+        slurm: arguments of `dask_jobqueue.SLURMCluster`, such as `queue` and `walltime`, and the number of
+            jobs as `jobs`.
         timeout: seconds to wait for the scheduler.
 
     Raises:
-        BecalmError: Dask is not installed, the scheduler does not answer, or its workers have another version
-            of the model.
+        BecalmError: Dask is not installed, the scheduler does not answer, or its workers have a different
+            version of the model.
 
     """
 
@@ -70,7 +70,7 @@ class Dask:
 
     @property
     def width(self) -> int:
-        """Threads of all current workers."""
+        """Total number of threads of all current workers."""
         return max(1, sum(map(int, self._client.nthreads().values())))
 
     def submit(self, tasks: list[Task]) -> Future[list[Done]]:
@@ -83,7 +83,7 @@ class Dask:
         return future
 
     def wait(self, futures: Iterable[Future[list[Done]]]) -> list[Future[list[Done]]]:
-        """Return the futures that are finished."""
+        """Return the finished futures."""
         import distributed
 
         waiting = list(futures)
@@ -95,7 +95,7 @@ class Dask:
         return list(done)
 
     def result(self, future: Future[list[Done]]) -> list[Done]:
-        """Return the outcomes of the runs, and release them.
+        """Return the outcomes of the runs, and release the future.
 
         Raises:
             WorkersDied: several workers died.
@@ -113,10 +113,10 @@ class Dask:
         return found
 
     def renew(self) -> None:
-        """Do nothing: the scheduler restarts its workers."""
+        """Do nothing, because the scheduler restarts its workers."""
 
     def close(self, *, abort: bool = False) -> None:  # noqa: ARG002
-        """Leave the scheduler, which drops the requests; end it if it was started for this."""
+        """Disconnect from the scheduler, which drops the requests. End a scheduler that was started here."""
         self._client.close()
         if self._cluster is not None:
             self._cluster.close()
@@ -126,7 +126,7 @@ class Dask:
     def _local(self, workers: int) -> Any:  # noqa: ANN401
         import distributed
 
-        # Dask leaves files in its working folder; they are removed with the sweep.
+        # Dask leaves files in its working folder, which are removed with the sweep.
         self._folder = tempfile.TemporaryDirectory(prefix="becalm-dask-", ignore_cleanup_errors=True)
         return distributed.LocalCluster(
             n_workers=workers,
@@ -139,10 +139,10 @@ class Dask:
 
 
 def slurm_cluster(given: Mapping[str, str]) -> Any:  # noqa: ANN401
-    """Return a cluster that asks SLURM for workers.
+    """Return a cluster that requests workers from SLURM.
 
     Raises:
-        BecalmError: dask-jobqueue is not installed, or does not know one of the settings.
+        BecalmError: dask-jobqueue is not installed, or does not support a setting.
 
     """
     try:
@@ -154,7 +154,7 @@ def slurm_cluster(given: Mapping[str, str]) -> Any:  # noqa: ANN401
         jobs = int(settings.pop("jobs", "1"))
         whole: dict[str, Any] = {key: int(settings[key]) for key in ("cores", "processes") if key in settings}
     except ValueError as error:
-        raise BecalmError(f"--slurm: {error}; jobs, cores and processes are whole numbers") from error
+        raise BecalmError(f"--slurm: {error}; jobs, cores and processes must be integers") from error
     chosen: dict[str, Any] = {"cores": 1, "memory": "2GB", **settings, **whole}
     cluster = SLURMCluster(**chosen)
     cluster.scale(jobs=jobs)

@@ -1,7 +1,7 @@
-"""Where runs are computed: threads or processes of this machine. Machines of a cluster: `cluster`.
+"""Engines that compute runs in threads or processes of this machine. `cluster` supports other machines.
 
-Processes are the default of the command line: Python's work around a run is then spread over the cores as
-well, and a run that dies does not affect any other.
+Processes are the default on the command line: they also spread Python's work around a run over the cores, and
+a run that dies does not affect others.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from becalm.runs import Progress
 from becalm.sweeps.task import Done, Shelf, Task, compute, compute_all
 
 TICK = 0.2
-"""Longest wait in s: an unbounded one is deaf to Ctrl-C on some platforms."""
+"""Longest wait in s, because an unbounded wait ignores Ctrl-C on some platforms."""
 NAMES = ("processes", "threads", "dask")
-"""The engines."""
+"""Names of the engines."""
 
 
 class WorkersDied(Exception):
-    """A process died while it computed one of the runs that were handed out."""
+    """A process died while computing a submitted run."""
 
 
 class Engine(Protocol):
@@ -38,10 +38,10 @@ class Engine(Protocol):
         """Number of runs that can be computed in parallel."""
 
     def submit(self, tasks: list[Task]) -> Any:  # noqa: ANN401
-        """Submit runs that are computed one after the other; return a future."""
+        """Submit runs to compute sequentially, and return a future."""
 
     def wait(self, futures: Iterable[Any]) -> list[Any]:
-        """Return the futures that are finished, after a short wait if there are none."""
+        """Return the finished futures, after a short wait if there are none."""
 
     def result(self, future: Any) -> list[Done]:  # noqa: ANN401
         """Return the outcomes of the runs.
@@ -55,14 +55,14 @@ class Engine(Protocol):
         """Continue after the death of workers."""
 
     def close(self, *, abort: bool = False) -> None:
-        """Close the engine; `abort` also ends current runs."""
+        """Close the engine. `abort` also ends current runs."""
 
 
 def width_of(workers: int | None) -> int:
-    """Return how many runs to compute in parallel: as many as there are cores that this process may use.
+    """Return the number of parallel runs; default: the number of cores that this process may use.
 
     Raises:
-        ValueError: below 1.
+        ValueError: the number is below 1.
 
     """
     if workers is not None and workers < 1:
@@ -71,7 +71,7 @@ def width_of(workers: int | None) -> int:
 
 
 class Threads:
-    """Threads of this process; the core runs without holding the interpreter."""
+    """Threads of this process. The core runs without holding the interpreter."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Threads:
         return self._pool.submit(self._work, tasks)
 
     def wait(self, futures: Iterable[Future[list[Done]]]) -> list[Future[list[Done]]]:
-        """Return those that are finished."""
+        """Return the finished futures."""
         return list(wait_for(futures, TICK, FIRST_COMPLETED).done)
 
     def result(self, future: Future[list[Done]]) -> list[Done]:
@@ -98,7 +98,7 @@ class Threads:
         return future.result()
 
     def renew(self) -> None:
-        """Do nothing: threads do not die alone."""
+        """Do nothing, because threads do not die separately."""
 
     def close(self, *, abort: bool = False) -> None:
         """End."""
@@ -126,7 +126,7 @@ class Processes:
         """Hand out runs."""
         if not hasattr(signal, "pthread_sigmask"):
             return self._submit(tasks)
-        # New processes inherit blocked signals: only this process receives Ctrl-C, and tells them.
+        # New processes inherit blocked signals, so only this process receives Ctrl-C and tells the others.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             return self._submit(tasks)
@@ -134,7 +134,7 @@ class Processes:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def wait(self, futures: Iterable[Future[list[Done]]]) -> list[Future[list[Done]]]:
-        """Return those that are finished."""
+        """Return the finished futures."""
         return list(wait_for(futures, TICK, FIRST_COMPLETED).done)
 
     def result(self, future: Future[list[Done]]) -> list[Done]:
@@ -177,7 +177,7 @@ class Processes:
 
 
 class _Asked(Cancel):
-    """A request to stop, from the parent process or by its death."""
+    """A request to stop, from the parent process or because of its death."""
 
     def __init__(self, stop: Event) -> None:
         super().__init__()
@@ -195,7 +195,7 @@ _busy = threading.Lock()
 
 
 def _begin(stop: Event) -> None:
-    """Set up a process: one thread for each library, and an exit when the parent is gone."""
+    """Set up a process with one thread per library and an exit when the parent is gone."""
     global _cancel
     os.environ.update(POLARS_MAX_THREADS="1", OMP_NUM_THREADS="1")
     _cancel = _Asked(stop)
@@ -208,7 +208,7 @@ def _end_with_parent() -> None:
         return
     parent.join()
     _cancel.request()
-    # Wait only for a file that is being written.
+    # Wait only for files that are being written.
     _busy.acquire(timeout=10)
     os._exit(1)
 

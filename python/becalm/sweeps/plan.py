@@ -1,4 +1,4 @@
-"""The plan of a sweep: its points and runs, those in the store, and those of this shard."""
+"""The plan of a sweep: points, all runs, stored runs, and runs of this shard."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from becalm.sweeps.task import Shelf, Task
 
 
 class Planned(NamedTuple):
-    """A point: its changes, the resulting scenario, and the key of each of its replications."""
+    """A point: its changes, the resulting scenario, and the keys of its replications."""
 
     changes: Changes
     scenario: Scenario
@@ -31,7 +31,7 @@ class Shard(NamedTuple):
     """Number of calls."""
 
     def has(self, key: str) -> bool:
-        """Whether a run belongs to this shard; this does not change when points are added."""
+        """Whether a run belongs to this shard, which does not change when points are added."""
         return int(key[:8], 16) % self.parts == self.number - 1
 
 
@@ -46,7 +46,7 @@ class Plan:
     found: set[str] = field(default_factory=set)
     """Keys of runs in the store."""
     damaged: dict[str, str] = field(default_factory=dict)
-    """Runs whose files are damaged, and how; they are computed again."""
+    """Runs with damaged files, which are computed again, and the problems."""
     failed: dict[str, str] = field(default_factory=dict)
     """Failed runs, with the reasons."""
     todo: list[Task] = field(default_factory=list)
@@ -56,7 +56,7 @@ class Plan:
 
     @property
     def keys(self) -> list[str]:
-        """The runs, each once."""
+        """The keys of all runs, without duplicates."""
         return list(dict.fromkeys(key for point in self.points for key in point.keys))
 
     def changes(self, key: str) -> Changes:
@@ -64,7 +64,7 @@ class Plan:
         return next(point.changes for point in self.points if key in point.keys)
 
     def failures(self) -> list[PointFailure]:
-        """Return the failed runs by their changes."""
+        """Return the failed runs with their changes."""
         return [
             PointFailure(point.changes, replication, self.failed[key])
             for point in self.points
@@ -89,7 +89,7 @@ def look(
     shard: Shard = WHOLE,
     retry_failed: bool = False,
 ) -> Plan:
-    """Return the plan, after a check of each stored file against its checksum and its name."""
+    """Return the plan, after checking each stored file against its checksum and its name."""
     plan = Plan(points)
     root = str(shelf.root) if isinstance(shelf, Store) else ""
     for point in points:
@@ -117,7 +117,7 @@ def shard_of(text: str | None, environment: Mapping[str, str] = os.environ) -> S
     """Return the shard given as `K/N`, or else by the variables of a SLURM array.
 
     Raises:
-        BecalmError: not K/N with K from 1 to N.
+        BecalmError: the text is not K/N with K from 1 to N.
 
     """
     if text is None:
@@ -129,7 +129,7 @@ def shard_of(text: str | None, environment: Mapping[str, str] = os.environ) -> S
 
 
 def _of_slurm(environment: Mapping[str, str]) -> Shard:
-    """Return the shard of a SLURM task; tasks of an array are numbered from a smallest number, in steps."""
+    """Return the shard of a SLURM task. Task numbers of an array start at a minimum and have a step size."""
     try:
         mine, count = (int(environment[f"SLURM_ARRAY_TASK_{name}"]) for name in ("ID", "COUNT"))
         first = int(environment.get("SLURM_ARRAY_TASK_MIN", "0"))
@@ -139,7 +139,7 @@ def _of_slurm(environment: Mapping[str, str]) -> Shard:
     number = (mine - first) // max(step, 1) + 1
     if not 1 <= number <= count:
         raise BecalmError(
-            f"SLURM_ARRAY_TASK_ID = {mine}: not among {count} tasks from {first} on; use --shard"
+            f"SLURM_ARRAY_TASK_ID = {mine}: not one of the {count} tasks from {first}; use --shard"
         )
     return Shard(number, count)
 

@@ -1,4 +1,4 @@
-"""Points drawn from ranges: Sobol' sequences, which fill them evenly, or independent ones."""
+"""Random points from ranges: Sobol' sequences, which fill the ranges evenly, or independent points."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from becalm.errors import BecalmError
 from becalm.sweeps.changes import Changes
 
 METHODS = ("sobol", "uniform")
-"""How points are drawn."""
+"""Sampling methods."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """Values of one key."""
+    """The range of one key."""
 
     kind: str
     """`int`, `float` or `choice`."""
     values: tuple[Any, ...]
-    """Both ends, which belong to the range; or the choices."""
+    """Both ends, inclusive, or the choices."""
     log: bool = False
-    """Whether equal factors are equally likely, rather than equal differences."""
+    """Whether the distribution is log-uniform instead of uniform."""
     unit: str = ""
     """Unit after the number in a scenario."""
 
@@ -32,7 +32,7 @@ class Range:
             return self.values[int(share * len(self.values))]
         low, high = self.values
         if self.kind == "int":
-            # Each number has its own part of the range, including the ends.
+            # Each number, including the ends, has its own part of the range.
             low, high = low - 0.5, high + 0.5
         value = low * (high / low) ** share if self.log else low + (high - low) * share
         if self.kind == "int":
@@ -40,7 +40,7 @@ class Range:
         return self.written(value)
 
     def written(self, value: Any) -> Any:  # noqa: ANN401
-        """Return a value as it is written in a scenario."""
+        """Return a value as written in a scenario."""
         if not self.unit:
             return value
         return f"{value:.6g} {self.unit}" if self.kind == "float" else f"{value} {self.unit}"
@@ -48,7 +48,7 @@ class Range:
 
 @dataclass(frozen=True)
 class RandomPoints:
-    """A number of points drawn from ranges; the same ones for the same seed."""
+    """Random points from ranges. The same seed always returns the same points."""
 
     points: int
     seed: int
@@ -83,6 +83,6 @@ class RandomPoints:
             problem = "random: Sobol' sequences need SciPy"
             raise BecalmError(f'{problem}: pip install "becalm[tune]", or method = "uniform"') from error
         sampler = qmc.Sobol(len(self.ranges), rng=self.seed)
-        # The sequence is balanced at powers of two; a longer sample begins like a shorter one.
+        # The sequence is balanced at powers of two. A longer sample starts with the points of a shorter one.
         drawn: list[list[float]] = sampler.random_base2(math.ceil(math.log2(max(self.points, 2)))).tolist()
         return drawn[: self.points]

@@ -11,7 +11,7 @@ from becalm.sweeps.random import METHODS, RandomPoints, Range
 
 FORMS = '{ int = [1, 64] }, { float = [0.1, 0.9], log = true, unit = "us" } or { choice = ["a", "b"] }'
 _LARGEST = 2**1000
-"""Bound of the ends of ranges, so that their differences are finite, too."""
+"""Bound on the ends of ranges, so that their differences are also finite."""
 _KINDS = ("int", "float", "choice")
 
 _End = Annotated[float, Field(lt=_LARGEST, gt=-_LARGEST)]
@@ -43,13 +43,13 @@ class OneRange(Part):
         if sum(each is not None for each in (self.whole, self.real, self.choice)) != 1:
             raise wrong("must be one range", FORMS)
         if ends and ends[0] > ends[1]:
-            raise wrong("begins above its end")
+            raise wrong("starts above its end")
         if ends and self.log and ends[0] <= 0:
-            raise wrong("must begin above 0 if log = true")
+            raise wrong("must start above 0 if log = true")
         return self
 
     def range(self) -> Range:
-        """Return the range from which values are drawn."""
+        """Return the range to draw values from."""
         each = {"int": self.whole, "float": self.real, "choice": self.choice}
         ((kind, values),) = ((kind, values) for kind, values in each.items() if values is not None)
         return Range(kind, tuple(values), self.log, self.unit)
@@ -62,11 +62,11 @@ def _flat(table: object) -> object:
 
 
 Ranges = Annotated[dict[str, OneRange], BeforeValidator(_flat)]
-"""Ranges by dotted key, whether the key is quoted or not."""
+"""Ranges by dotted key, quoted or not."""
 
 
 class Drawn(Part):
-    """The table `random` of a sweep: its other keys are those to draw values for."""
+    """The table `random` of a sweep, whose additional keys are the keys to draw values for."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, OneRange]
@@ -87,6 +87,6 @@ class Drawn(Part):
         return self
 
     def drawn(self) -> RandomPoints:
-        """Return the points that it describes."""
+        """Return the random points."""
         ranges = {key: each.range() for key, each in self.__pydantic_extra__.items()}
         return RandomPoints(self.points, self.seed, self.method, ranges)

@@ -1,4 +1,4 @@
-"""The loop of a sweep: hands runs to an engine, collects outcomes, and survives the death of workers."""
+"""The loop of a sweep: submits runs to an engine, collects outcomes, and survives the death of workers."""
 
 from __future__ import annotations
 
@@ -11,22 +11,21 @@ from becalm.sweeps.engines import Engine, WorkersDied
 from becalm.sweeps.task import Done, Shelf, Task, give_up
 
 TRIES = 3
-"""Process deaths during a run after which it counts as failed."""
+"""Number of process deaths after which a run counts as failed."""
 AHEAD = 2
-"""Batches handed out per worker, so that no worker waits for the next one."""
+"""Number of submitted batches per worker, so that no worker has to wait for the next one."""
 BATCH = 0.5
-"""Seconds of work to hand out at once if runs are short."""
+"""Seconds of work per batch if runs are short."""
 SHORT = 0.05
-"""Runs below this many seconds are handed out in batches."""
+"""Duration in s below which runs are submitted in batches."""
 
 
 def drive(
     tasks: Sequence[Task], engine: Engine, shelf: Shelf, on_done: Callable[[Done], object] = lambda _: None
 ) -> None:
-    """Compute runs; each is passed to `on_done` once, in the caller's thread.
+    """Compute runs, and call `on_done` once for each in the caller's thread.
 
-    Any error other than a run that cannot continue, such as a full disk, reaches the caller, who closes the
-    engine.
+    Errors other than failed runs, such as a full disk, are raised in the caller, which closes the engine.
     """
     _Loop(tasks, engine, shelf, on_done).go()
 
@@ -34,7 +33,7 @@ def drive(
 def run_tasks(
     tasks: Sequence[Task], engine: Engine, shelf: Shelf, on_done: Callable[[Done], object] = lambda _: None
 ) -> None:
-    """Compute runs as `drive` does, and close the engine at the end in any case."""
+    """Compute runs like `drive`, and always close the engine at the end."""
     whole = False
     try:
         drive(tasks, engine, shelf, on_done)
@@ -71,7 +70,7 @@ class _Loop:
                 self._survive(died)
 
     def _hand_out(self) -> None:
-        """Hand out suspects one by one, to find the run whose processes die."""
+        """Submit suspect runs one by one, to find the run that kills its process."""
         if self.suspects:
             if not self.flying:
                 self._submit([self.suspects.popleft()])
@@ -81,7 +80,7 @@ class _Loop:
             self._submit([self.waiting.popleft() for _ in range(min(size, len(self.waiting)))])
 
     def _batch(self) -> int:
-        """Return how many runs to hand out at once, by how long the last ones took."""
+        """Return the number of runs per batch, from the durations of the last runs."""
         if len(self.walls) < self.engine.width:
             return 1
         mean = sum(self.walls) / len(self.walls)
@@ -99,7 +98,7 @@ class _Loop:
         self.on_done(done)
 
     def _survive(self, died: list[Task]) -> None:
-        """Take back runs that were handed out, except those that are in the store."""
+        """Take back submitted runs, except those that are in the store."""
         died += [task for tasks in self.flying.values() for task in tasks]
         self.flying.clear()
         self.engine.renew()
@@ -109,7 +108,7 @@ class _Loop:
             if self.shelf.has(task.key, task.keep):
                 self._finish(Done(task.key, True, 0.0, 0, 0, None))
             elif alone and self.tries[task.key] >= TRIES:
-                problem = f"its process died {TRIES} times; is there too little memory?"
+                problem = f"its process died {TRIES} times, possibly for lack of memory"
                 self._finish(give_up(task, self.shelf, problem))
             else:
                 self.suspects.append(task)

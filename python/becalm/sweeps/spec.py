@@ -35,12 +35,12 @@ from becalm.sweeps.ranges import Drawn
 STORE = Path("results/store")
 """Default store."""
 MOST = 1_000_000
-"""Maximum number of points of a sweep: more are a mistake."""
+"""Maximum number of points of a sweep. More are considered a mistake."""
 
 
 @dataclass(frozen=True)
 class Spec:
-    """A sweep that was read from a file."""
+    """A sweep read from a file."""
 
     file: str
     base: Scenario
@@ -49,20 +49,20 @@ class Spec:
     common: Changes
     """Changes of all points."""
     grid: dict[str, list[Any]]
-    """Values by key, of which every combination is a point."""
+    """Values by key. Every combination is a point."""
     zip: dict[str, list[Any]]
-    """Values by key, side by side."""
+    """Values by key, taken side by side."""
     listed: list[Changes]
-    """Points one by one."""
+    """Points listed one by one."""
     random: RandomPoints | None
-    """Points drawn from ranges."""
+    """Random points from ranges."""
     seeds: int
     counted: bool
-    """Whether [seeds] gives their number."""
+    """Whether [seeds] sets their number."""
     first_seed: int | None
 
     def changes(self) -> list[Changes]:
-        """Return the changes of every point: those of the list outermost, those of the grid innermost."""
+        """Return the changes of every point. The list changes slowest, and the grid fastest."""
         side_by_side = [
             dict(zip(self.zip, values, strict=True)) for values in zip(*self.zip.values(), strict=True)
         ]
@@ -77,14 +77,14 @@ class Spec:
         ]
 
     def points(self, keep: str | None = None) -> list[Planned]:
-        """Return all points, checked; none of them has run.
+        """Return all points, checked but not run.
 
         Args:
-            keep: replaces what the file says. Unless all is kept, links are followed only if the scenario
-                names them.
+            keep: overrides the file's setting. Unless all is kept, series cover only links that the scenario
+                names.
 
         Raises:
-            ScenarioError: with the mistakes of all points, each with its changes.
+            ScenarioError: points are invalid; the error lists the mistakes of all points with their changes.
 
         """
         changes = self.changes()
@@ -112,7 +112,7 @@ class Spec:
 
 
 _TOLD = 20
-"""Maximum number of points whose errors are listed; the others usually have the same ones."""
+"""Maximum number of points whose errors are listed. Others usually have the same errors."""
 
 
 _VALUES = 'a list of values, such as ["4 packets", "8 packets"]'
@@ -149,16 +149,16 @@ class _Sweep(Part):
     def _same_length(cls, lists: dict[str, list[Any]]) -> dict[str, list[Any]]:
         if len({len(values) for values in lists.values()}) > 1:
             lengths = ", ".join(f"{key}: {len(values)}" for key, values in lists.items())
-            raise wrong(f"lists side by side must be of the same length: {lengths}")
+            raise wrong(f"lists in [zip] must have the same length: {lengths}")
         return lists
 
 
 def read_spec(path: str | PathLike[str], schemes: tuple[Provided, ...] = ()) -> Spec:
-    """Read the file of a sweep, whose scenario uses these user-defined schemes.
+    """Read the file of a sweep, with the user-defined schemes of its scenario.
 
     Raises:
-        FileNotFoundError: no such file, or no such scenario.
-        ScenarioError: with all mistakes at once.
+        FileNotFoundError: the file or the scenario does not exist.
+        ScenarioError: the file is invalid; the error lists all mistakes.
 
     """
     path = Path(path)
@@ -193,7 +193,7 @@ def _check_whole(spec: Spec, mistakes: Mistakes) -> None:
     for (name, keys), (other, others) in itertools.combinations_with_replacement(parts.items(), 2):
         pairs: Iterable[tuple[str, str]] = itertools.product(keys, others)
         if name == other == "list":
-            # Each point has its own changes.
+            # Listed points have their own changes.
             pairs = itertools.chain.from_iterable(itertools.product(each, each) for each in spec.listed)
         for key, another in pairs:
             problem = _overlap(name, key, other, another)
@@ -212,9 +212,9 @@ def _check_whole(spec: Spec, mistakes: Mistakes) -> None:
 
 
 def _overlap(name: str, key: str, other: str, another: str) -> str | None:
-    """Return the problem of two keys that are the same, or of which one is a part of the other."""
+    """Return the problem if two keys are the same, or if one contains the other."""
     if name == "set" and (key == another or another.startswith(f"{key}.")):
-        # Values common to all points are set before those that differ.
+        # Values for all points are set before values that differ between points.
         return None
     if name == other and key >= another:
         return None
@@ -226,7 +226,7 @@ def _overlap(name: str, key: str, other: str, another: str) -> str | None:
 
 
 def _check_seeds(spec: Spec, name: str, key: str, mistakes: Mistakes) -> None:
-    """Note a change that [seeds] also makes."""
+    """Report a change that [seeds] also sets."""
     for setting, given, made in (
         ("run.seed", spec.first_seed is not None, "first"),
         ("run.replications", spec.counted, "count"),

@@ -1,4 +1,4 @@
-"""Results of a sweep: its points, and their tables put together."""
+"""Results of a sweep: its points and their combined tables."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class Point:
-    """One point of a sweep; its tables are read when they are needed."""
+    """One point of a sweep, whose tables are read on demand."""
 
     def __init__(self, planned: Planned, shelf: Shelf) -> None:
         self.changes: Changes = planned.changes
-        """Changed values, by dotted key."""
+        """Changed values by dotted key."""
         self.scenario: Scenario = planned.scenario
         """The changed scenario."""
         self._keys = planned.keys
@@ -39,7 +39,7 @@ class Point:
 
 
 class SweepResults(Tables, Sequence[Point]):
-    """The points of a sweep, in the order of the grid, and their tables put together."""
+    """The points of a sweep, in the order of the grid, and their combined tables."""
 
     def __init__(self, points: list[Point]) -> None:
         self.points = points
@@ -51,18 +51,18 @@ class SweepResults(Tables, Sequence[Point]):
 
     @property
     def keys(self) -> list[str]:
-        """The keys that some point changes, in their order."""
+        """The keys that any point changes, in order."""
         return list(dict.fromkeys(key for point in self.points for key in point.changes))
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return one table of all points, preceded by a column for each key of the grid.
+        """Return one table of all points, with a leading column for each key of the grid.
 
         A choice such as `{"fimd": {}}` is shown by its name. A key that is also a column of the table is
-        called `scenario.<key>`.
+        named `scenario.<key>`.
 
         Raises:
             ResultsError: the scenario does not request this table.
-            KeyError: no such table.
+            KeyError: no table has this name.
 
         """
         import polars as pl
@@ -78,17 +78,17 @@ class SweepResults(Tables, Sequence[Point]):
     def plot(self, column: str = "share", *, table: str = "groups", x: str | None = None) -> Figure:
         """Draw a column of a table over a key of the grid.
 
-        There is one curve for each group, or other subject of the table's rows: the mean over the
-        replications with its 95% interval. Quantities such as `16 KiB` are on an axis of numbers; a second
-        key has a panel for each of its values.
+        Each group, or other subject of the table's rows, has a curve of the mean over the replications with
+        its 95% interval. Quantities such as `16 KiB` are on a numeric axis. Each value of a second key has
+        its own panel.
 
         Args:
-            column: what to draw.
-            table: the table that has it.
-            x: a key of the grid; the first that changes if not given.
+            column: the column to draw.
+            table: the column's table.
+            x: a key of the grid; default: the first key that changes.
 
         Raises:
-            ValueError: no such column or key.
+            ValueError: the column or key does not exist.
 
         """
         from becalm.plot.sweep import draw_sweep
@@ -96,12 +96,12 @@ class SweepResults(Tables, Sequence[Point]):
         made = self.table(table)
         names = {key: f"scenario.{key}" if f"scenario.{key}" in made.columns else key for key in self.keys}
         if x is not None and x not in names:
-            raise ValueError(f"x = {x}: no key of the sweep; valid: {', '.join(names)}")
+            raise ValueError(f"x = {x}: not a key of the sweep; valid: {', '.join(names)}")
         unit = self.units.get(table, {}).get(column, "")
         return draw_sweep(made, list(names.values()), column, x=None if x is None else names[x], unit=unit)
 
     def _repr_html_(self) -> str:
-        """Return the groups of all points, as notebooks show them."""
+        """Return the groups of all points as HTML for notebooks."""
         import polars as pl
 
         if not self.points:
@@ -132,7 +132,7 @@ class SweepResults(Tables, Sequence[Point]):
 
 
 def joined(scenario: Scenario, parts: Sequence[Results]) -> Results:
-    """Return the replications of a point as one."""
+    """Combine the replications of a point."""
     import polars as pl
 
     tables = {

@@ -1,6 +1,6 @@
-"""One run of a sweep: the task, its outcome, and the work itself.
+"""One run of a sweep: the task, its outcome, and the computation.
 
-Both are small. Tables never travel between processes or machines: they go to the store.
+Tasks and outcomes are small. Tables are never sent between processes or machines, but go to the store.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ class Task(NamedTuple):
     name: str
     """Name of the scenario."""
     replication: int
-    """Number of the replication, from 0."""
+    """Number of the replication, starting at 0."""
     store: str
     """Folder of the store; empty for none."""
     keep: str
-    """How much to keep of it."""
+    """Tables to keep."""
     model: str = core_model
-    """The required model."""
+    """Hash of the required model."""
     schemes: tuple[Provided, ...] = ()
     """User-defined schemes that the scenario names."""
 
@@ -47,20 +47,20 @@ class Done(NamedTuple):
 
     key: str
     found: bool
-    """Whether another process had finished it in the meantime."""
+    """Whether another process finished the run first."""
     wall: float
-    """Seconds it took."""
+    """Wall-clock seconds."""
     events: int
     packet_hops: int
     error: str | None
-    """The reason of its failure; None if it is in the store."""
+    """The reason for its failure; None if it is in the store."""
 
 
 class Shelf(Protocol):
-    """Where runs go: a store, or memory."""
+    """The destination of runs: a store, or memory."""
 
     def has(self, key: str, keep: str) -> bool:
-        """Whether a run is there with at least this much kept."""
+        """Whether a run is present, with at least the tables of `keep`."""
 
     def get(self, key: str) -> Results:
         """Return a run."""
@@ -72,18 +72,18 @@ class Shelf(Protocol):
         """Record the failure of a run."""
 
     def failure(self, key: str) -> dict[str, Any] | None:
-        """Return the reason of a run's failure."""
+        """Return the reason for a run's failure."""
 
 
 class Memory:
-    """Runs that are kept only in memory."""
+    """Runs kept only in memory."""
 
     def __init__(self) -> None:
         self._results: dict[str, Results] = {}
         self._lock = threading.Lock()
 
     def has(self, key: str, keep: str) -> bool:  # noqa: ARG002
-        """Whether a run is there; all of it is kept."""
+        """Whether a run is present. All of its tables are kept."""
         return key in self._results
 
     def get(self, key: str) -> Results:
@@ -97,20 +97,20 @@ class Memory:
         return True
 
     def fail(self, key: str, failure: dict[str, Any]) -> None:
-        """Discard the reason of a failure: the caller receives it."""
+        """Discard the reason for a failure, since the caller receives it."""
 
     def failure(self, key: str) -> dict[str, Any] | None:  # noqa: ARG002
-        """Return None: earlier calls are not recorded."""
+        """Return None, because earlier calls are not recorded."""
         return None
 
 
 def compute(
     task: Task, shelf: Shelf, cancel: Cancel, report: Callable[[Progress], object] = lambda _: None
 ) -> Done:
-    """Compute a run and put it into the store, unless it is there.
+    """Compute a run and add it to the store, unless it is already there.
 
     Raises:
-        BecalmError: this program has another model than the one that requests the run.
+        BecalmError: this program and the program that requests the run have different models.
         Cancelled: `cancel` requested it.
 
     """
@@ -134,13 +134,13 @@ def compute(
 
 
 def compute_all(tasks: list[Task], cancel: Cancel) -> list[Done]:
-    """Compute several runs one after the other, all for the same store."""
+    """Compute several runs for the same store sequentially."""
     store = Store(tasks[0].store)
     return [compute(task, store, cancel) for task in tasks]
 
 
 def give_up(task: Task, shelf: Shelf, problem: str) -> Done:
-    """Record that a run is not repeated."""
+    """Record that a run is given up."""
     shelf.fail(task.key, {"kind": "WorkerDied", "text": problem, "scenario": task.name})
     return Done(task.key, False, 0.0, 0, 0, problem)
 

@@ -1,20 +1,21 @@
-"""Closed forms to compare simulations with: queueing theory, fixed points of schemes. Runs no simulation.
+"""Closed forms to compare simulations with: queueing theory and fixed points of schemes.
 
     path = theory.ClosedNetwork(service=(2, 5, 3, 4), delay=63.5)
-    path.knee                                      # the window at which the queues begin: 15.5
+    path.knee                                      # the window at which queues begin: 15.5
     solution = theory.mean_value_analysis(path, 40)
     solution.throughput, solution.response         # for windows 1 to 40
 
     theory.Dcqcn(flows=2).queue()                  # packets at the fixed point of DCQCN: 20.15
     theory.Dctcp(2, product=83.3, threshold=40)    # the sawtooth of DCTCP
     theory.PatchedTimely(10).round_trip            # seconds at the fixed point of patched TIMELY: 112.5e-6
-    theory.Swift(base=15e-6).target(0.5)           # seconds that Swift aims at with half a packet under way
+    theory.Swift(base=15e-6).target(0.5)           # Swift's target in seconds for half a packet in flight
     theory.Hpcc(16, product=162_500).utilization   # with 16 flows: 0.958
 
-`network` defines closed networks; `mva` solves them for exponential service, `bounds` has limits for any
-other; `queues` has the single server; `paths` flows and packets on several equal paths; `sharing` rates
-if switches serve their ports in turn, and max-min fair ones; `measures` power, efficiency, fairness and
-the time to converge; `dcqcn`, `dctcp`, `timely`, `swift` and `hpcc` the laws of these schemes.
+`network` defines closed networks, `mva` solves them for exponential service, and `bounds` limits them for
+other service. `queues` covers the single server, `paths` covers flows and packets on several equal paths, and
+`sharing` computes rates for round-robin ports and max-min fair rates. `measures` computes power, efficiency,
+fairness and the time to converge. `dcqcn`, `dctcp`, `timely`, `swift` and `hpcc` contain the laws of these
+schemes.
 """
 
 from becalm.theory.bounds import Bounds, asymptotic_bounds, balanced_job_bounds, deterministic

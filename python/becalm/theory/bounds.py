@@ -1,4 +1,4 @@
-"""Bounds on the throughput of a closed network that need only the means of its service times."""
+"""Bounds on the throughput of a closed network that require only its mean service times."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Bounds:
-    """Limits of the throughput by window, in packets per unit of time, each of the shape of the windows."""
+    """Limits on the throughput by window, in packets per unit of time, with the shape of the windows."""
 
     lower: Array
     upper: Array
 
 
 def asymptotic_bounds(network: ClosedNetwork, window: Array) -> Bounds:
-    """Return bounds for any service times with these means (Denning and Buzen 1978).
+    """Return bounds for any distribution of service times with the given means (Denning and Buzen 1978).
 
-    At best no packet waits, or the bottleneck is never idle. At worst a packet finds all others before it at
-    every centre.
+    In the best case, no packet waits, or the bottleneck is never idle. In the worst case, a packet finds all
+    others ahead of it at every centre.
     """
     upper = np.minimum(window / network.round_trip, 1 / network.bottleneck)
     queueing = network.round_trip - network.delay
@@ -34,8 +34,8 @@ def asymptotic_bounds(network: ClosedNetwork, window: Array) -> Bounds:
 def balanced_job_bounds(network: ClosedNetwork, window: Array) -> Bounds:
     """Return tighter bounds for exponential service (Zahorjan, Sevcik, Eager and Galler 1982).
 
-    Of all networks with the same round trip and bottleneck, those with identical centres are the best and
-    the worst.
+    Among all networks with the same round trip and bottleneck, networks with identical centres are the best
+    and the worst.
     """
     service = np.asarray(network.service)
     total, mean, longest = service.sum(), service.mean(), network.bottleneck
@@ -47,9 +47,9 @@ def balanced_job_bounds(network: ClosedNetwork, window: Array) -> Bounds:
 
 
 def deterministic(network: ClosedNetwork, window: Array) -> Array:
-    """Return the throughput if all service times are constant: the upper asymptotic bound is reached.
+    """Return the throughput for constant service times, which reaches the upper asymptotic bound.
 
-    Packets that circulate in a fixed order form a timed event graph. Its rate is that of its slowest circuit:
-    a window per round trip, or a packet per service at the bottleneck.
+    Packets that circulate in a fixed order form a timed event graph. Its rate is the rate of its slowest
+    circuit: a window per round trip, or a packet per service at the bottleneck.
     """
     return asymptotic_bounds(network, window).upper

@@ -1,11 +1,12 @@
 """The fixed point of DCQCN: the queue at which cuts and increases of equal flows balance.
 
-Y. Zhu et al., "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016, the fluid model
-and its fixed point, derived again here; the algorithm is that of "Congestion Control for Large-Scale RDMA
-Deployments", SIGCOMM 2015.
+The fluid model and its fixed point, rederived here, are from Y. Zhu et al., "ECN or Delay: Lessons Learnt
+from Analysis of DCQCN and TIMELY", CoNEXT 2016. The algorithm is from "Congestion Control for Large-Scale
+RDMA Deployments", SIGCOMM 2015.
 
-All N flows have the rate R = C / N, in packets per second, and every packet is marked with the same
-probability p. In a time t a flow has a marked packet with the probability 1 - (1 - p)^(R t). So
+All N flows have the rate R = C / N in packets per second, and every packet is marked with the same
+probability p. In a time t, a flow has at least one marked packet with probability 1 - (1 - p)^(R t). This
+leads to
 
     alpha   = 1 - (1 - p)^(K R)                             the estimate of congestion
     notices = (1 - (1 - p)^(tau R)) / tau                   cuts per second
@@ -15,8 +16,8 @@ probability p. In a time t a flow has a marked packet with the probability 1 - (
     R alpha / 2 notices = (target - R) / 2 (timer + counter)
     (target - R) notices = R_AI ((1 - p)^(F T R) timer + (1 - p)^(F B) counter)
 
-The first balances the rate, the second the target. They have one root p, and the ramp of the marking turns it
-into a queue.
+The first of the last two equations balances the rate, the second the target. They have one common root p,
+which the marking ramp maps to a queue.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ class Dcqcn:
     link: float = 5e6
     """C in packets per second."""
     kmin: float = 5.0
-    """Queue in packets up to which none is marked."""
+    """Queue in packets up to which no packet is marked."""
     kmax: float = 200.0
-    """Queue in packets above which each is marked."""
+    """Queue in packets above which every packet is marked."""
     pmax: float = 0.01
     """Probability of a mark at `kmax`."""
     cnp_interval: float = 50e-6
-    """tau in seconds: a flow is notified at most once in it."""
+    """tau in seconds: the minimum time between notifications of a flow."""
     alpha_timer: float = 55e-6
     """K in seconds."""
     increase_timer: float = 55e-6
@@ -54,11 +55,11 @@ class Dcqcn:
 
     def __post_init__(self) -> None:
         if self.flows < 1:
-            raise ValueError(f"flows: {self.flows}; 1 or more")
+            raise ValueError(f"flows: {self.flows}; must be 1 or more")
         if not 0 <= self.kmin < self.kmax:
-            raise ValueError(f"kmin, kmax: {self.kmin}, {self.kmax}; 0 <= kmin < kmax")
+            raise ValueError(f"kmin, kmax: {self.kmin}, {self.kmax}; must satisfy 0 <= kmin < kmax")
         if not 0 < self.pmax <= 1:
-            raise ValueError(f"pmax: {self.pmax}; above 0, up to 1")
+            raise ValueError(f"pmax: {self.pmax}; must be above 0 and at most 1")
         others = (
             "link",
             "cnp_interval",
@@ -69,7 +70,7 @@ class Dcqcn:
         )
         for name in others:
             if getattr(self, name) <= 0:
-                raise ValueError(f"{name}: {getattr(self, name)}; it must be positive")
+                raise ValueError(f"{name}: {getattr(self, name)}; must be positive")
 
     @property
     def rate(self) -> float:
@@ -90,23 +91,23 @@ class Dcqcn:
     def small_marking(self) -> float:
         """Return the approximation of `marking` for small probabilities: a cube root.
 
-        (R_AI / (K C^2) N^2 (1 / B + N / (T C))^2)^(1/3). It lies 18% to 30% above the exact root for 2 to 10
-        flows with the default parameters, and more for more flows.
+        (R_AI / (K C^2) N^2 (1 / B + N / (T C))^2)^(1/3). With the default parameters, it exceeds the exact
+        root by 18% to 30% for 2 to 10 flows, and by more for more flows.
         """
         events = 1 / self.byte_counter + self.flows / (self.increase_timer * self.link)
         step = self.additive_increase * (self.flows / self.link) ** 2 / self.alpha_timer
         return float((step * events**2) ** (1 / 3))
 
     def queue(self, marking: float | None = None) -> float:
-        """Return the queue in packets at a probability of marks; default: that of the fixed point.
+        """Return the queue in packets for a marking probability; default: at the fixed point.
 
-        Above `pmax` the ramp has no such queue: it is infinite, and the real one stands at `kmax`.
+        Above `pmax`, the ramp has no such queue. The result is infinite, and the real queue stays at `kmax`.
         """
         p = self.marking() if marking is None else marking
         return self.kmin + p / self.pmax * (self.kmax - self.kmin) if p <= self.pmax else math.inf
 
     def _excess(self, p: float) -> float:
-        """Return by how much cuts of the target exceed its growth, in packets per second squared."""
+        """Return the cuts of the target minus its growth, in packets per second squared."""
         rate = self.rate
         notices = _hit(p, self.cnp_interval * rate) / self.cnp_interval
         timer = rate * p * _recurrence(p, self.increase_timer * rate)
@@ -118,12 +119,12 @@ class Dcqcn:
 
 
 def _miss(p: float, packets: float) -> float:
-    """Return the probability that none of this many packets is marked."""
+    """Return the probability that none of `packets` packets is marked."""
     return math.exp(packets * math.log1p(-p))
 
 
 def _hit(p: float, packets: float) -> float:
-    """Return the probability that one of this many packets is marked, exact for small ones."""
+    """Return the probability that any of `packets` packets is marked, accurate for small probabilities."""
     return -math.expm1(packets * math.log1p(-p))
 
 

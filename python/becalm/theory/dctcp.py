@@ -1,7 +1,8 @@
 """The sawtooth of DCTCP: queue, window and estimate of synchronized flows at one bottleneck.
 
-M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, sections 3.3 and 3.4, in packets. All N flows
-grow by a packet per round trip until the queue is above the threshold K, and then cut their windows together:
+From M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, sections 3.3 and 3.4, in packets. The
+windows of all N flows grow by a packet per round trip until the queue exceeds the threshold K, and then
+shrink together:
 
     W*    = (C RTT + K) / N                       the window at which the queue reaches K
     alpha : alpha^2 (1 - alpha / 4) = (2 W* + 1) / (W* + 1)^2, about 2 / W*
@@ -17,24 +18,26 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Dctcp:
-    """Flows with DCTCP at one bottleneck; queues and windows in packets."""
+    """Flows with DCTCP at one bottleneck, with queues and windows in packets."""
 
     flows: int
     """N."""
     product: float
     """C RTT: packets that the link sends in a round trip without a queue."""
     threshold: float
-    """K: with more packets in the queue, every packet is marked."""
+    """K: if the queue has more packets, every packet is marked."""
 
     def __post_init__(self) -> None:
         if self.flows < 1:
-            raise ValueError(f"flows: {self.flows}; 1 or more")
+            raise ValueError(f"flows: {self.flows}; must be 1 or more")
         if self.product <= 0 or self.threshold < 0:
-            raise ValueError(f"product, threshold: {self.product}, {self.threshold}; positive, and 0 or more")
+            raise ValueError(
+                f"product, threshold: {self.product}, {self.threshold}; must be positive, and 0 or more"
+            )
 
     @property
     def window(self) -> float:
-        """W*: window of a flow when the queue reaches the threshold."""
+        """W*: a flow's window when the queue reaches the threshold."""
         return (self.product + self.threshold) / self.flows
 
     @property
@@ -49,32 +52,32 @@ class Dctcp:
 
     @property
     def amplitude(self) -> float:
-        """Difference of the largest and the smallest queue, for large windows: sqrt(2 N (C RTT + K)) / 2."""
+        """Difference between the largest and smallest queue, for large windows: sqrt(2 N (C RTT + K)) / 2."""
         return math.sqrt(2 * self.flows * (self.product + self.threshold)) / 2
 
     @property
     def smallest_queue(self) -> float:
-        """Smallest queue; below 0, the link runs empty."""
+        """Smallest queue. If it is below 0, the link runs empty."""
         return self.largest_queue - self.amplitude
 
     @property
     def lost(self) -> float:
-        """Share of the link that stays unused: the part of the sawtooth below a queue of 0."""
+        """Unused share of the link: the part of the sawtooth below a queue of 0."""
         return max(0.0, -self.smallest_queue) ** 2 / (2 * self.amplitude * self.product)
 
     @property
     def period(self) -> float:
-        """Round trips between two cuts: a window grows by one packet in each."""
+        """Round trips between two cuts. A window grows by one packet in each."""
         return self.amplitude / self.flows
 
     @property
     def least_threshold(self) -> float:
-        """Threshold from which the queue never runs empty, whatever the number of flows: C RTT / 7."""
+        """Smallest threshold at which the queue never runs empty, for any number of flows: C RTT / 7."""
         return self.product / 7
 
     @property
     def largest_gain(self) -> float:
-        """Weight g of a window in alpha up to which alpha averages over at least a period."""
+        """Largest weight g of a window in alpha for which alpha averages over at least a period."""
         return 1.386 / math.sqrt(2 * (self.product + self.threshold))
 
     @property

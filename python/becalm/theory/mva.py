@@ -1,6 +1,7 @@
 """Exact mean-value analysis of a closed network with exponential service.
 
-M. Reiser and S. S. Lavenberg, "Mean-value analysis of closed multichain queuing networks", J. ACM 27, 1980.
+From M. Reiser and S. S. Lavenberg, "Mean-value analysis of closed multichain queuing networks", J. ACM 27,
+1980.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Solution:
-    """Means in the steady state for windows 1 to W; times in the unit of the network's service times."""
+    """Means in the steady state for windows 1 to W, with times in the unit of the network's service times."""
 
     window: Array
     """Packets in the network, shape (W,)."""
@@ -32,15 +33,16 @@ class Solution:
 def mean_value_analysis(network: ClosedNetwork, windows: int) -> Solution:
     """Solve a network for all windows from 1 to `windows`.
 
-    Exact if service is exponential, first come, first served, and drawn again at each centre (a
-    product-form network): a packet that arrives finds what an observer would with one packet less.
+    The solution is exact for exponential, first-come-first-served service with independent times at each
+    centre (a product-form network). An arriving packet then sees what an observer would see with one packet
+    fewer.
 
     Raises:
-        ValueError: fewer than one window.
+        ValueError: `windows` is below 1.
 
     """
     if windows < 1:
-        raise ValueError(f"windows: {windows}; at least 1")
+        raise ValueError(f"windows: {windows}; must be at least 1")
     service = np.asarray(network.service, dtype=np.float64)
     queue = np.zeros((windows + 1, len(service)))
     throughput, response = np.zeros(windows), np.zeros(windows)

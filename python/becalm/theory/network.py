@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ClosedNetwork:
-    """Centres that every packet visits once per round trip; a window's worth of packets circulates for ever.
+    """Centres that every packet visits once per round trip. A window of packets circulates forever.
 
-    All times share one unit, whatever it is.
+    All times have the same, arbitrary unit.
 
     Raises:
-        ValueError: no service time, one that is not positive and finite, or a negative delay.
+        ValueError: there is no service time, one is not positive and finite, or the delay is negative.
 
     """
 
     service: tuple[float, ...]
-    """Mean service time at each queueing centre: one server, first come, first served."""
+    """Mean service time at each queueing centre, which has one server, first come, first served."""
     delay: float = 0.0
     """Time at delay centres, where packets never wait for each other."""
 
@@ -29,7 +29,7 @@ class ClosedNetwork:
         if wrong:
             raise ValueError(f"service: {wrong}; every service time must be positive and finite")
         if not 0 <= self.delay < math.inf:
-            raise ValueError(f"delay: {self.delay}; it must be finite and not negative")
+            raise ValueError(f"delay: {self.delay}; must be finite and not negative")
 
     @property
     def bottleneck(self) -> float:
@@ -38,13 +38,14 @@ class ClosedNetwork:
 
     @property
     def round_trip(self) -> float:
-        """Time of a round trip without waiting."""
+        """Round-trip time without waiting."""
         return math.fsum(self.service) + self.delay
 
     @property
     def knee(self) -> float:
         """The window at which the asymptotes of the throughput meet, in packets.
 
-        The round trip divided by the longest service time just keeps the bottleneck busy (Kleinrock 1979).
+        A window of the round trip divided by the longest service time just keeps the bottleneck busy
+        (Kleinrock 1979).
         """
         return self.round_trip / self.bottleneck

@@ -1,8 +1,8 @@
 """Priority-based flow control (IEEE 802.1Qbb) in closed form: headroom, thresholds, a link that runs dry.
 
-Sources: Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments" (DCQCN), SIGCOMM 2015, section
-4, for the thresholds; the sum of the headroom is the usual one of switch makers. Bytes and bytes per second
-throughout, unless a name says otherwise.
+The thresholds are from Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments" (DCQCN), SIGCOMM
+2015, section 4. The headroom is the usual sum of switch vendors. Units are bytes and bytes per second unless
+a name states otherwise.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ import math
 from dataclasses import dataclass
 
 PAUSE_FRAME = 84
-"""Bytes of a pause frame on the wire, including its preamble and the gap between frames."""
+"""Size of a pause frame on the wire in bytes, including its preamble and the interframe gap."""
 QUANTUM = 64
-"""Bytes on the link in a quantum, the unit of pauses: 512 bits."""
+"""Size in bytes of a quantum, the unit of pauses: 512 bits."""
 RESPONSES = {0.1: 1, 1: 2, 10: 67, 25: 80, 40: 118, 50: 147, 100: 394, 200: 453, 400: 905, 800: 905}
-"""Longest response of a sender to a pause in quanta, by its rate in Gb/s (IEEE 802.3, 31B.3.7)."""
+"""Longest response time of a sender to a pause, in quanta, by rate in Gb/s (IEEE 802.3, 31B.3.7)."""
 ROCE_HEADER = 82
-"""Bytes of a RoCEv2 packet without its payload: Ethernet, IP, UDP, BTH, both checksums, preamble, gap."""
+"""Size of a RoCEv2 packet without payload, in bytes: Ethernet, IP, UDP, BTH, checksums, preamble, gap."""
 LIGHT = 5e-9
-"""Seconds for a metre of cable."""
+"""Propagation delay in seconds per metre of cable."""
 CLASSES = 8
 """Number of traffic classes that PFC distinguishes."""
 ROUNDING = 1e-9
-"""Fraction of a packet by which a number of packets may be off."""
+"""Tolerance of a number of packets, as a fraction of a packet."""
 
 
 def response_bytes(rate: float) -> int:
-    """Return the bytes on the link until a sender responds; a rate without a row uses the next row."""
+    """Return the bytes on the link until a sender responds. A rate without a row uses the next row."""
     gigabits = 8 * rate / 1e9
     next_rate = min(
         (named for named in RESPONSES if gigabits <= named * (1 + ROUNDING)), default=max(RESPONSES)
@@ -44,17 +44,17 @@ def headroom(
     response: float | None = None,
     forwarding: float = 0.0,
 ) -> float:
-    """Return the bytes that reach a buffer after the crossing of XOFF: 2 MTU + 2 C d + 84 B + C r.
+    """Return the bytes that reach a buffer after it crosses XOFF: 2 MTU + 2 C d + 84 B + C r.
 
-    One packet is the one for which the pause waits, the other the one that the sender has just begun. A
-    buffer that counts a whole packet when its header arrives needs no more: the packet that crosses is on the
-    cable meanwhile. A buffer that counts it when its last byte has arrived needs one packet more.
+    The pause waits for one packet, and the sender has just begun the other. This is enough for a buffer that
+    counts an entire packet when its header arrives, because the crossing packet is then still on the cable. A
+    buffer that counts a packet after its last byte needs space for one more packet.
 
     Args:
         rate: rate of the link, in bytes per second.
         metres: length of the cable.
         mtu: payload of the largest packet.
-        header: bytes of a packet in addition to it.
+        header: additional bytes of a packet.
         response: bytes on the link until the sender responds; default: `response_bytes`.
         forwarding: seconds from a header's arrival until the buffer counts the packet.
 
@@ -70,9 +70,9 @@ class SharedBuffer:
     """The memory of a switch with PFC, after DCQCN, section 4.
 
     Args:
-        size: bytes of memory.
+        size: size of the memory in bytes.
         ports: number of ports.
-        headroom: bytes for each port and class.
+        headroom: headroom per port and class in bytes.
         classes: number of lossless classes.
 
     """
@@ -94,20 +94,20 @@ class SharedBuffer:
 
     @property
     def marking(self) -> float:
-        """Threshold of marking below which static XOFF never comes first: XOFF / n.
+        """Marking threshold below which static XOFF never acts first: XOFF / n.
 
         One input may feed the queues of all n outputs.
         """
         return self.xoff / self.ports
 
     def dynamic_xoff(self, beta: float, used: float) -> float:
-        """XOFF of a port and class as a share of what is free: beta (B - 8 n h - s) / 8."""
+        """XOFF of a port and class as a share of the free memory: beta (B - 8 n h - s) / 8."""
         return beta * (self.shared - used) / self.classes
 
     def dynamic_marking(self, beta: float) -> float:
-        """Threshold of marking below which dynamic XOFF never comes first.
+        """Marking threshold below which dynamic XOFF never acts first.
 
-        It is beta (B - 8 n h) / (8 n (beta + 1)): a single input feeds all n outputs, in each of the classes.
+        It is beta (B - 8 n h) / (8 n (beta + 1)), if a single input feeds all n outputs in each class.
         """
         return beta * self.shared / (self.classes * self.ports * (beta + 1))
 
@@ -115,31 +115,31 @@ class SharedBuffer:
 def utilization(*, xoff: int, xon: int, packet: int, slow: float, fast: float, blind: float) -> float:
     """Return the share of a slow link that one flow fills through a buffer with PFC; 1 unless it runs dry.
 
-    The flow arrives by a fast link and leaves by a slow one, in equal packets that count from the arrival of
-    their headers until their last byte has left. An empty buffer fills until a packet crosses XOFF; packets
-    arrive until the sender obeys; the buffer drains, to XON and further; the next packet arrives a blind time
-    after XON. It never runs dry if the slow link carries at most XON in a blind time.
+    The flow arrives on a fast link and leaves on a slow one, in equal packets that count from the arrival of
+    their headers to the departure of their last bytes. An empty buffer fills until a packet crosses XOFF.
+    Packets arrive until the sender obeys. The buffer then drains past XON, and the next packet arrives a
+    blind time after XON. The buffer never runs dry if the slow link carries at most XON in a blind time.
 
     Args:
         xoff: bytes above which the buffer pauses its sender.
-        xon: bytes down to which it stays paused.
-        packet: bytes of a packet.
+        xon: bytes down to which the sender stays paused.
+        packet: size of a packet in bytes.
         slow: rate of the link that the buffer drains into.
         fast: rate of the link that fills it, above `slow`.
-        blind: seconds from a decision of the buffer until the first header arrives, or fails to arrive, as a
-            result: the delay of the pause, both ways over the cable, and forwarding.
+        blind: seconds from a decision of the buffer until it affects the arrival of headers: the delay of the
+            pause, the cable delay in both directions, and forwarding.
 
     """
     gap, service = packet / fast, packet / slow
     packets = _crossing(xoff // packet, gap / service) + math.ceil(blind / gap - ROUNDING) - 1
-    # They leave back to back from time 0, and XON is reached when `xon` bytes are left.
+    # Packets leave back to back from time 0, and XON is reached when `xon` bytes are left.
     reached = (packets - xon // packet) * service
     busy = packets * service
     return busy / max(busy, reached + blind)
 
 
 def _crossing(room: int, gap: float) -> int:
-    """Return the packets that have arrived when more than `room` are there: one every `gap` services."""
+    """Return the number of arrivals until more than `room` packets are present, one every `gap` services."""
     come = 1
     while come - math.floor((come - 1) * gap) <= room:
         come += 1

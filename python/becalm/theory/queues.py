@@ -1,6 +1,6 @@
-"""The single server with equal service times (M/D/1, nD/D/1) or exponential ones (M/M/1).
+"""The single server with constant (M/D/1, nD/D/1) or exponential service times (M/M/1).
 
-Arrivals are Poisson, or come from sources that send at fixed times.
+Arrivals are Poisson, or from sources that send at fixed times.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import numpy as np
 def at_least(packets: int, utilization: float) -> float:
     """Return the probability of at least `packets`, including the one in service: utilization^packets.
 
-    An arriving packet meets as many as any observer, since Poisson arrivals see time averages.
+    An arriving packet sees the same distribution as any observer, since Poisson arrivals see time averages.
 
     Raises:
-        ValueError: a utilization outside [0, 1), or a negative number of packets.
+        ValueError: the utilization is outside [0, 1), or the number of packets is negative.
 
     """
     _check(utilization)
     if packets < 0:
-        raise ValueError(f"packets: {packets}; 0 or more")
+        raise ValueError(f"packets: {packets}; must be 0 or more")
     return utilization**packets
 
 
@@ -29,7 +29,7 @@ def mm1_response(service: float, utilization: float) -> float:
     """Return the mean time from arrival to departure, in the unit of the mean service time.
 
     Raises:
-        ValueError: a utilization outside [0, 1).
+        ValueError: the utilization is outside [0, 1).
 
     """
     _check(utilization)
@@ -37,20 +37,20 @@ def mm1_response(service: float, utilization: float) -> float:
 
 
 def md1_wait(service: float, utilization: float) -> float:
-    """Return the mean time from arrival to the beginning of service, if all services take the same time.
+    """Return the mean time from arrival to the start of service, for constant service times.
 
-    Pollaczek and Khinchine's formula without variance of the service, s u / (2 (1 - u)): Kleinrock 1975,
-    "Queueing Systems", volume 1, chapter 5.
+    This is the Pollaczek-Khinchine formula without variance of the service, s u / (2 (1 - u)): Kleinrock
+    1975, "Queueing Systems", volume 1, chapter 5.
 
     Args:
-        service: time of a service, in any unit.
+        service: service time, in any unit.
         utilization: share of time in which the server is busy.
 
     Returns:
-        The mean waiting time, in the unit of the service.
+        The mean waiting time, in the unit of the service time.
 
     Raises:
-        ValueError: a utilization outside [0, 1).
+        ValueError: the utilization is outside [0, 1).
 
     """
     _check(utilization)
@@ -58,32 +58,32 @@ def md1_wait(service: float, utilization: float) -> float:
 
 
 def periodic_queue(sources: int, utilization: float) -> float:
-    """Return the mean number of packets that wait if each source sends one packet per period (nD/D/1).
+    """Return the mean number of waiting packets if each source sends one packet per period (nD/D/1).
 
-    All sources have the same period and random phases. No packet waits for long: after a period everything
-    repeats. With the period D in services, more than x services of work are there with probability (Roberts
-    and Virtamo 1991, "The superposition of periodic cell arrival streams in an ATM multiplexer", IEEE
-    Transactions on Communications 39(2))
+    All sources have the same period and random phases. Waits are short, because everything repeats after a
+    period. With a period of D services, the probability of more than x services of work in the system is
+    (Roberts and Virtamo 1991, "The superposition of periodic cell arrival streams in an ATM multiplexer",
+    IEEE Transactions on Communications 39(2))
 
         sum over n > x of binom(N, n) ((n - x)/D)^n (1 - (n - x)/D)^(N - n) (D - N + x)/(D - n + x).
 
-    The integral over x is the mean work; half of the packet in service is left on average.
+    The integral over x is the mean work. On average, half of the packet in service is left.
 
     Args:
         sources: N.
         utilization: N / D.
 
     Raises:
-        ValueError: a utilization outside [0, 1), or no source.
+        ValueError: the utilization is outside [0, 1), or there is no source.
 
     """
     _check(utilization)
     if sources < 1:
-        raise ValueError(f"sources: {sources}; at least 1")
+        raise ValueError(f"sources: {sources}; must be at least 1")
     if utilization == 0:
         return 0.0
     period = sources / utilization
-    # Between whole numbers the terms are polynomials of degree N: quadrature of Gauss and Legendre is exact.
+    # Between integers, the terms are polynomials of degree N, so Gauss-Legendre quadrature is exact.
     nodes, weights = np.polynomial.legendre.leggauss(min(64, sources // 2 + 1))
     places = (nodes + 1) / 2
     work = sum(
@@ -94,7 +94,7 @@ def periodic_queue(sources: int, utilization: float) -> float:
 
 
 def _more_work(work: float, sources: int, period: float) -> float:
-    """Return the probability that more than this many services of work are left."""
+    """Return the probability that more than `work` services of work are left."""
     found = 0.0
     for n in range(math.floor(work) + 1, sources + 1):
         share = (n - work) / period
@@ -114,14 +114,14 @@ def best_utilization(alpha: float = 1.0) -> float:
     Kleinrock 1979, "Power and deterministic rules of thumb".
 
     Raises:
-        ValueError: alpha not positive.
+        ValueError: alpha is not positive.
 
     """
     if alpha <= 0:
-        raise ValueError(f"alpha: {alpha}; it must be positive")
+        raise ValueError(f"alpha: {alpha}; must be positive")
     return alpha / (1 + alpha)
 
 
 def _check(utilization: float) -> None:
     if not 0 <= utilization < 1:
-        raise ValueError(f"utilization: {utilization}; from 0 to below 1")
+        raise ValueError(f"utilization: {utilization}; must be from 0 to below 1")

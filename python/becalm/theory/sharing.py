@@ -1,8 +1,8 @@
-"""Rates of flows that always have something to send, by the rule with which they share links.
+"""Rates of backlogged flows, by the rule for sharing links.
 
 `max_min_rates` is the fair ideal (Bertsekas and Gallager, "Data Networks", 1992, section 6.5.2).
-`port_fair_rates` is what lossless switches do without congestion control: each output serves its inputs in
-turn, whatever the number of flows behind them, and a link that must wait holds back everything on it.
+`port_fair_rates` describes lossless switches without congestion control: each output serves its inputs in
+round-robin order, whatever their numbers of flows, and a link that must wait delays everything on it.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ Array = NDArray[np.float64]
 Path = Sequence[Hashable]
 
 STEPS = 20_000
-"""Maximum number of rounds of the fixed point; a few hundred are usual."""
+"""Maximum number of iterations to the fixed point. A few hundred are usual."""
 CLOSE = 1e-9
-"""Share of the capacity by which limits may still change at the fixed point."""
+"""Largest change of limits at the fixed point, as a share of the capacity."""
 
 
 def max_min_rates(paths: Sequence[Path], capacity: float = 1.0) -> Array:
-    """Return the max-min fair rate of each flow: none can have more without taking from one that has less.
+    """Return the max-min fair rate of each flow. No flow can get more without taking from one that has less.
 
     Args:
-        paths: the links of each flow, by any names.
-        capacity: of every link; the result has the same unit.
+        paths: the links of each flow, with any names.
+        capacity: capacity of every link; the result has the same unit.
 
     Raises:
-        ValueError: a path without links.
+        ValueError: a path has no links.
 
     """
     _check(paths)
@@ -48,17 +48,17 @@ def fair_rates(
     capacities: Array,
     demands: Array | None = None,
 ) -> Array:
-    """Return max-min fair rates of flows that may demand less than they could get, or take several paths.
+    """Return max-min fair rates of flows with limited demands or several paths.
 
     Args:
         flow: the flow of each crossing, from 0.
-        link: the link that it crosses.
-        share: the share of the flow that takes this link.
+        link: the link of each crossing.
+        share: the share of the flow that crosses this link.
         capacities: capacities of the links; the result has the same unit.
-        demands: largest rate that each flow wants; no limit if not given.
+        demands: largest rate of each flow; default: no limit.
 
     Raises:
-        ValueError: a flow without limit that crosses no link.
+        ValueError: an unlimited flow crosses no link.
 
     """
     count = int(flow.max()) + 1 if demands is None else len(demands)
@@ -71,7 +71,7 @@ def fair_rates(
             levels = np.where(crossing > 0, np.maximum(capacities - used, 0.0) / crossing, np.inf)
         level = min(levels.min(), wanted[waiting].min())
         if not np.isfinite(level):
-            raise ValueError("a flow without limit crosses no link")
+            raise ValueError("an unlimited flow must cross at least one link")
         full = levels <= level * (1 + 1e-9)
         held = np.bincount(flow, full[link], count) > 0
         done = waiting & (held | (wanted <= level))
@@ -81,23 +81,24 @@ def fair_rates(
 
 
 def port_fair_rates(paths: Sequence[Path], capacity: float = 1.0) -> Array:
-    """Return the rate of each flow if switches serve their inputs in turn and nothing is dropped.
+    """Return the rate of each flow if switches serve their inputs in round-robin order and drop nothing.
 
-    Three rules, solved as a fixed point:
+    The rates are a fixed point of three rules:
 
     - The links that bring packets to an output get equal shares of it, unless they bring less.
-    - A link that brings more than its share of some output waits, and everything on it does: what it carries
-      keeps the proportions that the output before it gave it.
+    - A link that brings more than its share for any output waits, which delays everything on it. Its traffic
+      keeps the proportions that the output before it sets.
     - The flows of a source get equal shares of its link.
 
-    Shares follow from ports, not from flows: a flow alone on its port gets as much as all flows on another.
+    Shares depend on ports instead of flows: a single flow on a port gets as much as all flows on another
+    port.
 
     Args:
-        paths: the links of each flow in order, by any names, beginning with that of its source.
-        capacity: of every link; the result has the same unit.
+        paths: the links of each flow in order, with any names, starting with the source's link.
+        capacity: capacity of every link; the result has the same unit.
 
     Raises:
-        ValueError: a path without links, or links that wait for each other in a cycle.
+        ValueError: a path has no links, or links wait for each other in a cycle.
 
     """
     _check(paths)
@@ -115,7 +116,7 @@ def port_fair_rates(paths: Sequence[Path], capacity: float = 1.0) -> Array:
 
 
 def _inputs(paths: Sequence[Path], link: Hashable) -> dict[Hashable, list[int]]:
-    """Return the flows of a link by the link before it; those that begin there have a queue each."""
+    """Return the flows of a link by preceding link. Each flow that starts there has its own queue."""
     found: dict[Hashable, list[int]] = {}
     for i, path in enumerate(paths):
         if link in path:
@@ -127,7 +128,7 @@ def _inputs(paths: Sequence[Path], link: Hashable) -> dict[Hashable, list[int]]:
 def _forward(
     inputs: Mapping[Hashable, Mapping[Hashable, list[int]]], limit: Mapping[Hashable, float]
 ) -> dict[Hashable, dict[int, float]]:
-    """Return the rate of each flow on each link, beginning at the sources."""
+    """Return the rate of each flow on each link, starting at the sources."""
     carried: dict[Hashable, dict[int, float]] = {}
     for link, sources in inputs.items():
         brought = [_brought(carried, source, flows) for source, flows in sources.items()]
@@ -145,7 +146,7 @@ def _backward(
     limit: Mapping[Hashable, float],
     carried: Mapping[Hashable, Mapping[int, float]],
 ) -> dict[Hashable, float]:
-    """Return the limit of each link at which no output beyond it gets more from it than its share."""
+    """Return the limit of each link at which no later output gets more than its share from it."""
     wanted = dict.fromkeys(limit, 1.0)
     for link, sources in inputs.items():
         brought = [sum(_brought(carried, source, flows)) for source, flows in sources.items()]
@@ -161,12 +162,12 @@ def _backward(
 def _brought(
     carried: Mapping[Hashable, Mapping[int, float]], source: Hashable, flows: Sequence[int]
 ) -> list[float]:
-    """Return the rate of some flows on a link; a queue at the source brings as much as a link carries."""
+    """Return the rate of some flows on a link. A queue at the source supplies up to the link's capacity."""
     return [carried[source][i] if source in carried else 1.0 for i in flows]
 
 
 def _fill(room: float, wanted: Sequence[float]) -> list[float]:
-    """Share room equally among those who want at least that much; the others get what they want."""
+    """Divide `room` equally among entries that want at least that much. Others get what they want."""
     shares = [0.0] * len(wanted)
     for rank, place in enumerate(sorted(range(len(wanted)), key=lambda each: wanted[each])):
         shares[place] = min(wanted[place], room / (len(wanted) - rank))
@@ -175,7 +176,7 @@ def _fill(room: float, wanted: Sequence[float]) -> list[float]:
 
 
 def _in_order(paths: Sequence[Path]) -> list[Hashable]:
-    """Return the links in an order in which each comes after those that lead to it."""
+    """Return the links in topological order, each after the links that lead to it."""
     before: dict[Hashable, set[Hashable]] = {link: set() for path in paths for link in path}
     for path in paths:
         for first, second in pairwise(path):

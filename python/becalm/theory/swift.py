@@ -1,14 +1,14 @@
 """The target of Swift, and the round trip at which N flows settle at one bottleneck.
 
-G. Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM
+From G. Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM
 2020, section 3.5. The target grows as windows shrink:
 
     target(W) = base + hops per_hop + max(0, min(A / sqrt(W) + B, range))
     A = range / (1/sqrt(W_min) - 1/sqrt(W_max)),  B = -A / sqrt(W_max)
 
-N flows that fill the link have windows of W = C RTT / N, and the round trip settles where it is the target of
-that window. It oscillates: up by N increases, down by a decrease of each. So its mean lies between the target
-and a round of increases above.
+N flows that fill the link have windows of W = C RTT / N, and the round trip settles at the target of that
+window. It oscillates, up with N increases and down with a decrease of each flow. Its mean is therefore
+between the target and one round of increases above it.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Swift:
-    """Parameters of the target. Times are in seconds, windows in packets."""
+    """Parameters of the target, with times in seconds and windows in packets."""
 
     base: float
-    """The target without hops and flows."""
+    """Target without the additions for hops and flows."""
     per_hop: float = 1e-6
-    """Addition for each link of the route."""
+    """Addition per link of the route."""
     hops: int = 2
-    """Links of the route."""
+    """Number of links on the route."""
     range: float | None = None
-    """Largest addition for small windows; five times the base if None."""
+    """Largest addition for small windows; None: five times the base."""
     smallest: float = 0.1
     """Window with the largest addition."""
     largest: float = 100.0
@@ -36,30 +36,32 @@ class Swift:
 
     def __post_init__(self) -> None:
         if not 0 < self.smallest < self.largest:
-            raise ValueError(f"smallest, largest: {self.smallest}, {self.largest}; 0 < smallest < largest")
+            raise ValueError(
+                f"smallest, largest: {self.smallest}, {self.largest}; must satisfy 0 < smallest < largest"
+            )
 
     def target(self, window: float) -> float:
         """Return the target of a window.
 
         Raises:
-            ValueError: a window that is not positive.
+            ValueError: the window is not positive.
 
         """
         if window <= 0:
-            raise ValueError(f"window: {window}; it must be positive")
+            raise ValueError(f"window: {window}; must be positive")
         longest = 5 * self.base if self.range is None else self.range
         a = longest / (1 / math.sqrt(self.smallest) - 1 / math.sqrt(self.largest))
         added = a / math.sqrt(window) - a / math.sqrt(self.largest)
         return self.base + self.hops * self.per_hop + min(max(added, 0.0), longest)
 
     def standing(self, flows: int, link: float) -> float:
-        """Return the round trip that is the target of its own window.
+        """Return the round trip that equals the target of its window.
 
-        The target falls as the round trip grows, so there is exactly one.
+        There is exactly one, because the target falls as the round trip grows.
 
         Args:
             flows: N, all with the same route.
-            link: packets per second of the bottleneck.
+            link: rate of the bottleneck in packets per second.
 
         """
         low, high = 0.0, self.target(self.smallest)
@@ -76,8 +78,8 @@ class Swift:
 
         Args:
             flows: N.
-            link: packets per second of the bottleneck.
-            increase: packets by which a window grows in a round trip.
+            link: rate of the bottleneck in packets per second.
+            increase: growth of a window per round trip, in packets.
 
         """
         return flows * increase / link

@@ -1,7 +1,7 @@
 """Traces of single packets, messages, waits, roles and gaps, for existing tools.
 
-`becalm.trace` runs a scenario once more and records what is chosen. A `Trace` has the tables, and writes them
-as Parquet, as a Chrome trace for Perfetto, and as captures for Wireshark.
+`becalm.trace` runs a scenario again and records the chosen flows, links and times. A `Trace` holds the
+tables, and writes them as Parquet, as a Chrome trace for Perfetto, and as captures for Wireshark.
 
 From the bottom up: `frames` (InfiniBand frames), `capture` (pcap files), `chrome` (JSON for Perfetto),
 `recording` (tables), `record` (the run).

@@ -1,8 +1,8 @@
-"""Captures that Wireshark reads: InfiniBand frames in ERF records, in a pcap file of link type 197.
+"""Captures for Wireshark: InfiniBand frames in ERF records, in a pcap file of link type 197.
 
-Source of the record: Endace, Extensible Record Format Types Reference Guide. 8 bytes of time, a 32.32
-fixed-point number of seconds, little-endian; then, big-endian, type, flags, length of the record, loss
-counter and length of the frame.
+Source of the record format: Endace, Extensible Record Format Types Reference Guide. A record starts with the
+time in 8 bytes, as a little-endian 32.32 fixed-point number of seconds. Type, flags, record length, loss
+counter and frame length follow, in big-endian order.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from becalm.traces.recording import Recording
 
 MAGIC = 0xA1B23C4D
-"""A pcap file with time stamps in nanoseconds."""
+"""Magic number of a pcap file with timestamps in nanoseconds."""
 LINK_TYPE = 197
-"""Extensible Record Format."""
+"""Link type of the Extensible Record Format."""
 INFINIBAND = 21
 """Type of a record with an InfiniBand frame."""
 _SNAP = 65535
@@ -32,9 +32,9 @@ _SECOND = 10**12
 def write(trace: Recording, link: str, file: Path) -> None:
     """Write the packets on a link to a file.
 
-    A frame's time is that at which its header goes out on the link, rounded down to 1/2^32 s. LIDs are the
-    hosts' positions in the topology, from 1. A flow is a queue pair: its number plus 2. Frames have
-    InfiniBand's own headers, whatever `packet.header` says.
+    A frame's timestamp is the time when its header enters the link, rounded down to 1/2^32 s. LIDs are the
+    hosts' positions in the topology, from 1. The queue pair number is the flow number plus 2. Frames have
+    InfiniBand headers, whatever `packet.header` is.
 
     Raises:
         BecalmError: the link was not recorded, or its packets are not InfiniBand frames.
@@ -68,7 +68,7 @@ def _fields(row: dict[str, Any], lids: dict[str, int], sl: int, *, unreliable: b
     source, destination = lids[row["source"]], lids[row["destination"]]
     opcode, payload = _opcode(row, unreliable=unreliable), row["payload"]
     if row["kind"] != "data":
-        # Answers go the other way.
+        # Answers travel from the destination to the source.
         source, destination = destination, source
         payload = frames.CNP_PAYLOAD if row["kind"] == "cnp" else 0
     return Fields(
@@ -100,21 +100,21 @@ def _opcode(row: dict[str, Any], *, unreliable: bool) -> int:
 
 
 def _lids(trace: Recording) -> dict[str, int]:
-    """Return the LID of each host: hosts are the nodes on the lowest level."""
+    """Return the LID of each host. Hosts are the nodes on the lowest level."""
     hosts = trace.links.filter(trace.links["from_level"] == 0)["from"].to_list()
     if len(hosts) > frames.MOST_LIDS:
-        raise BecalmError(f"{len(hosts)} hosts: more than the {frames.MOST_LIDS} LIDs of InfiniBand")
+        raise BecalmError(f"{len(hosts)} hosts: more than InfiniBand's {frames.MOST_LIDS} LIDs")
     if trace.flows.height + frames.FIRST_QP > 1 << 24:
         raise BecalmError(f"{trace.flows.height} flows: more than InfiniBand has queue pairs")
     longest = max(trace.tables["packets"]["payload"], default=0)
     if longest > frames.LONGEST:
         raise BecalmError(
-            f"packets of {longest} B: longer than InfiniBand's; valid: packet.mtu up to {frames.LONGEST} B"
+            f"packets of {longest} B: too long for InfiniBand; valid: packet.mtu up to {frames.LONGEST} B"
         )
     return {host: place for place, host in enumerate(hosts, 1)}
 
 
 def _unreliable(trace: Recording) -> bool:
-    """Whether destinations send no ACKs, so that connections are unreliable."""
+    """Whether connections are unreliable, because destinations send no ACKs."""
     echo = trace.scenario.resolved["echo"]
     return bool(echo.get("ibta", {}).get("transport") == "unreliable")

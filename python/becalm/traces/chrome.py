@@ -1,7 +1,7 @@
 """Chrome's trace event format, which Perfetto reads: nodes as processes, ports as threads.
 
 Source: Trace Event Format (Google, 2016): complete events (`X`), instants (`i`), asynchronous spans
-(`b`, `e`), counters (`C`), names (`M`); times in microseconds.
+(`b`, `e`), counters (`C`) and names (`M`), with times in microseconds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Event = dict[str, Any]
 
 TRACKS = ("packets", "waits for credit", "role")
-"""Threads of a port, in their order."""
+"""Threads of a port, in order."""
 _MICROSECOND = 1e6
 """Picoseconds."""
 
@@ -58,7 +58,7 @@ class _Ports:
     def place(self, link: int, track: int) -> Event:
         """Return the process and thread of a port's track."""
         row = self.rows[link]
-        # Perfetto takes a thread's number as unique on the whole machine.
+        # Perfetto assumes that thread numbers are unique on the machine.
         thread = len(self.nodes) + 1 + len(TRACKS) * link + track
         return {"pid": self.nodes[row["from"]], "tid": thread}
 
@@ -85,7 +85,7 @@ def _packets(trace: Recording, ports: _Ports) -> Iterator[Event]:
     for row in packets.iter_rows(named=True):
         link = names[row["link"]]
         place, begin = ports.place(link, 0), row["time"] / _MICROSECOND
-        # Events of a thread must not overlap, and a link may be slower or faster than its cable.
+        # The events of a thread must not overlap, and a link may be slower or faster than its cable.
         length = row["size"] / capacity[link] * 1e6
         described = (
             "flow",
@@ -116,7 +116,7 @@ def _packets(trace: Recording, ports: _Ports) -> Iterator[Event]:
 
 
 def _periods(table: pl.DataFrame, ports: _Ports, track: int) -> Iterator[Event]:
-    """Return waits and roles; those of several lanes of a port may overlap, and are asynchronous."""
+    """Return waits and roles as asynchronous spans, since those of a port's lanes may overlap."""
     for number, row in enumerate(table.iter_rows(named=True)):
         name = "waits for credit" if track == 1 else row["role"]
         common = {"name": f"{name}, VL {row['vl']}", **ports.place(row["link"], track)}
@@ -130,7 +130,7 @@ def _periods(table: pl.DataFrame, ports: _Ports, track: int) -> Iterator[Event]:
 
 
 def _messages(trace: Recording, ports: _Ports) -> Iterator[Event]:
-    """Return messages, from posting to the arrival of the last byte, in the process of the source."""
+    """Return messages in the source's process, from posting to the arrival of the last byte."""
     flows = trace.flows.to_dicts()
     for row in trace.tables["messages"].iter_rows(named=True):
         flow = flows[row["flow"]]
@@ -152,7 +152,7 @@ def _messages(trace: Recording, ports: _Ports) -> Iterator[Event]:
 
 
 def _gaps(trace: Recording, ports: _Ports) -> Iterator[Event]:
-    """Return the gaps of flows, as counters of the source, in packet times."""
+    """Return the gaps of flows in packet times, as counters of the source."""
     flows = trace.flows.to_dicts()
     for row in trace.tables["gaps"].iter_rows(named=True):
         flow = flows[row["flow"]]

@@ -1,7 +1,7 @@
 """InfiniBand frames of packets: LRH, BTH, AETH, payload, ICRC and VCRC, as on the wire.
 
 Source: InfiniBand Architecture Specification, volume 1, release 1.3: sections 7.7 and 7.8 (LRH, CRCs),
-9.2 (BTH) and 9.3.5 (AETH), annex A10 (congestion control, CNP). The payload is zeros: a simulation has none.
+9.2 (BTH) and 9.3.5 (AETH), annex A10 (congestion control, CNP). Payloads are zeros, as none are simulated.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ FIRST, MIDDLE, LAST, ONLY = 0x00, 0x01, 0x02, 0x04
 """Opcodes of a SEND."""
 ACKNOWLEDGE, CNP = 0x11, 0x81
 UNRELIABLE = 0x20
-"""Added to a SEND's opcode on an unreliable connection."""
+"""Added to the opcode of a SEND on an unreliable connection."""
 PARTITION = 0xFFFF
 """Default partition key."""
 FIRST_QP = 2
-"""Queue pairs 0 and 1 are for management."""
+"""First queue pair number. Queue pairs 0 and 1 are for management."""
 LONGEST = 4096
 """Longest payload of a packet in bytes."""
 MOST_LIDS = 0xBFFF
@@ -45,7 +45,7 @@ class Fields(NamedTuple):
 
 
 def frame(fields: Fields) -> bytes:
-    """Return a whole frame."""
+    """Return a complete frame."""
     extension = _aeth(fields.psn) if fields.opcode == ACKNOWLEDGE else b""
     pad = -fields.payload % 4
     words = (8 + 12 + len(extension) + fields.payload + pad + 4) // 4
@@ -67,18 +67,18 @@ def frame(fields: Fields) -> bytes:
 
 
 def _aeth(psn: int) -> bytes:
-    """Return the ACK extended transport header: no credit limit, and the number of messages."""
+    """Return the ACK extended transport header, with no credit limit and the number of messages."""
     return struct.pack(">B3s", 0x1F, (psn & 0xFFFFFF).to_bytes(3, "big"))
 
 
 def _icrc(lrh: bytes, headers: bytes, body: int) -> bytes:
-    """Return the invariant CRC: CRC-32 over what no switch changes; lane and congestion bits are ones."""
+    """Return the invariant CRC: a CRC-32 in which the bits that switches change count as ones."""
     masked = bytes([lrh[0] | 0xF0]) + lrh[1:] + headers[:4] + b"\xff" + headers[5:] + bytes(body)
     return struct.pack("<I", zlib.crc32(masked))
 
 
 def _vcrc(headers: bytes, body: int, invariant: bytes) -> bytes:
-    """Return the variant CRC: CRC-16, polynomial 0x100B, over the whole frame, bit-reversed as the CRC-32."""
+    """Return the variant CRC: CRC-16 with polynomial 0x100B over the frame, bit-reversed like the CRC-32."""
     state, moved = _crc16(headers, 0xFFFF), 0
     for bit, image in enumerate(_through_zeros(body)):
         if state >> bit & 1:
@@ -94,7 +94,7 @@ def _crc16(data: bytes, state: int) -> int:
 
 @cache
 def _through_zeros(count: int) -> tuple[int, ...]:
-    """Return the result of each bit of the CRC's state after this many bytes of zeros."""
+    """Return the effect of each bit of the CRC's state after `count` zero bytes."""
     return tuple(_crc16(bytes(count), 1 << bit) for bit in range(16))
 
 

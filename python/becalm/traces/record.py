@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 MOST = 100_000
 """Default maximum number of rows of each table."""
 ROWS = 10_000_000
-"""Maximum number of rows that can be requested: a gigabyte."""
+"""Largest valid maximum number of rows, about a gigabyte."""
 
 
 @dataclass(frozen=True)
 class Trace(Recording):
-    """What one replication did, packet by packet, and the files to which it can be written."""
+    """A packet-level record of one replication, with methods that write it to files."""
 
     def save_calls(self, file: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the table of calls as a new Parquet file; the units and the scenario are in its metadata."""
+        """Write the table of calls as a new Parquet file, with the units and the scenario in its metadata."""
         units = {"unit:time": "ps", "unit:deadline": "ps", "unit:size": "B", "unit:gap": "packet times"}
         with new_file(Path(file), overwrite=overwrite) as partial:
             self.calls.write_parquet(partial, metadata={**units, "scenario": self.scenario.to_toml()})
 
     def save_packets(self, file: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the table of packets as a new Parquet file; the units are in its metadata."""
+        """Write the table of packets as a new Parquet file, with the units in its metadata."""
         units = {"unit:time": "ps", "unit:posted": "ps", "unit:size": "B", "unit:payload": "B"}
         with new_file(Path(file), overwrite=overwrite) as partial:
             self.packets.write_parquet(partial, metadata=units)
@@ -49,7 +49,7 @@ class Trace(Recording):
             chrome.write(self, partial)
 
     def save_pcap(self, link: str, file: str | PathLike[str], *, overwrite: bool = False) -> None:
-        """Write the packets on one link, in both kinds of their frames, as a new capture for Wireshark.
+        """Write the packets on one link, as InfiniBand frames in ERF records, to a new capture for Wireshark.
 
         Raises:
             BecalmError: the link was not recorded, or packets are too long for InfiniBand.
@@ -61,10 +61,10 @@ class Trace(Recording):
 
 @dataclass(frozen=True)
 class Choice:
-    """The content of a trace; checked against its scenario when it is made.
+    """The content of a trace, checked against its scenario on creation.
 
     Raises:
-        BecalmError: an unknown flow, group or link, or times or numbers that do not fit.
+        BecalmError: a flow, group or link is unknown, or times or numbers are invalid.
 
     """
 
@@ -74,15 +74,15 @@ class Choice:
     links: Sequence[str] | None = None
     """Names such as `A->B`; None for all."""
     switches: Sequence[str] | None = ()
-    """Switches whose markers are recorded, call by call, and with them the responses of the flows.
+    """Switches whose marker calls are recorded, together with the calls of the flows' responses.
 
     None for all.
     """
     start: str = "0 s"
     stop: str | None = None
-    """End of the trace; that of the run if not given."""
+    """End of the trace; default: the end of the run."""
     most: int = MOST
-    """Rows of each table."""
+    """Maximum number of rows of each table."""
     replication: int = 0
 
     def __post_init__(self) -> None:
@@ -92,17 +92,17 @@ class Choice:
             last = self.scenario.replications - 1
             raise BecalmError(f"replication {self.replication}: must be between 0 and {last}")
         if self.begin >= self.end:
-            raise BecalmError(f"trace from {self.start}: must begin before its end at {self.end / 1e12:g} s")
+            raise BecalmError(f"trace from {self.start}: must start before its end at {self.end / 1e12:g} s")
         _ = self.flow_numbers, self.link_numbers, self.switch_numbers
 
     @cached_property
     def begin(self) -> int:
-        """Beginning in ps."""
+        """Start in ps."""
         return _picoseconds(self.start)
 
     @cached_property
     def end(self) -> int:
-        """End in ps: at the latest that of the run."""
+        """End in ps, at most the end of the run."""
         duration = _picoseconds(self.scenario.resolved["run"]["duration"])
         return duration if self.stop is None else min(duration, _picoseconds(self.stop))
 
@@ -132,7 +132,7 @@ class Choice:
 
     @cached_property
     def switch_numbers(self) -> list[int] | None:
-        """Indices of the switches whose calls are recorded; None if no calls are."""
+        """Indices of the switches whose calls are recorded, or None if no calls are."""
         if self.switches is not None and not self.switches:
             return None
         places = {name: place for place, name in enumerate(switches(self.scenario))}
@@ -173,32 +173,32 @@ def trace(
 ) -> Trace:
     """Run one replication of a scenario up to `stop`, and record it packet by packet.
 
-    The run is a separate one, on one thread, and gives the same packets at the same times as `becalm.run`,
-    which records nothing and so has no overhead. A trace never exceeds the requested size: it ends before
-    the first row that does not fit into its table.
+    This is a separate run on one thread, with the same packets at the same times as in `becalm.run`, which
+    records nothing and has no overhead. A trace never exceeds the requested size: it ends before the first
+    row that does not fit into its table.
 
     Args:
-        scenario: what to run.
+        scenario: the scenario to run.
         flows: names of groups, or numbers of flows; None for all.
         links: names such as `A->B`; None for all.
-        switches: switches whose markers' calls are recorded from time zero, and with them those of the flows'
-            responses; None for all.
-        start: beginning of the trace.
-        stop: its end; that of the run if not given.
+        switches: switches whose marker calls are recorded from time zero, together with the calls of the
+            flows' responses; None for all.
+        start: start of the trace.
+        stop: end of the trace; default: the end of the run.
         most: maximum number of rows of each table.
         replication: number of the replication.
         progress: called about every 50 ms with the time, the end, events and packet-hops.
 
     Raises:
-        BecalmError: an unknown flow, group or link, or times or numbers that do not fit.
-        FabricError: a flow without a route.
+        BecalmError: a flow, group or link is unknown, or times or numbers are invalid.
+        FabricError: a flow has no route.
 
     """
     return recorded(Choice(scenario, flows, links, switches, start, stop, most, replication), progress)
 
 
 def recorded(choice: Choice, progress: Callable[[float, float, int, int], object] | None = None) -> Trace:
-    """Record what is chosen; see `trace`."""
+    """Record the given choice; see `trace`."""
     import polars as pl
 
     outcome = core_trace(

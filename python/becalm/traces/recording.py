@@ -1,4 +1,4 @@
-"""Content of a trace: tables of packets, messages, waits, roles, gaps, and calls of markers and responses."""
+"""Content of a trace: tables of packets, messages, waits, roles, gaps, marker calls and response calls."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ NEVER = 2**64 - 1
 
 @dataclass(frozen=True)
 class Recording:
-    """What one replication did, packet by packet. Times are whole picoseconds."""
+    """A packet-level record of one replication. Times are integers in picoseconds."""
 
     scenario: Scenario
     replication: int
     tables: Mapping[str, pl.DataFrame]
     """`packets`, `messages`, `waits`, `roles`, `gaps`, `marker_calls`, `response_calls`.
 
-    Links, flows and switches are by number.
+    Links, flows and switches are given by number.
     """
     links: pl.DataFrame
     """`link`, `name`, `from`, `from_port`, `to`, `from_level`, `capacity` in B/s, and more."""
     flows: pl.DataFrame
     """`flow`, `group`, `source`, `destination`, `sl`."""
     fingerprint: str
-    """Fingerprint of the run up to its end: that of the results if the trace has the whole run."""
+    """Fingerprint of the run up to the trace's end, the same as the results' if the trace covers the run."""
     start: int
-    """Beginning in ps."""
+    """Start in ps."""
     end: int
     """End in ps."""
     full: bool
@@ -41,7 +41,7 @@ class Recording:
 
     @property
     def packets(self) -> pl.DataFrame:
-        """One row per packet and link, with the names of link, group, source and destination."""
+        """One row per packet and link, with the names of the link, group, source and destination."""
         import polars as pl
 
         kinds = pl.Series(["data", "ack", "cnp"])
@@ -53,9 +53,9 @@ class Recording:
 
     @property
     def calls(self) -> pl.DataFrame:
-        """One row per call of a marker or a response, in the order of time, with its answer.
+        """One row per call of a marker or a response, in chronological order, with the answer.
 
-        Columns that a call does not have are null: a marker's has a `switch`, a response's the `flow`.
+        Columns that do not apply are null. A marker call has a `switch`, and a response call has a `flow`.
         """
         import polars as pl
 
@@ -75,7 +75,7 @@ class Recording:
 
 
 def switches(scenario: Scenario) -> list[str]:
-    """Return the names of the switches, in their order."""
+    """Return the names of the switches, in order."""
     nodes = scenario.network().nodes
     names: list[str] = nodes.filter(nodes["kind"] == "switch")["node"].to_list()
     return names

@@ -1,9 +1,9 @@
-"""A tuner: searches parameters of congestion control for a fabric and its traffic, with confidence intervals.
+"""A tuner of congestion control parameters for a fabric and its traffic, with confidence intervals.
 
-From the bottom up: `population` (cases, drawn at random), `goals` (objectives), `space` (searched
-parameters), `evaluate` (runs, in a store), `study` (the race, with Optuna), `verdict` (all rows side by side,
-and the recommendation), `tuned` (the result), `api` (`becalm.tune`), `guidelines` (effects of guidelines),
-`spec` (a tuning as a file). Measures of runs are in `becalm.analysis`.
+From the bottom up: `population` (random cases), `goals` (objectives), `space` (searched parameters),
+`evaluate` (runs in a store), `study` (the race with Optuna), `verdict` (comparison of all rows and the
+recommendation), `tuned` (the result), `api` (`becalm.tune`), `guidelines` (effects of guidelines), `spec` (a
+tuning as a file). Measures of runs are in `becalm.analysis`.
 """
 
 from becalm.analysis.hot_spots import Case

@@ -1,4 +1,4 @@
-"""`becalm.tune`: search parameters on cases, validate the best on fresh seeds, compare with guidelines."""
+"""`becalm.tune`: search for parameters, validate the best on new seeds, compare them with guidelines."""
 
 from __future__ import annotations
 
@@ -43,23 +43,23 @@ if TYPE_CHECKING:
 TRIALS = 60
 """Default number of trials."""
 RACE = 3
-"""Seeds of the second stage, including those of the first; drawn cases are doubled instead."""
+"""Number of seeds in the second stage, including those of the first. Random cases are doubled instead."""
 FRESH = 101
-"""First seed of the validation; the search never sees it or a later one."""
+"""First seed of the validation. The search never uses this seed or a later one."""
 LEARN, JUDGE = 24, 48
-"""Numbers of cases that are drawn to learn from and to judge by, unless a time is given."""
+"""Default numbers of random cases for the search and for the comparison, without a time limit."""
 LONG = 60, 120
-"""Maximum of these numbers if a time is given."""
+"""Maximum numbers of cases with a time limit."""
 FEWEST = 12
-"""Minimum of these numbers, however short the time is."""
+"""Minimum number of cases, however short the time limit."""
 JUDGING = 0.4
-"""Share of the time for the comparison of all rows."""
+"""Share of the time that the comparison of all rows uses."""
 MEASURED = 6
-"""Number of cases with which the time of a run is measured."""
+"""Number of cases from which the duration of a run is measured."""
 MANY_TRIALS = 100_000
-"""Number of trials if only the time ends the search."""
+"""Maximum number of trials if only time limits the search."""
 ROUND = 6
-"""Number of cases after which a late comparison may end."""
+"""Number of cases after which a comparison that has run out of time may end."""
 MORE = 4
 """Seed of the additional cases for finalists."""
 FINALISTS = 5
@@ -67,20 +67,20 @@ FINALISTS = 5
 
 
 class Plan(NamedTuple):
-    """What a tuning is going to do, estimated from its first runs."""
+    """The plan of a tuning, estimated from its first runs."""
 
     runs: int
     """Expected number of runs, including finished ones."""
     learn: int
-    """Cases to learn from."""
+    """Number of cases for the search."""
     judge: int
-    """Cases to judge by."""
+    """Number of cases for the comparison."""
     load: tuple[float, float]
-    """Their smallest and largest background."""
+    """Smallest and largest background load of the cases."""
     each: float
     """Wall-clock seconds of a run."""
     seconds: float
-    """Expected seconds of the whole tuning."""
+    """Expected duration of the entire tuning in s."""
 
 
 def tune(
@@ -103,36 +103,37 @@ def tune(
     no_regret: bool = False,
     planned: Callable[[Plan], object] = lambda _: None,
 ) -> Tuned:
-    """Search parameters of congestion control, by default those that OpenSM can set.
+    """Search for congestion control parameters, by default those that OpenSM can set.
 
-    The search learns from drawn cases, in a race: bad candidates are run on few of them. The best is compared
-    with no control, with the fabric's own control and with each guideline on cases that it did not see.
+    The search is a race over random cases: it drops bad candidates after a few cases. It then compares the
+    best with no control, with the fabric's own control and with each guideline, on new cases.
 
     Args:
-        cases: a population to draw cases from, or a hot spot that narrows one; or fixed cases.
-        space: what to search; the parameters that OpenSM can set if not given.
+        cases: a population of random cases, a hot spot that defines one, or fixed cases.
+        space: the search space; default: the parameters that OpenSM can set.
         goals: measures to improve, and limits; default: the loss, and no loss of traffic without a hot spot.
-        trials: number of trials, including guidelines and present parameters; 60, or what the time allows.
+        trials: number of trials, including guidelines and current parameters; default: 60, or what the time
+            allows.
         minutes: maximum total time.
         seeds: seeds of the search, for fixed cases.
-        finalists: share of the trials that are run on more cases or seeds.
-        validate: fresh seeds of fixed cases, at least 2.
+        finalists: share of the trials to run on more cases or seeds.
+        validate: number of new seeds for fixed cases, at least 2.
         sampler: `tpe`, `cmaes` or `nsga2`.
         seed: seed of the sampler.
-        folder: folder of the study and all runs; a second call continues where the first one ended. None:
+        folder: folder of the study and all runs; a second call continues where the first ended. None:
             nothing is kept.
-        engine: makes the engine; processes of this machine if not given. In a script, these need the usual
+        engine: creates the engine; default: processes on this machine. In a script, processes need the usual
             `if __name__ == "__main__"`.
         progress: called for every run.
         max_memory: memory that one run may use, in bytes or as a size such as `4 GB`. None: 80% of the
             machine's memory.
-        also: fixed cases in addition to those of the population.
-        no_regret: search and recommend nothing that is worse than no control in a class of contributors.
-        planned: called with the plan once the first runs are measured.
+        also: fixed cases in addition to the population's.
+        no_regret: exclude parameters that are worse than no control in any class of contributors.
+        planned: called with the plan after the first runs.
 
     Raises:
-        BecalmError: Optuna is not installed, the folder holds another study, or invalid settings.
-        ScenarioError: a case with mistakes.
+        BecalmError: Optuna is not installed, the folder holds another study, or a setting is invalid.
+        ScenarioError: a case is invalid.
         MemoryLimitError: a case would need more memory; nothing was run.
 
     """
@@ -212,13 +213,13 @@ class _Tuning:
             self.search.enqueue(self.search.space.clipped(known))
         self.search.go(self.evaluator, self.tried, self.seeds, until=until - self.reserve)
         if not self.search.best(1):
-            raise BecalmError("no trial was finished in this time: allow more minutes")
+            raise BecalmError("no trial finished in this time: allow more minutes")
         best = self._race(until)
         return self._validated(best, until)
 
     def _plan(self, began: float, until: float, planned: Callable[[Plan], object]) -> None:
-        """Measure the first runs, and divide the time between learning and judging."""
-        # The first ones start the workers, and are not counted.
+        """Measure the first runs, and divide the time between search and comparison."""
+        # The first runs start the workers, so do not count them.
         width, free = self.evaluator.engine.width, {WITHOUT: self.rows[WITHOUT]}
         self.evaluator.evaluate(free, self.tried[:width], self.seeds)
         before = self.evaluator.runs, self.evaluator.spent
@@ -250,7 +251,7 @@ class _Tuning:
         planned(Plan(total, len(self.tried), judge + seeded, (min(loads), max(loads)), each, seconds))
 
     def _race(self, until: float) -> Parameters:
-        """Run the best trials on more cases or with more seeds; return the best that keeps all limits."""
+        """Run the best trials on more cases or seeds, and return the best one that keeps all limits."""
         count = min(FINALISTS, max(1, math.ceil(self.finalists * len(self.search.finished()))))
         space, seeds = self.search.space, list(range(1, max(RACE, len(self.seeds)) + 1))
         trials = {str(trial.number): dict(trial.params) for trial in self.search.best(count)}
@@ -297,7 +298,7 @@ class _Tuning:
         held = [case.role == HELD_OUT for case in counted]
         count = len(self.fresh)
         whole = gain(verdict, guideline, count, [True] * len(verdict.classes))
-        assert whole is not None, "several cases or seeds are judged by"
+        assert whole is not None, "the comparison has several cases or seeds"
         chosen = verdict.recommended
         return Tuned(
             best=best,
@@ -358,7 +359,7 @@ def _validation(means: Mapping[str, Mapping[str, Measured]], cases: Sequence[Cas
 def _check(cases: Sequence[Case], trials: int, seeds: int, finalists: float, validate: int) -> None:
     names = [case.name for case in cases]
     if len(set(names)) < len(names):
-        raise BecalmError(f"cases of the same name: {', '.join(sorted(names))}")
+        raise BecalmError(f"cases with the same name: {', '.join(sorted(names))}")
     if all(case.role in (GUARD, HELD_OUT) for case in cases):
         raise BecalmError("no case to tune on: all are guards or held out")
     for what, value, least in (("trials", trials, 1), ("seeds", seeds, 1), ("validate", validate, 2)):
@@ -370,7 +371,7 @@ def _check(cases: Sequence[Case], trials: int, seeds: int, finalists: float, val
         raise BecalmError(f"finalists = {finalists}: must be a share above 0 and up to 1")
     for case in cases:
         if not case.scenario.resolved["flows"]:
-            raise BecalmError(f"case {case.name}: has no [[flows]]: parameters are judged by their rates")
+            raise BecalmError(f"case {case.name}: has no [[flows]], whose rates rank the parameters")
         for patterns in (case.hot, case.background):
             if patterns and not case.groups(patterns):
                 listed = ", ".join(group["name"] for group in case.scenario.resolved["flows"])
@@ -380,7 +381,7 @@ def _check(cases: Sequence[Case], trials: int, seeds: int, finalists: float, val
 def _held_out(
     found: Mapping[Run, Measured], cases: Sequence[Case], held: Sequence[bool], guideline: str, count: int
 ) -> Gain | None:
-    """Return the gain on fixed cases that were held out; None if there are none."""
+    """Return the gain on held-out fixed cases, or None if there are none."""
     own = [case for case, out in zip(cases, held, strict=True) if out]
     if not own:
         return None
@@ -389,7 +390,7 @@ def _held_out(
 
 
 def _name(cases: Sequence[Case], space: Space, goals: Goals, seeds: int) -> str:
-    """Return the identity of a study: another study cannot continue in its folder."""
+    """Return the identity of a study, which prevents another study from continuing in its folder."""
     import hashlib
 
     parts = [[case.name, case.scenario.hash, case.role, case.weight] for case in cases]

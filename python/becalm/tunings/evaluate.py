@@ -1,4 +1,4 @@
-"""Runs candidates on cases and seeds, unless the runs are in the store, and measures them."""
+"""Runs candidates on cases and seeds, except runs in the store, and measures them."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def uncontrolled(scenario: Scenario) -> dict[str, Any]:
 
 
 HOPELESS = 10.0
-"""Loss of parameters that no scenario can have, or with which a run cannot continue."""
+"""Loss of parameters that are invalid or make a run fail."""
 
 
 class Run(NamedTuple):
-    """A candidate on a case with a seed."""
+    """A run of a candidate on a case with a seed."""
 
     candidate: str
     case: str
@@ -41,7 +41,7 @@ class Run(NamedTuple):
 
 
 class Evaluator:
-    """Cases, an engine and a store; remembers its measurements."""
+    """Evaluates candidates with an engine and a store, and remembers the measures."""
 
     def __init__(
         self,
@@ -55,9 +55,9 @@ class Evaluator:
         self.engine = engine
         self.on_done = on_done
         self.runs = 0
-        """Requested runs, including those in the store."""
+        """Number of requested runs, including runs in the store."""
         self.spent = 0.0
-        """Wall-clock seconds that they took."""
+        """Wall-clock seconds of the runs."""
         self._measured: dict[str, Measured] = {}
         self._calm: dict[str, Measured] = {}
         self._known: set[str] = set()
@@ -66,9 +66,9 @@ class Evaluator:
     def evaluate(
         self, candidates: Mapping[str, Mapping[str, Any]], cases: Iterable[Case], seeds: Iterable[int]
     ) -> dict[Run, Measured]:
-        """Return the measures of candidates, given as changes by name, on all these cases and seeds.
+        """Return the measures of candidates, given as changes by name, on all cases and seeds.
 
-        The seeds are the same for all: differences are due to the parameters.
+        All candidates use the same seeds, so differences are due to the parameters.
         """
         runs = [
             (Run(name, case.name, seed), case, changes)
@@ -79,9 +79,9 @@ class Evaluator:
         return self.measure(runs)
 
     def measure(self, runs: Sequence[tuple[Run, Case, Mapping[str, Any]]]) -> dict[Run, Measured]:
-        """Return the measures of runs, each a candidate with its changes on a case.
+        """Return the measures of runs, given with their cases and changes.
 
-        Each is compared with the run without the incast and without control, on the same seed.
+        The reference of each run has the same seed, but neither the incast nor control.
         """
         tasks = {run: self._task(case, changes, run.seed) for run, case, changes in runs}
         calm = {
@@ -108,7 +108,7 @@ class Evaluator:
         return found
 
     def _go(self, tasks: Sequence[Task]) -> set[str]:
-        """Compute runs, and return the keys of those that failed."""
+        """Compute runs, and return the keys of failed runs."""
         once = {task.key: task for task in tasks if task.key not in self._known}
         self.runs += len(once)
 
@@ -134,7 +134,7 @@ class Evaluator:
 
 
 def by_case(found: Mapping[Run, Measured], candidate: str) -> dict[str, Measured]:
-    """Return the means over the seeds of a candidate's measures, by case."""
+    """Return a candidate's measures by case, averaged over the seeds."""
     parts: dict[str, list[Measured]] = {}
     for run, each in found.items():
         if run.candidate == candidate:

@@ -19,21 +19,21 @@ Measured = dict[str, float]
 
 _LIMIT = re.compile(r"\s*(guard\.)?(\w+)\s*(<=|>=)\s*([0-9.eE+-]+)\s*([a-zA-Z]*)\s*(\*\s*uncontrolled)?\s*")
 TAIL, TAIL_WEIGHT = 0.9, 0.2
-"""The conditional value at risk: the share of the cases below it, and its weight relative to the mean."""
+"""Conditional value at risk: its quantile, and its weight relative to the mean."""
 PRICE = 0.02
-"""Loss against no control in a class of contributors from which it must be stated as a price."""
+"""Smallest excess loss over no control, in a class of contributors, that is reported as a price."""
 NO_REGRET, REGRET_WEIGHT = 0.005, 3.0
-"""Without regret: the loss against no control that chance may explain, and the weight of any excess."""
+"""For `no_regret`: the excess loss over no control that chance may explain, and the weight of more."""
 NO_LOSS = "guard.delivered >= 0.99 * uncontrolled"
-"""Default limit: traffic without a hot spot loses nothing."""
+"""Default limit: without a hot spot, traffic loses at most 1%."""
 
 
 class Limit(NamedTuple):
-    """A measure that has to stay on one side of a value."""
+    """A bound on a measure."""
 
     text: str
     guard: bool
-    """Whether it applies to the guards; otherwise to the cases that are tuned on."""
+    """Whether the limit applies to guards instead of tuning cases."""
     measure: str
     at_least: bool
     value: float
@@ -41,7 +41,7 @@ class Limit(NamedTuple):
     """Whether the value is relative to runs without control."""
 
     def excess(self, found: Measured, uncontrolled: Measured) -> float:
-        """Return by how much it is broken, as a share of the limit; 0 or less if it is kept."""
+        """Return the excess over the limit as a share of the limit; 0 or less if the limit is kept."""
         limit = self.value * (uncontrolled[self.measure] if self.relative else 1.0)
         over = limit - found[self.measure] if self.at_least else found[self.measure] - limit
         return over / max(abs(limit), 1e-12)
@@ -52,19 +52,19 @@ class Goals:
     """Measures to improve, and limits."""
 
     minimize: tuple[str, ...] = ("loss",)
-    """Measures; those for which larger is better count as their difference from 1."""
+    """Measures to minimize. A measure for which larger is better counts as 1 minus its value."""
     limits: tuple[Limit, ...] = ()
     no_regret: bool = False
-    """Whether no class of contributors may lose against no control."""
+    """Whether no class of contributors may do worse than without control."""
 
     def values(self, cases: Sequence[Case], found: Mapping[str, Measured]) -> list[float]:
-        """Return a value for each goal, smaller is better: weighted means over the tuning cases."""
+        """Return the weighted mean over the tuning cases for each goal; smaller is better."""
         return [weighted(cases, found, goal) for goal in self.minimize]
 
     def excesses(
         self, cases: Sequence[Case], found: Mapping[str, Measured], uncontrolled: Mapping[str, Measured]
     ) -> dict[str, float]:
-        """Return by how much each limit is broken in the case where it is broken most."""
+        """Return each limit's excess in its worst case."""
         excesses = {}
         for limit in self.limits:
             role = GUARD if limit.guard else TUNE
@@ -79,7 +79,7 @@ class Goals:
 
 
 def weighted(cases: Sequence[Case], found: Mapping[str, Measured], goal: str) -> float:
-    """Return the weighted mean of a measure over the cases that are tuned on; smaller is better."""
+    """Return the weighted mean of a measure over the tuning cases; smaller is better."""
     chosen = [case for case in cases if case.role == TUNE]
     total = sum(case.weight for case in chosen)
     mean = sum(case.weight * found[case.name][goal] for case in chosen) / total
@@ -93,13 +93,13 @@ def score(
     *,
     no_regret: bool = False,
 ) -> float:
-    """Return what the search minimizes: the mean loss, and a share of that of the worst tenth of the cases.
+    """Return what the search minimizes: the mean loss plus a share of the mean loss of the worst tenth.
 
     Args:
-        cases: those that were run, and others.
-        found: their measures.
+        cases: all cases, whether run or not.
+        found: measures of the cases that were run.
         free: measures without control.
-        no_regret: whether to add the loss of each class of contributors against no control.
+        no_regret: whether to add each class's excess loss over no control.
 
     """
     chosen = [case for case in cases if case.role == TUNE and case.name in found]
@@ -118,7 +118,7 @@ def read_limit(text: str) -> Limit:
     """Read a limit such as `latency_p99 <= 200 us` or `guard.delivered >= 0.99 * uncontrolled`.
 
     Raises:
-        BecalmError: it is not a limit.
+        BecalmError: the text is not a limit.
 
     """
     found = _LIMIT.fullmatch(text.replace("* uncontrolled", " * uncontrolled"))

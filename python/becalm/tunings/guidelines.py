@@ -1,4 +1,4 @@
-"""Effects of guidelines on a fabric: on hot spots of all sizes, and on drawn cases with a given hot host."""
+"""Effects of guidelines on a fabric: on hot spots of all sizes, and on random cases with a given hot host."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from becalm.tunings.rows import guideline_control, rows_of
 from becalm.tunings.verdict import Verdict, judged
 
 ENOUGH = 0.95
-"""Share of the hot link that contributors have to get."""
+"""Smallest acceptable share of the hot link for the contributors."""
 LENGTH, SETTLED = 4e-3, 1e-3
 """Simulated time in s of a hot spot without other traffic, and the start of the measurement."""
 CASES, AT_ONCE = 24, 3
-"""Maximum number of drawn cases in a comparison, and the number run before the clock is checked."""
+"""Maximum number of random cases in a comparison, and the number to run before checking the clock."""
 SECONDS = 100.0
 """Maximum time of a comparison in s."""
 
@@ -37,9 +37,9 @@ class Sizes:
 
     guideline: str
     contributors: int
-    """Number for which the settings are derived."""
+    """Number of contributors for which the settings are derived."""
     links: dict[int, float]
-    """Share of the hot link that contributors get, by their number."""
+    """Contributors' share of the hot link, by their number."""
 
     @property
     def short(self) -> list[int]:
@@ -49,7 +49,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Tried:
-    """The results of the guidelines on drawn cases."""
+    """The results of the guidelines on random cases."""
 
     better: str
     """The guideline with the smallest loss."""
@@ -58,22 +58,22 @@ class Tried:
 
 
 def sizes_of(scenario: Scenario) -> list[int]:
-    """Return numbers of contributors: 2, 4, 8, ... and all hosts that can send to one."""
+    """Return the numbers of contributors to try: 2, 4, 8, ... and all other hosts."""
     most = len(scenario.hosts()) - 1
     return sorted({*(2**power for power in range(1, 20) if 2**power < most), most})
 
 
 def choose(scenario: Scenario, guidelines: Sequence[str], progress: Steps | None = None) -> list[Sizes]:
-    """Try guidelines on hot spots of all sizes, and return those that were tried, the chosen one first.
+    """Try guidelines on hot spots of all sizes, and return the results, the chosen guideline's first.
 
-    All are derived for the largest hot spot: one that is larger than the settings are made for still spreads.
-    The first that leaves no hot spot below `ENOUGH` of its link is chosen; if there is none, the one with the
-    largest share in its worst hot spot.
+    All settings are derived for the largest hot spot, since a hot spot beyond the settings still spreads. The
+    function chooses the first guideline with a share of at least `ENOUGH` at all sizes, or else the guideline
+    with the largest share in its worst hot spot.
 
     Args:
         scenario: the fabric; its flows are replaced.
-        guidelines: those to choose from, the preferred one first.
-        progress: called before each run, with the number of runs in case no guideline is enough.
+        guidelines: guidelines to choose from, in order of preference.
+        progress: called before each run with the maximum number of runs.
 
     """
     sizes, tried = sizes_of(scenario), []
@@ -91,9 +91,9 @@ def choose(scenario: Scenario, guidelines: Sequence[str], progress: Steps | None
 
 
 def _link(scenario: Scenario, control: dict[str, Any], size: int) -> float:
-    """Return the share of the hot link that this many contributors get, without other traffic."""
+    """Return the share of the hot link that `size` contributors get without other traffic."""
     hosts = scenario.hosts()
-    # Contributors from all over the fabric.
+    # Spread the contributors over the fabric.
     senders = [hosts[1 + place * (len(hosts) - 1) // size] for place in range(size)]
     flows = [{"name": "hot", "from": senders, "to": hosts[:1]}]
     times = {"duration": f"{LENGTH * 1e9:.0f} ns", "warmup": f"{SETTLED * 1e9:.0f} ns"}
@@ -114,19 +114,19 @@ def try_guidelines(
     progress: Callable[[Done], object] = lambda _: None,
     seconds: float = SECONDS,
 ) -> Tried:
-    """Run drawn cases with a hot host without control, with the fabric's own, and with each guideline.
+    """Run random cases with a hot host: without control, with the fabric's own, and with each guideline.
 
     Args:
         scenario: the fabric; its flows are replaced.
         host: the hot host.
-        contributors: maximum number of hosts that send to it; all others if not given.
-        threads: runs in parallel.
-        planned: called once with the largest number of runs.
+        contributors: maximum number of hosts that send to the hot host; default: all others.
+        threads: number of parallel runs.
+        planned: called once with the maximum number of runs.
         progress: called for every run.
-        seconds: time after which no more cases are begun.
+        seconds: time after which no more cases start.
 
     Raises:
-        BecalmError: no such host, or an invalid number of contributors.
+        BecalmError: the host does not exist, or the number of contributors is invalid.
 
     """
     population = HotSpot(scenario, host, contributors).population()

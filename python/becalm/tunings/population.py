@@ -1,8 +1,9 @@
-"""The cases that a fabric may meet, drawn at random: a tuning learns from some and is judged by others.
+"""Random cases that a fabric may meet. A tuning searches on some and compares rows on others.
 
-Contributors are drawn log-uniformly from 2 to all hosts that can reach the hot one, the background from low
-to what the links carry without a hot spot, and the kind of hot spot from `KINDS`. Draws are stratified: a few
-cases cover each range evenly. Training, validation and test are draws of different seeds.
+The number of contributors is log-uniform from 2 to all hosts that can reach the hot host. The background
+ranges from a low load to what the links carry without a hot spot. The kind of hot spot is one of `KINDS`.
+Samples are stratified, so that a few cases cover each range evenly. Training, validation and test use
+different seeds.
 """
 
 from __future__ import annotations
@@ -23,54 +24,54 @@ from becalm.scenario import Scenario
 KINDS: dict[str, float] = {"rest": 0.4, "moving": 0.2, "several": 0.15, "bursts": 0.15, "none": 0.1}
 """Kinds of cases with their shares.
 
-`rest`: one hot host for the whole time. `moving`: the same contributors turn to one host after another.
-`several`: two or three hot hosts at once, with contributors of their own. `bursts`: all contributors send for
-a short time, repeatedly, on average half of what the hot link carries. `none`: only background.
+`rest`: one hot host throughout. `moving`: the same contributors move from host to host. `several`: two or
+three hot hosts at once, each with different contributors. `bursts`: all contributors send repeated short
+bursts, on average half of the hot link's capacity. `none`: only background.
 """
 PLACES = 3
-"""Number of hosts to which a moving hot spot goes."""
+"""Number of hosts that a moving hot spot visits."""
 BURSTS = 6
 """Number of bursts in a hot period."""
 LEAST = 0.1
-"""Smallest background load, or a quarter of what the links carry if that is less."""
+"""Smallest background load, unless a quarter of what the links carry is less."""
 MOST = 0.95
-"""Largest background, as a share of what the links carry: at their limit queues grow without a hot spot."""
+"""Largest background, as a share of what the links carry. At the limit, queues grow without a hot spot."""
 PARTNERS = (1, 4, 16)
-"""Numbers of hosts to which a host sends background; on smaller fabrics, all instead of the last."""
+"""Numbers of background destinations per host. On small fabrics, the last number means all hosts."""
 LARGE = 150
-"""Number of hosts from which a fabric is not small."""
+"""Smallest number of hosts of a fabric that is not small."""
 CLASSES = {"2-4": 4, "5-16": 16, "more": math.inf}
-"""Classes of contributors by their largest number."""
+"""Largest number of contributors in each class."""
 TRAINING, VALIDATION, TEST = 1, 2, 3
-"""Seeds of the draws."""
+"""Seeds of the random cases."""
 
 
 def class_of(case: Case) -> str:
-    """Return the class of a case by its contributors; `none` without a hot spot."""
+    """Return the class of a case by its number of contributors, or `none` without a hot spot."""
     number = case.contributors
     return next(name for name, most in CLASSES.items() if number <= most) if number else "none"
 
 
 @dataclass(frozen=True)
 class Population:
-    """Cases for a fabric."""
+    """A distribution of random cases for a fabric."""
 
     scenario: Scenario
-    """The fabric, its switches, adapters and packets; its traffic is replaced."""
+    """The fabric with its switches, adapters and packets. Its traffic is replaced."""
     hosts: tuple[str, ...] = ("*",)
     """Hosts that may be hot, as patterns."""
     contributors: tuple[int, int] | None = None
-    """Minimum and maximum number of hosts that send to a hot one; from 2 to all others if not given."""
+    """Minimum and maximum number of hosts that send to a hot host; default: 2 to all others."""
     load: tuple[float, float] | None = None
-    """Smallest and largest background; up to what the links carry if not given."""
+    """Smallest and largest background load; default: up to what the links carry."""
     kinds: Sequence[str] = field(default=tuple(KINDS))
-    """Kinds that are drawn, from `KINDS`."""
+    """Kinds of cases to draw, from `KINDS`."""
     start: float = 0.4e-3
-    """When hot periods begin, in s."""
+    """Start of hot periods in s."""
     hot: float = 3e-3
-    """How long they last, in s."""
+    """Duration of hot periods in s."""
     after: float = 0.0
-    """Simulated time after them, in s: needed only by goals about the recovery."""
+    """Simulated time after hot periods in s. Only goals on recovery need it."""
 
     @cached_property
     def all_hosts(self) -> list[str]:
@@ -83,7 +84,7 @@ class Population:
         return self.contributors or (2, len(self.all_hosts) - 1)
 
     def check(self) -> None:
-        """Check that such cases can be drawn.
+        """Check that the settings are valid.
 
         Raises:
             BecalmError: invalid hosts, kinds or numbers.
@@ -101,10 +102,10 @@ class Population:
                 raise BecalmError(f"kind `{kind}`: unknown; valid: {', '.join(KINDS)}")
 
     def draw(self, count: int, seed: int, role: str = "tune") -> list[Case]:
-        """Return this many cases, the same ones for the same seed.
+        """Return `count` cases. The same seed returns the same cases.
 
         Raises:
-            BecalmError: such cases cannot be drawn.
+            BecalmError: the settings are invalid.
 
         """
         self.check()
@@ -116,7 +117,7 @@ class Population:
         ]
 
     def case(self, number: int, load: float | None, seed: int = 1, kind: str = "rest") -> Case:
-        """Return a case with this many contributors, with this background or none."""
+        """Return a case with `number` contributors and the background `load`, if any."""
         self.check()
         low, high = (load, load) if load else (LEAST, LEAST)
         narrow = Population(
@@ -165,7 +166,7 @@ class Population:
         background = ("cold*",) if flows else ()
         flows += self._hot_flows(kind, hot, senders, count)
         if not flows:
-            raise BecalmError(f"{self.scenario.name}: no host is left for a background")
+            raise BecalmError(f"{self.scenario.name}: no host is left for background traffic")
         length = {"duration": _ns(self.start + self.hot + self.after), "warmup": "0 s"}
         changes: dict[str, Any] = {"flows": flows, "run": length, "observe": {}}
         if "jobs" in self.scenario.data():
@@ -182,14 +183,14 @@ class Population:
         )
 
     def _hot(self, count: int, made: random.Random) -> list[str]:
-        """Return hot hosts, taken first from those that are given."""
+        """Return random hot hosts, first from the given hosts, then from the rest."""
         given = self.scenario.hosts(*self.hosts)
         first = made.sample(given, min(count, len(given)))
         more = [host for host in self.all_hosts if host not in first]
         return first + made.sample(more, count - len(first))
 
     def _background(self, hosts: list[str], made: random.Random) -> list[dict[str, Any]]:
-        """Return a group for each destination of a host, a shift of all hosts; or one group to all hosts."""
+        """Return one group of all hosts per shift, or a single group from all hosts to all."""
         if len(hosts) < 2:
             return []
         partners = min(made.choice(PARTNERS), len(hosts) - 1)
@@ -201,7 +202,7 @@ class Population:
         ]
 
     def _carried(self, flows: list[dict[str, Any]]) -> float:
-        """Return the load at which the first link of the background is full, by max-min fair rates."""
+        """Return the background load at which the first link is full, by max-min fair rates."""
         import numpy as np
 
         from becalm.theory.sharing import fair_rates
@@ -245,20 +246,20 @@ class Population:
 
 @dataclass(frozen=True)
 class HotSpot:
-    """A population whose first hot host is given."""
+    """A population with a given first hot host."""
 
     scenario: Scenario
-    """The fabric, its switches, adapters and packets; its flows are replaced."""
+    """The fabric with its switches, adapters and packets. Its flows are replaced."""
     host: str
     """The hot host."""
     contributors: int | None = None
-    """Maximum number of hosts that send to it at once; all others if not given."""
+    """Maximum number of hosts that send to it at once; default: all others."""
     start: float = 0.4e-3
-    """When the hot period begins, in s."""
+    """Start of the hot period in s."""
     hot: float = 3e-3
-    """How long it lasts, in s."""
+    """Duration of the hot period in s."""
     after: float = 0.0
-    """Simulated time after it, in s."""
+    """Simulated time after the hot period in s."""
 
     @property
     def degree(self) -> int | None:
@@ -286,14 +287,14 @@ class HotSpot:
 
 
 def _strata(count: int, made: random.Random) -> list[float]:
-    """Return a number from each of this many equal parts of the range 0 to 1, in random order."""
+    """Split the range 0 to 1 into `count` equal parts, and return a number from each, in random order."""
     found = [(place + made.random()) / count for place in range(count)]
     made.shuffle(found)
     return found
 
 
 def _kinds(count: int, kinds: Sequence[str], made: random.Random) -> list[str]:
-    """Return kinds approximately in their shares, in random order."""
+    """Return kinds, approximately in proportion to their shares, in random order."""
     whole = sum(KINDS[kind] for kind in kinds)
     ends = list(accumulate(KINDS[kind] / whole for kind in kinds))
     found = [kinds[min(bisect(ends, (place + 0.5) / count), len(kinds) - 1)] for place in range(count)]
@@ -314,7 +315,7 @@ def _some(names: list[str]) -> str:
 
 
 def load_of(case: Case) -> float | None:
-    """Return the background load of a case that was drawn."""
+    """Return the background load of a random case."""
     groups = case.scenario.data()["flows"]
     loads = [
         each["traffic"]["poisson"]["load"]

@@ -1,4 +1,4 @@
-"""The rows with which tuned parameters are always compared."""
+"""Rows to compare tuned parameters with."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from becalm.tunings.space import family, nested
 from becalm.tunings.verdict import NOW, WITHOUT
 
 UNMOVED = ("none", "fixed")
-"""Responses that react to nothing."""
+"""Responses that do not react to congestion."""
 
 
 def worst_degree(cases: Sequence[Case]) -> int:
@@ -28,7 +28,7 @@ def worst_degree(cases: Sequence[Case]) -> int:
 
 
 def guideline_control(scenario: Scenario, degree: int, guideline: str) -> dict[str, Any]:
-    """Return a guideline's settings as changes of a scenario, which keeps its echo."""
+    """Return a guideline's settings as changes to a scenario, which keeps its echo."""
     recommendation = manager.recommend(scenario, hot_spot_degree=degree, guideline=guideline)
     echoes = "ibta" in scenario.resolved["echo"]
     settings = {
@@ -40,7 +40,7 @@ def guideline_control(scenario: Scenario, degree: int, guideline: str) -> dict[s
 
 
 def rows_of(scenario: Scenario, contributors: int) -> dict[str, dict[str, Any]]:
-    """Return the rows with which tuned parameters are always compared, as changes of a scenario."""
+    """Return the rows to compare tuned parameters with, as changes to a scenario."""
     rows = {WITHOUT: uncontrolled(scenario)}
     (response,) = scenario.resolved["response"]
     if response not in UNMOVED:

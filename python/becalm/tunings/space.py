@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from optuna.trial import Trial
 
 Parameters = dict[str, Any]
-"""Values by dotted key, as a trial has them: without units."""
+"""A trial's values by dotted key, without units."""
 
 _CONTROL = ("marking", "echo", "response")
 TABLE = "table"
-"""Prefix of the keys that describe the shape of a table of delays; no scenario has them."""
+"""Prefix of the keys for the shape of a table of delays. These keys do not occur in scenarios."""
 SHAPE = ("shape", "entries", "first", "longest")
 """Shape of a table: its curve, number of entries, second and last delay in packet times."""
 _FACTORS: tuple[dict[str, float], ...] = (
@@ -36,24 +36,24 @@ _FACTORS: tuple[dict[str, float], ...] = (
     {"marking.ibta.threshold": 0.75},
     {"marking.ibta.threshold": 1.25},
 )
-"""Steps from becalm's own guideline towards few contributors and towards many."""
+"""Steps from becalm's own guideline towards fewer and towards more contributors."""
 ROCE = ("dcqcn", "dctcp", "hpcc", "swift", "timely")
 """Responses of RoCE fabrics."""
 _THRESHOLD = "marking.queue_threshold"
 _LOW = 8 / 9
-"""Low threshold as a share of the high one, if only that is searched (Pfister 2005)."""
+"""Low threshold as a share of the high threshold, if only the high one is searched (Pfister 2005)."""
 
 
 @dataclass(frozen=True)
 class Space:
-    """Parameters with ranges, and what goes with them."""
+    """Parameters with ranges, and fixed values."""
 
     ranges: dict[str, Range]
-    """By dotted key."""
+    """Ranges by dotted key."""
     fixed: dict[str, Any] = field(default_factory=dict)
-    """Values by dotted key that are the same in all trials."""
+    """Values by dotted key that all trials share."""
     packet_time: float = 0.0
-    """Time of a full packet on a host's link, in s: the unit of the delays of a table."""
+    """Transmission time of a full packet on a host's link, in s: the unit of a table's delays."""
 
     def distributions(self) -> dict[str, BaseDistribution]:
         """Return the ranges in Optuna's form."""
@@ -74,7 +74,7 @@ class Space:
         return {key: trial.params[key] for key in self.ranges}
 
     def changes(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the changes of a scenario that set these parameters, in place of its control."""
+        """Return the changes that replace a scenario's control with these parameters."""
         written = {key: self.ranges[key].written(value) for key, value in parameters.items()}
         whole = {**self.fixed, **written}
         shape = {key: whole.pop(f"{TABLE}.{key}") for key in SHAPE if f"{TABLE}.{key}" in whole}
@@ -86,7 +86,7 @@ class Space:
         return nested(whole)
 
     def clipped(self, parameters: Mapping[str, Any]) -> Parameters | None:
-        """Return parameters moved into their ranges; None if some are missing or not among the choices."""
+        """Return parameters clipped to their ranges, or None if one is missing or not among the choices."""
         found: Parameters = {}
         for key, each in self.ranges.items():
             value = parameters.get(key)
@@ -96,7 +96,7 @@ class Space:
         return found
 
     def at_end(self, parameters: Mapping[str, Any]) -> list[str]:
-        """Return the parameters that are at an end of their range: the best may lie beyond."""
+        """Return the parameters at an end of their range, where the best value may lie outside."""
         found = []
         for key, each in self.ranges.items():
             if each.kind == "choice" or each.values[0] == each.values[1]:
@@ -109,7 +109,7 @@ class Space:
 
 
 def nested(changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return changes in which marking, echo and response are whole tables, which replace all others."""
+    """Return changes in which marking, echo and response are complete tables that replace the scenario's."""
     found: dict[str, Any] = {}
     for key, value in changes.items():
         root, *path = key.split(".")
@@ -124,20 +124,20 @@ def nested(changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def family(scenario: Scenario) -> str:
-    """Return the kind of a fabric's congestion control: `ibta` unless it is one of RoCE."""
+    """Return the kind of a fabric's congestion control: a response of RoCE, or else `ibta`."""
     (name,) = scenario.resolved["response"]
     return name if name in ROCE else "ibta"
 
 
 def space_of(scenario: Scenario, contributors: int) -> Space:
-    """Return the search space of a fabric: parameters of the control that it has."""
+    """Return the search space of a fabric: the parameters of its kind of control."""
     return opensm_space(scenario, contributors) if family(scenario) == "ibta" else roce_space(scenario)
 
 
 def roce_space(scenario: Scenario) -> Space:
-    """Return the main parameters of a RoCE fabric's own scheme; all others stay unchanged.
+    """Return the main parameters of a RoCE fabric's scheme. All other parameters stay unchanged.
 
-    Thresholds of marks go up to four times the input buffer: beyond, a switch never marks.
+    Marking thresholds range up to four times the input buffer. Above that, a switch never marks.
     """
     name = family(scenario)
     resolved = scenario.resolved
@@ -176,7 +176,7 @@ def roce_space(scenario: Scenario) -> Space:
 
 
 def _own(scenario: Scenario) -> dict[str, Any]:
-    """Return the marking and the response of a scenario by dotted key, as far as they have values."""
+    """Return the values that a scenario sets in its marking and response, by dotted key."""
     found: dict[str, Any] = {}
     for seam in ("marking", "response"):
         ((name, values),) = scenario.resolved[seam].items()
@@ -185,7 +185,7 @@ def _own(scenario: Scenario) -> dict[str, Any]:
 
 
 def own_parameters(scenario: Scenario, space: Space) -> Parameters:
-    """Return a scenario's values of the parameters of a space, or the middle of the range if it has none."""
+    """Return a scenario's values for a space's parameters, or the middle of the range where unset."""
     own, found = _own(scenario), Parameters()
     for key, each in space.ranges.items():
         value = own.get(key, each.at(0.5))
@@ -196,15 +196,16 @@ def own_parameters(scenario: Scenario, space: Space) -> Parameters:
 
 
 def opensm_space(scenario: Scenario, contributors: int) -> Space:
-    """Return the parameters of IBTA congestion control that OpenSM can set, around the needs of a fabric.
+    """Return the IBTA congestion control parameters that OpenSM can set, with ranges that suit a fabric.
 
     Args:
-        scenario: the fabric, whose packets and hosts matter.
-        contributors: hosts of the worst hot spot: the longest delay must be about as many packets.
+        scenario: the fabric, whose packet size and hosts set the ranges.
+        contributors: number of contributors to the worst hot spot, near which the longest delay in packet
+            times must lie.
 
     """
-    # A timer of 150 is the longest of the guidelines; marks rarer than one in eight packets come too late for
-    # a short queue. OpenSM reads no more than 128 entries. A table that ends below a quarter of what the
+    # The longest timer of the guidelines is 150. Marks on fewer than one in eight packets come too late for a
+    # short queue. OpenSM reads at most 128 entries. A table that ends below a quarter of the delay that the
     # contributors need saturates.
     echo: dict[str, Any] = {} if "ibta" in scenario.resolved["echo"] else {"echo.ibta": {}}
     mask = {"marking.ibta.victim_mask": "host_ports"} if scenario.summary["drain_capped"] else {}
@@ -224,7 +225,7 @@ def opensm_space(scenario: Scenario, contributors: int) -> Space:
 
 
 def neighbours(parameters: Parameters) -> list[Parameters]:
-    """Return parameters near those of becalm's own guideline; empty for others."""
+    """Return parameters near becalm's guideline, or an empty list for parameters that are not its own."""
     if parameters.get(f"{TABLE}.shape") != "geometric":
         return []
     return [
@@ -237,9 +238,9 @@ def neighbours(parameters: Parameters) -> list[Parameters]:
 
 
 def guideline_parameters(changes: Mapping[str, Any], scenario: Scenario) -> Parameters:
-    """Return the parameters of a scenario with IBTA congestion control by their names in the default space.
+    """Return the parameters of a scenario with IBTA congestion control, by their names in the default space.
 
-    The threshold of `queue_threshold` becomes the nearest that OpenSM can set, as its export does.
+    As in the export to OpenSM, the threshold of `queue_threshold` becomes the nearest that OpenSM can set.
     """
     made = scenario.replace(changes)
     resolved, delays = made.resolved, made.summary.get("cct")

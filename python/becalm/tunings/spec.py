@@ -65,7 +65,9 @@ class _Cases(Part):
     def _in_order(self) -> _Cases:
         for name, pair, least in (("contributors", self.contributors, 2), ("load", self.load, 1e-3)):
             if pair is not None and not least <= pair[0] <= pair[1]:
-                raise wrong(f"{name} = {pair}: must be two numbers in order, from {least:g} on")
+                raise wrong(
+                    f"{name} = {pair}: must be two numbers in ascending order, both at least {least:g}"
+                )
         if self.load is not None and self.load[1] > 1:
             raise wrong(f"load = {self.load}: must be at most 1")
         return self
@@ -95,7 +97,7 @@ class _Case(Part):
     @model_validator(mode="after")
     def _in_order(self) -> _Case:
         if self.stop is not None and self.stop < (self.start or 0.0):
-            raise wrong("stop comes before start")
+            raise wrong("stop is before start")
         return self
 
 
@@ -126,14 +128,14 @@ class _Tuning(Part):
 
 @dataclass(frozen=True)
 class TuneSpec:
-    """A tuning that was read from a file."""
+    """A tuning read from a file."""
 
     scenario: Scenario
-    """The fabric, whose control is tuned."""
+    """The fabric whose control is tuned."""
     cases: list[Case]
     """Fixed cases."""
     population: Population | None
-    """Population from which cases are drawn; None if there are only fixed cases."""
+    """Population of random cases, or None if all cases are fixed."""
     space: Space | None
     goals: Goals
     budget: dict[str, Any]
@@ -144,7 +146,7 @@ def is_scenario(path: Path) -> bool:
     """Whether a file is a scenario rather than a tuning.
 
     Raises:
-        FileNotFoundError: no such file.
+        FileNotFoundError: the file does not exist.
 
     """
     try:
@@ -155,11 +157,11 @@ def is_scenario(path: Path) -> bool:
 
 
 def read_tune(path: str | PathLike[str], schemes: tuple[Provided, ...] = ()) -> TuneSpec:
-    """Read the file of a tuning, whose scenarios use these user-defined schemes.
+    """Read the file of a tuning, with the user-defined schemes of its scenarios.
 
     Raises:
-        FileNotFoundError: no such file.
-        ScenarioError: with all mistakes at once.
+        FileNotFoundError: the file does not exist.
+        ScenarioError: the file is invalid; the error lists all mistakes.
 
     """
     folder = Path(path).parent

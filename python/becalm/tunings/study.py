@@ -1,4 +1,4 @@
-"""The search: Optuna proposes parameters, becalm runs them and reports back; it resumes after a kill."""
+"""The search: Optuna proposes parameters, and becalm runs them and reports back. A killed search resumes."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 JOURNAL = "study.journal"
 """Name of Optuna's journal."""
 MANY = 500
-"""Number of trials from which NSGA-II pays off with several goals."""
+"""Smallest number of trials for which NSGA-II pays off with several goals."""
 POPULATION = 40
 SAMPLERS = ("tpe", "cmaes", "nsga2")
-"""The samplers; `tpe` unless there are several goals and many trials."""
+"""The samplers. The default is `tpe`, or `nsga2` for several goals and many trials."""
 _MEASURES = "measures"
 _WHOLE = "whole"
 FIRST = 6
@@ -40,7 +40,7 @@ def check_installed() -> None:
     """Check that Optuna is installed.
 
     Raises:
-        BecalmError: it is not installed.
+        BecalmError: Optuna is not installed.
 
     """
     try:
@@ -50,7 +50,7 @@ def check_installed() -> None:
 
 
 class Search:
-    """A study in a folder, its space and its goals."""
+    """A study in a folder, with its space and goals."""
 
     def __init__(
         self,
@@ -82,20 +82,20 @@ class Search:
         )
         known = self.study.user_attrs.get("spec")
         if known not in (None, name):
-            raise BecalmError(f"{folder}: holds another study; choose another folder")
+            raise BecalmError(f"{folder}: contains another study; choose another folder")
         if known is None:
             self.study.set_user_attr("spec", name)
         self.study.sampler = _sampler(sampler, goals, trials, space, seed + len(self.study.trials))
         self._recover()
 
     def finished(self) -> list[FrozenTrial]:
-        """Return the trials that are complete."""
+        """Return the complete trials."""
         from optuna.trial import TrialState
 
         return self.study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,))
 
     def enqueue(self, parameters: Parameters | None) -> None:
-        """Try these parameters first, once."""
+        """Try these parameters next, unless they were tried before."""
         if parameters is not None:
             self.study.enqueue_trial(parameters, skip_if_exists=True)
 
@@ -107,17 +107,17 @@ class Search:
         *,
         until: float = math.inf,
     ) -> None:
-        """Try until there are as many trials as requested, or `until` on the monotonic clock.
+        """Try candidates up to the requested number of trials, or `until` on the monotonic clock.
 
-        Candidates are first run on a part of the cases. One that is worse than the best so far, by more than
-        its standard error on the same cases, is run on no more of them.
+        Each candidate first runs on some of the cases. It is dropped if it is worse than the best so far on
+        these cases by more than the standard error of the difference.
         """
         chosen = [case for case in cases if case.role != HELD_OUT]
         control = uncontrolled(chosen[0].scenario)
         self._free = by_case(evaluator.evaluate({"": control}, chosen, seeds), "")
         batches = _batches(chosen, racing=self.goals.minimize == ("loss",))
         while (left := self.trials - len(self.finished())) > 0 and time.monotonic() < until:
-            # As many trials at once as are needed to keep all workers busy.
+            # Run enough trials at once to keep all workers busy.
             ahead = min(left, max(1, math.ceil(evaluator.engine.width / (len(batches[0]) * len(seeds)))))
             asked = [self.study.ask(self.space.distributions()) for _ in range(ahead)]
             known: dict[int, dict[str, Measured]] = {trial.number: {} for trial in asked}
@@ -133,7 +133,7 @@ class Search:
                 self._tell(trial, cases, known[trial.number], whole=len(known[trial.number]) == len(chosen))
 
     def _behind(self, found: Mapping[str, Measured]) -> bool:
-        """Whether measures on some cases are worse than the best trial's there, by more than chance."""
+        """Whether measures are worse than the best trial's on the same cases, by more than chance."""
         if not found or not self._leader:
             return False
         ends = [found[name]["loss"] - self._leader[name]["loss"] for name in found if name in self._leader]
@@ -149,7 +149,7 @@ class Search:
         return best[0].user_attrs[_MEASURES] if best else {}
 
     def best(self, count: int) -> list[FrozenTrial]:
-        """Return the best trials that keep all limits, or the best if none does: by the loss, each once."""
+        """Return the distinct trials with the smallest losses, preferring trials that keep all limits."""
         whole = [trial for trial in self.finished() if trial.user_attrs[_WHOLE]]
         feasible = [trial for trial in whole if _kept(trial)]
         ordered = sorted(feasible or whole, key=lambda trial: float(trial.user_attrs["loss"]))
@@ -162,14 +162,14 @@ class Search:
         return [trial for trial in self.study.best_trials if _kept(trial)]
 
     def importance(self) -> dict[str, float]:
-        """Return how much each parameter matters for the loss, adding up to 1 (PED-ANOVA)."""
+        """Return each parameter's importance for the loss (PED-ANOVA). Importances add up to 1."""
         from optuna.importance import PedAnovaImportanceEvaluator, get_param_importances
 
         if len(self.finished()) < 10:
             return {}
         try:
             with warnings.catch_warnings():
-                # It warns that small values are the good ones: they are.
+                # Ignore its warning that small values count as good: they are good.
                 warnings.simplefilter("ignore", UserWarning)
                 found: Mapping[str, float] = get_param_importances(
                     self.study,
@@ -185,7 +185,7 @@ class Search:
         value = self._score(chosen, found)
         leader = self._leader
         if not whole and leader:
-            # The estimate for all cases, by its distance from the best on those that it was run on.
+            # Estimate the loss on all cases from the distance to the best on the cases that were run.
             ahead = value - self._score(chosen, leader)
             value = self._score(cases, leader) + ahead
         trial.set_user_attr("loss", value)
@@ -200,7 +200,7 @@ class Search:
         return score(cases, found, self._free, no_regret=self.goals.no_regret)
 
     def _recover(self) -> None:
-        """Mark trials of dead processes as failed, and repeat them."""
+        """Mark trials of dead processes as failed, and queue them again."""
         from optuna.trial import TrialState
 
         for trial in self.study.get_trials(deepcopy=False, states=(TrialState.RUNNING,)):
@@ -210,7 +210,7 @@ class Search:
 
 
 def _batches(cases: Sequence[Case], *, racing: bool) -> list[list[Case]]:
-    """Return the cases in batches that double, each with all classes of contributors; one without racing."""
+    """Return the cases in batches of doubling size with all classes of contributors, or one if not racing."""
     if not racing or len(cases) < 2 * FIRST:
         return [list(cases)]
     by_class: dict[str, list[Case]] = {}

@@ -20,12 +20,12 @@ from becalm.tunings.verdict import BEST, Verdict
 if TYPE_CHECKING:
     import polars as pl
 
-NOTE = "These are results of the model, with the traffic of the cases."
+NOTE = "These results are from the model, with the traffic of the cases."
 """Note for every result."""
 
 
 class Gain(NamedTuple):
-    """Loss of the guideline and of the tuned parameters, on the same cases and fresh seeds."""
+    """Loss of the guideline and of the tuned parameters, on the same cases and new seeds."""
 
     guideline: float
     tuned: float
@@ -41,7 +41,7 @@ class Gain(NamedTuple):
 
     @property
     def sure(self) -> bool:
-        """Whether the whole interval is above 0, the good side."""
+        """Whether the entire interval is above 0, so that the tuned parameters are better."""
         return self.low > 0
 
 
@@ -50,36 +50,36 @@ class Tuned:
     """The result of a tuning."""
 
     best: dict[str, Any]
-    """The parameters that were found, by dotted key, without units."""
+    """The best parameters, by dotted key, without units."""
     control: dict[str, Any]
-    """The same as changes of a scenario."""
+    """The best parameters as changes to a scenario."""
     guideline: str
     """The better of the published guidelines."""
     guideline_control: dict[str, Any]
     recommended: str
-    """The row that is better than every other one, outside the interval; `now` to keep the settings."""
+    """The row that is significantly better than all others, or `now` to keep the current settings."""
     trials: pl.DataFrame
     """One row per trial: `number`, the parameters, the goals, `loss`, `kept` (all limits)."""
     front: pl.DataFrame
-    """The trials that no other one beats in every goal; one trial if there is one goal."""
+    """The trials on the Pareto front; a single trial if there is one goal."""
     importance: dict[str, float]
-    """How much each parameter matters for the loss, adding up to 1."""
+    """Importance of each parameter for the loss. Importances add up to 1."""
     at_end: list[str]
-    """Parameters that are at an end of their range."""
+    """Parameters at an end of their range."""
     validation: pl.DataFrame
-    """On fresh seeds, one row per candidate and case: means of all measures."""
+    """Means of all measures on new seeds, one row per candidate and case."""
     gain: Gain
-    """Gain over all cases that count, on fresh seeds."""
+    """Gain over all cases that count, on new seeds."""
     gain_held_out: Gain | None
-    """Gain over only the held-out cases; None if there are none."""
+    """Gain over the held-out cases, or None if there are none."""
     broken: list[str]
-    """Limits that the tuned parameters break on fresh seeds."""
+    """Limits that the tuned parameters break on new seeds."""
     runs: int
     """Number of requested runs."""
     verdict: Verdict
-    """All rows on cases that the search did not see."""
+    """The comparison of all rows on cases that the search did not use."""
     controls: dict[str, dict[str, Any]]
-    """Each row as changes of a scenario; empty for the current settings."""
+    """Each row as changes to a scenario; empty for the current settings."""
     concerns: list[manager.Concern] = field(default_factory=list)
     """Settings of the tuned parameters that cannot work."""
 
@@ -90,17 +90,17 @@ class Tuned:
 
     @property
     def recommended_control(self) -> dict[str, Any]:
-        """The recommended parameters as changes of a scenario."""
+        """The recommended parameters as changes to a scenario."""
         return self.controls.get(self.recommended, {})
 
     def answer(self) -> str:
-        """Return what to do in one line, including its price."""
+        """Return the recommendation and its price in one line."""
         if self.verdict.recommended == BEST and self.broken:
-            return f"keep the current settings: the tuned parameters break the limit `{self.broken[0]}`"
+            return f"keep the current settings: the tuned parameters exceed the limit `{self.broken[0]}`"
         return self.verdict.sentence()
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything except the tables of trials."""
+        """Return everything except the tables of trials, for JSON."""
         return {
             "becalm": __version__,
             "model": model,
@@ -146,12 +146,12 @@ class Tuned:
 
 
 def gain(verdict: Verdict, guideline: str, count: int, chosen: Sequence[bool]) -> Gain | None:
-    """Return the gain with its paired interval over the chosen cases; None if there are fewer than two.
+    """Return the gain with its paired interval over the chosen cases, or None for fewer than two.
 
     Args:
         verdict: all rows on the same cases.
         guideline: the row to compare with.
-        count: seeds of each case.
+        count: number of seeds per case.
         chosen: whether each case counts.
 
     """
@@ -166,10 +166,10 @@ def gain(verdict: Verdict, guideline: str, count: int, chosen: Sequence[bool]) -
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
-    """Return the interval of a mean, by Student's distribution.
+    """Return the confidence interval of a mean, by Student's distribution.
 
     Raises:
-        BecalmError: fewer than two values.
+        BecalmError: there are fewer than two values.
 
     """
     if len(values) < 2:

@@ -1,7 +1,7 @@
-"""The comparison of all rows on cases that no search saw, and which of them is recommended.
+"""The comparison of all rows on cases that no search used, and the recommendation.
 
-Rows are no control, what the fabric has now, each guideline and the tuned parameters. All are run on the same
-cases: differences are taken case by case, so that chance in the traffic cancels out.
+Rows are no control, the fabric's current settings, each guideline and the tuned parameters. All rows run on
+the same cases. Differences are paired by case, so that random variation in the traffic cancels out.
 """
 
 from __future__ import annotations
@@ -21,32 +21,38 @@ if TYPE_CHECKING:
     import polars as pl
 
 WITHOUT, NOW, BEST, OWN = "no control", "now", "tuned", "becalm"
-"""Rows: without control, what the fabric has, the tuned parameters, and becalm's own guideline."""
+"""Rows: no control, the current settings, the tuned parameters, and becalm's own guideline."""
 ALL, FIXED = "all", "fixed"
-"""All classes of contributors, and cases that were not drawn."""
+"""All classes of contributors, and the class of fixed cases."""
 
 
 class Price(NamedTuple):
-    """The cost of a row in a class of contributors, against no control."""
+    """The cost of a row in a class of contributors, compared with no control."""
 
     contributors: str
-    """The class."""
+    """The class of contributors."""
     loss: Interval
-    """Its loss minus that without control."""
+    """Loss of the row minus the loss without control."""
     hot_link: tuple[float, float]
-    """Share that contributors get of what the links can give them, with the row and without control."""
+    """Contributors' share of the capacity available to them, with the row and without control."""
     background: tuple[float, float]
-    """Share that the background keeps, with the row and without control."""
+    """Share of its throughput that the background keeps, with the row and without control."""
 
     def sentence(self) -> str:
-        """Return it in words."""
+        """Return the price in words."""
         (own, free), (kept, before) = self.hot_link, self.background
         if self.contributors == "none":
-            return f"without a hot spot the background gets {kept:.0%}, {before:.0%} without control"
+            return (
+                f"without a hot spot, the background keeps {kept:.0%} of its throughput, "
+                f"compared with {before:.0%} without control"
+            )
         words = "more contributors" if self.contributors == "more" else f"{self.contributors} contributors"
-        text = f"{words} get {own:.0%} of their link, {free:.0%} without control"
+        text = f"{words} get {own:.0%} of their link, compared with {free:.0%} without control"
+        if kept >= before - 0.01:
+            return text
         return (
-            text if kept >= before - 0.01 else f"{text}, and the background {kept:.0%}, {before:.0%} without"
+            f"{text}; the background keeps {kept:.0%} of its throughput, "
+            f"compared with {before:.0%} without control"
         )
 
 
@@ -55,7 +61,7 @@ class Verdict:
     """All rows on the same cases, and the recommendation."""
 
     losses: Mapping[str, Sequence[float]]
-    """Loss of each case, by row."""
+    """Losses of each row, one per case."""
     classes: Sequence[str]
     """Class of contributors of each case."""
     measures: Mapping[str, Sequence[Measured]]
@@ -63,12 +69,12 @@ class Verdict:
     no_regret: bool = False
 
     def mean(self, row: str, contributors: str = ALL) -> float:
-        """Return the mean loss of a row, in all or in a class of contributors."""
+        """Return the mean loss of a row, in a class of contributors or in all."""
         chosen = self._chosen(self.losses[row], contributors)
         return math.fsum(chosen) / len(chosen)
 
     def difference(self, row: str, other: str, contributors: str = ALL) -> Interval:
-        """Return the loss of a row minus that of another, case by case, with its 95% interval."""
+        """Return the mean paired difference in loss between two rows, with its 95% interval."""
         pairs = zip(self.losses[row], self.losses[other], strict=True)
         found = self._chosen([one - two for one, two in pairs], contributors)
         if len(found) < 2:
@@ -77,7 +83,7 @@ class Verdict:
 
     @property
     def present(self) -> list[str]:
-        """The classes of contributors that cases have, in order."""
+        """The cases' classes of contributors, in order."""
         return [name for name in (*CLASSES, "none", FIXED) if name in self.classes]
 
     @property
@@ -87,9 +93,9 @@ class Verdict:
 
     @property
     def recommended(self) -> str | None:
-        """The row that is better than every other one, outside the interval; None: keep the current settings.
+        """The row that is significantly better than all others; None to keep the current settings.
 
-        Between becalm's own guideline and what was tuned from it, the better mean suffices.
+        Between becalm's own guideline and the tuned parameters, a better mean suffices.
         """
         allowed = [row for row in self.losses if not (self.no_regret and self._regrets(row))]
         best = min(allowed, key=self.mean, default=WITHOUT)
@@ -101,7 +107,7 @@ class Verdict:
 
     @property
     def reason(self) -> str:
-        """Why nothing is recommended, in words; empty if something is."""
+        """The reason why no row is recommended; empty if one is."""
         if self.recommended is not None:
             return ""
         allowed = [row for row in self.losses if not (self.no_regret and self._regrets(row))]
@@ -113,12 +119,12 @@ class Verdict:
         ]
         gap = self.difference(best, near[0])
         return (
-            f"{best} has the least loss, but may be no better than {', '.join(near)} "
+            f"{best} has the smallest loss, but may be no better than {', '.join(near)} "
             f"({gap.mean:+.3f}, 95% interval {gap.low:+.3f} to {gap.high:+.3f}, against {near[0]})"
         )
 
     def prices(self, row: str | None) -> list[Price]:
-        """Return the classes where a row is worse than no control by more than `PRICE`."""
+        """Return the prices in the classes where a row is worse than no control by more than `PRICE`."""
         if row in (None, WITHOUT) or WITHOUT not in self.losses:
             return []
         assert row is not None
@@ -141,7 +147,7 @@ class Verdict:
         )
 
     def sentence(self) -> str:
-        """Return the answer in one line, including its price."""
+        """Return the recommendation and its price in one line."""
         chosen = self.recommended
         if chosen is None:
             return f"keep the current settings: {self.reason}"
@@ -152,7 +158,7 @@ class Verdict:
         return f"{what}; its price: {prices}" if prices else what
 
     def table(self) -> pl.DataFrame:
-        """Return a row for each row and class: its loss, that minus no control's, and what all get."""
+        """Return a table by row and class: loss, excess loss over no control, and shares of the traffic."""
         import polars as pl
 
         rows: list[dict[str, Any]] = []
@@ -186,8 +192,8 @@ def judged(
 ) -> Verdict:
     """Return the verdict on runs of rows on cases.
 
-    Drawn cases count one by one. If all are fixed, seeds count instead, each with the weighted mean over
-    the cases: a handful of hand-picked cases is not a random sample.
+    Each random case is one observation. If all cases are fixed, each seed is one observation instead, with
+    the weighted mean over the cases, because a few hand-picked cases are not a random sample.
     """
     seeds = {case.name: sorted({run.seed for run in found if run.case == case.name}) for case in cases}
     if any(case.kind for case in cases):

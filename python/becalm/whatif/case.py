@@ -1,4 +1,4 @@
-"""From files to an incast: reads a fabric, its traffic and its congestion control."""
+"""Sets up an incast from files: reads a fabric, its traffic and its congestion control."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from becalm.scenario import Scenario, load
 from becalm.whatif.incast import WhatIf, whatif
 
 LOAD = 0.2
-"""Background of a fabric without a scenario, as a share of each host's link: it causes little congestion."""
+"""Default background load, as a share of each host's link. It causes little congestion."""
 UNMOVED = {"none", "fixed"}
-"""Responses that react to nothing."""
+"""Responses that do not react to congestion."""
 
 
 class Case(NamedTuple):
@@ -37,9 +37,9 @@ class Case(NamedTuple):
     fabric: Path | None = None
     """Output of `ibnetdiscover` for the fabric of a scenario."""
     load: float | None = None
-    """Instead of the scenario's background: the load of each host, which sends to one other."""
+    """Load of each host, which sends to one other host, instead of the scenario's background."""
     opensm: Path | None = None
-    """A configuration of OpenSM; if not given, the scenario's own control or the default guideline."""
+    """An OpenSM configuration; default: the scenario's own control, or else the default guideline."""
 
 
 def simulate(
@@ -50,12 +50,12 @@ def simulate(
     progress: Callable[[Progress], object] | None = None,
     on_faults: Callable[[list[Fault]], object] | None = None,
 ) -> WhatIf:
-    """Read the files of a case and simulate it; the last arguments are those of `whatif`.
+    """Read the files of a case and simulate it. The other arguments are the same as for `whatif`.
 
     Raises:
-        FileNotFoundError: no such file.
-        ScenarioError: errors in one of the files; a fabric that is not the scenario's.
-        BecalmError: options that do not fit together; the errors of `whatif`.
+        FileNotFoundError: a file does not exist.
+        ScenarioError: a file is invalid, or the fabric is not the scenario's.
+        BecalmError: options are incompatible, or `whatif` fails.
 
     """
     scenario, fabric = _read(case)
@@ -93,7 +93,7 @@ def _read(case: Case) -> tuple[Scenario, Fabric | None]:
         return checked(case.file, fabric), fabric
     if case.fabric is not None:
         raise BecalmError(
-            f"--fabric: has no effect with {case.file}, which is output of `ibnetdiscover` itself"
+            f"--fabric: has no effect with {case.file}, which is already output of `ibnetdiscover`"
         )
     imported = import_fabric(case.file, case.lfts)
     scenario = Scenario(imported.text, name=str(case.file))
@@ -104,8 +104,8 @@ def checked(file: Path, fabric: Fabric) -> Scenario:
     """Read a scenario that was imported from a fabric.
 
     Raises:
-        FileNotFoundError: no such file.
-        ScenarioError: errors in it, or another fabric.
+        FileNotFoundError: the file does not exist.
+        ScenarioError: the file is invalid, or has a different fabric.
 
     """
     scenario = load(file)
@@ -116,19 +116,19 @@ def checked(file: Path, fabric: Fabric) -> Scenario:
 
 
 def imported(discovered: Path, tables: Path | None) -> Scenario:
-    """Return the scenario that is imported from a fabric; `import_fabric` lists the errors."""
+    """Return the scenario imported from a fabric. `import_fabric` lists the errors."""
     return Scenario(import_fabric(discovered, tables).text, name=str(discovered))
 
 
 def _own(scenario: Scenario) -> str:
-    """Return the responses by which a scenario controls congestion; empty if nothing reacts."""
+    """Return the names of a scenario's responses that react to congestion; empty if none does."""
     resolved = scenario.resolved
     tables = [resolved["response"], *(group["response"] for group in (*resolved["flows"], *resolved["jobs"]))]
     return ", ".join(sorted({name for table in tables for name in table or ()} - UNMOVED))
 
 
 def _loaded(scenario: Scenario, load: float | None) -> Scenario:
-    """Return the scenario with a background of this load, if one is given."""
+    """Return the scenario with a background of the given load, if any."""
     if load is None:
         return scenario
     flows = {"name": "background", "from": ["*"], "pattern": {"permutation": {}}}

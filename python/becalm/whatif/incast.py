@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     import polars as pl
 
 GROUP = "hot_spot"
-"""Group of the flows of the incast; a group with this name in the scenario is replaced."""
+"""Name of the incast's group of flows, which replaces a group with this name in the scenario."""
 CONTRIBUTORS = 8
-"""Default number of sources, if there are as many hosts."""
+"""Default number of sources, if there are enough hosts."""
 
 MOST_HOPS = 16e6
-"""Maximum estimated number of packet-hops of a run: some seconds."""
+"""Maximum estimated number of packet-hops per run, which take a few seconds."""
 HOPS = 8
-"""Approximate number of links that a packet and its ACK cross together."""
+"""Approximate total number of links that a packet and its ACK cross."""
 SHORTEST = 200e-6
-"""Minimum simulated time in s: a tree needs time to grow."""
+"""Minimum simulated time in s, because a tree needs time to grow."""
 WARMUP = 0.25
-"""Share of a run that is not measured."""
+"""Share of a run before the measurement."""
 
 MANY = 4
-"""A source with more destinations than this in a group counts as one flow: each of them is too small."""
+"""Number of a source's flows in a group above which they count as one, because each is too small."""
 GROWN = 0.05
-"""A link is in the tree if its share of congested time grows by at least this much with the incast."""
+"""Smallest increase of the share of congested time, due to the incast, for which a link is in the tree."""
 
 
 class Branch(NamedTuple):
@@ -46,20 +46,20 @@ class Branch(NamedTuple):
     role: str
     """`root` or `branch`."""
     without: float
-    """Share of the time that it was congested, without congestion control."""
+    """Share of time in which the link was congested without congestion control."""
     managed: float
-    """Share of the time that it was congested, with congestion control."""
+    """Share of time in which the link was congested with congestion control."""
 
 
 class Victim(NamedTuple):
-    """A victim of the congestion in the run without control, by the table `flows`; rates in B/s."""
+    """A victim of congestion in the run without control, by the table `flows`, with rates in B/s."""
 
     source: str
     destination: str
     """The destination; `*` for all other destinations of the source."""
     group: str
     own_link: bool
-    """Whether its source contributes to the congestion, so that the two share its link."""
+    """Whether its source also contributes to the incast, over the same link."""
     calm: float
     """Rate without the incast."""
     without: float
@@ -71,12 +71,12 @@ class Victim(NamedTuple):
 
     @property
     def lost_to_incast(self) -> float:
-        """Share of its rate without the incast that it loses without control; NaN without a rate."""
+        """Share of its rate without the incast that the victim loses without control; NaN without a rate."""
         return _lost(self.calm, self.without)
 
     @property
     def lost_with_control(self) -> float:
-        """Share of its rate without the incast that it loses with congestion control; NaN without a rate."""
+        """Share of its rate without the incast that the victim loses with control; NaN without a rate."""
         return _lost(self.calm, self.managed)
 
 
@@ -100,23 +100,23 @@ class WhatIf:
     hot: str
     sources: list[str]
     control: str
-    """Origin of the parameters of congestion control."""
+    """Origin of the congestion control parameters."""
     faults: list[Fault]
     tree: list[Branch]
-    """Links of switches, the most congested first."""
+    """Links of switches, most congested first."""
     congested_before: int
-    """Links of switches that are congested without the incast, too."""
+    """Number of switch links that are congested even without the incast."""
     victims: list[Victim]
-    """Flows with the role `victim` or `both` in the run without control; those that lose most first."""
+    """Flows with the role `victim` or `both` in the run without control, largest losses first."""
     rates: dict[str, Rates]
-    """By run: `calm`, `calm_managed` (with control), `without` (only the incast), `managed` (both)."""
+    """Rates by run: `calm`, `calm_managed` (with control), `without` (only the incast), `managed` (both)."""
     simulated: float
-    """Seconds that each run simulated."""
+    """Simulated seconds of each run."""
     took: float
-    """Seconds that the four runs took."""
+    """Wall-clock seconds of the four runs."""
 
     def lost(self, run: str) -> float:
-        """Return the share that all other traffic loses in a run, relative to no incast and no control."""
+        """Return the share that all other traffic loses in a run, compared with no incast and no control."""
         return max(0.0, _lost(self.rates["calm"].others, self.rates[run].others))
 
 
@@ -135,25 +135,25 @@ def whatif(
 ) -> WhatIf:
     """Simulate a fabric with and without an incast on a host, each with and without congestion control.
 
-    The scenario's own flows are the background, except a group called `hot_spot`. Sources are taken from all
-    over the fabric. Each run has the scenario's duration, or is shortened to take some seconds: all groups
-    and jobs then begin at once, and no rate changes.
+    The scenario's flows are the background, except a group named `hot_spot`. Sources are spread over the
+    fabric. Each run has the scenario's duration, or is shortened to a few wall-clock seconds. In a shortened
+    run, all groups and jobs start at once, and no rate changes.
 
     Args:
         scenario: a fabric of any topology, and traffic.
-        hot: the host to which all send.
+        hot: the host that receives the incast.
         control: returns a scenario with congestion control, for a number of contributors.
-        control_name: its name.
-        contributors: number of sources; 8 if not given, or all other hosts.
-        names: human-readable names of its links, if they are not the scenario's.
-        max_time: maximum wall-clock time of all runs together, in s.
+        control_name: name of the control.
+        contributors: number of sources; default: 8, or all other hosts if fewer.
+        names: human-readable names of links, if different from the scenario's.
+        max_time: maximum total wall-clock time of all runs, in s.
         threads: threads of each run, see `becalm.run`.
         progress: see `becalm.run`.
         on_faults: called with the faults of the fabric before the first run.
 
     Raises:
-        BecalmError: an unknown host, a number out of range, no background, or out of time.
-        FabricError: a run that stands still.
+        BecalmError: the host is unknown, a number is out of range, there is no background, or time ran out.
+        FabricError: a run cannot continue.
 
     """
     names = labels(scenario.network()) if names is None else names
@@ -170,7 +170,7 @@ def whatif(
 
     def limited(now: Progress) -> None:
         if time.monotonic() - began > max_time:
-            raise BecalmError(f"took longer than {max_time:g} s: raise the limit with --max-time")
+            raise BecalmError(f"took longer than {max_time:g} s; raise the limit with --max-time")
         if progress is not None:
             progress(now)
 
@@ -197,19 +197,19 @@ def whatif(
 def _sources(scenario: Scenario, hot: str, contributors: int | None) -> list[str]:
     hosts = scenario.hosts()
     if hot not in hosts:
-        # A range is not a host either; an unknown name raises the error that lists the nearest.
+        # A range is also not a host. An unknown name raises an error that lists similar names.
         scenario.hosts(hot)
         raise BecalmError(f"host `{hot}`: must be one host")
     others = [host for host in hosts if host != hot]
     number = min(CONTRIBUTORS, len(others)) if contributors is None else contributors
     if not 1 <= number <= len(others):
         raise BecalmError(f"contributors {number}: must be between 1 and the {len(others)} other hosts")
-    # From all over the fabric, so that the tree has branches.
+    # Spread sources over the fabric, so that the tree has branches.
     return [others[(2 * place + 1) * len(others) // (2 * number)] for place in range(number)]
 
 
 def _background(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
-    """Return the groups and jobs of a scenario, except those of the incast."""
+    """Return the groups and jobs of a scenario, without the incast."""
     data = scenario.data()
     kept = [group for group in data.get("flows", []) if group["name"] != GROUP]
     if not kept and not data.get("jobs"):
@@ -227,7 +227,7 @@ def _with_incast(scenario: Scenario, hot: str, sources: list[str]) -> Scenario:
 
 
 def _shortened(scenario: Scenario) -> tuple[Scenario, float]:
-    """Return the scenario with a run that takes some seconds, and the seconds that it simulates."""
+    """Return the scenario, shortened to a run of a few seconds, and its simulated time in s."""
     facts = scenario.summary
     hops_per_second = facts["hosts"] * facts["host_rate"] / facts["packet_bytes"] * HOPS
     asked = seconds(scenario.resolved["run"]["duration"])
@@ -250,7 +250,7 @@ def _shortened(scenario: Scenario) -> tuple[Scenario, float]:
 
 
 def _from_the_start(group: dict[str, Any]) -> dict[str, Any]:
-    """Return a group that sends for the whole of a shorter run, at its initial rate."""
+    """Return a group that sends throughout a shortened run, at its initial rate."""
     timed = ("start", "start_spread", "stop", "stagger")
     kept = {key: value for key, value in group.items() if key not in timed}
     if "connections" in kept:
@@ -263,7 +263,7 @@ def _from_the_start(group: dict[str, Any]) -> dict[str, Any]:
 
 
 def _shares(results: Results) -> dict[tuple[str, int], tuple[float, float]]:
-    """Return the shares of time of switch outputs as root and as branch; of several lanes, the largest."""
+    """Return switch outputs' shares of time as root and as branch, from the lane with the largest share."""
     hosts = set(results.scenario.hosts())
     shares: dict[tuple[str, int], tuple[float, float]] = {}
     for row in results.tree.iter_rows(named=True):
@@ -291,7 +291,7 @@ def _tree(names: Labels, results: dict[str, Results]) -> tuple[list[Branch], int
 
 
 _Key = tuple[str, str, str, int]
-"""Group, source, destination and, among several that are alike, the position of a flow."""
+"""Key of a flow: group, source, destination, and position among identical flows."""
 
 
 def _victims(results: dict[str, Results], hot: str) -> list[Victim]:
@@ -308,7 +308,7 @@ def _victims(results: dict[str, Results], hot: str) -> list[Victim]:
 
 
 def _by_flow(results: Results, hot: str) -> dict[_Key, float]:
-    """Return the rates of flows in B/s. Flows to the hot host are left out."""
+    """Return the rates of flows in B/s, without flows to the hot host."""
     found: dict[_Key, float] = defaultdict(float)
     keys = _keys_of_all(results.flows, hot)
     for flow, rate in results.flows.select("flow", "rate").iter_rows():
@@ -318,7 +318,7 @@ def _by_flow(results: Results, hot: str) -> dict[_Key, float]:
 
 
 def _keys_of_all(flows: pl.DataFrame, hot: str) -> dict[int, _Key]:
-    """Return the key of each flow by its number; a source with many destinations in a group is one flow."""
+    """Return the key of each flow by number. A source with many destinations in a group is one flow."""
     rows = flows.filter(flows["destination"] != hot).select("flow", "group", "source", "destination").rows()
     destinations = Counter((group, source) for _, group, source, _ in rows)
     alike: Counter[tuple[str, str, str]] = Counter()
@@ -334,7 +334,7 @@ def _keys_of_all(flows: pl.DataFrame, hot: str) -> dict[int, _Key]:
 
 
 def _keys(flows: pl.DataFrame, keys: dict[int, _Key]) -> dict[_Key, bool]:
-    """Return the keys of some flows, and whether one of them shares its source's link with a contributor."""
+    """Return the keys of some flows, and for each key whether a flow shares its source with a contributor."""
     found: dict[_Key, bool] = {}
     for flow, own_link in flows.select("flow", "own_link").iter_rows():
         if flow in keys:

@@ -1,4 +1,4 @@
-"""From counters of a real fabric: likely roots of congestion, and how much each host sends."""
+"""Likely roots of congestion and host loads, from the counters of a real fabric."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from becalm.opensm.rates import data_rate
 from becalm.scenario import Scenario
 
 BUSY = 0.8
-"""A port is near its rate if it sends at least this share of it."""
+"""A port is near its rate if it sends at least this share of its rate."""
 WAITED = 0.1
-"""A port waits long if its wait is at least this share of the longest wait of all ports."""
+"""A port waits long if its wait is at least this share of the longest wait of any port."""
 LEAST = 0.005
-"""Smaller loads count as none: they are subnet management."""
+"""Smaller loads count as none, since they are subnet management."""
 
 
 class Root(NamedTuple):
@@ -27,11 +27,11 @@ class Root(NamedTuple):
     port: str
     """Name of the port, such as `leaf0 port 1 -> host0`."""
     busy: float
-    """Rate at which it sent, as a share of its capacity."""
+    """Rate at which the port sent, as a share of its capacity."""
     waited: int
     """Ticks that the port itself waited."""
     waiting: list[str]
-    """The ports that send to its switch and waited long, the longest wait first."""
+    """The ports that send to its switch and waited long, longest wait first."""
     why: str
 
 
@@ -43,13 +43,13 @@ def rates(fabric: Fabric) -> dict[End, float]:
 def roots(fabric: Fabric, counters: Mapping[End, Counters], seconds: float) -> list[Root]:
     """Return the likely roots of congestion, those with the longest waits before them first.
 
-    A root sends near its rate, and ports that feed its switch wait long; or it leads to a host and waits long
-    itself, since the host receives too slowly. A port to a switch that waits long is a branch, not a root.
+    Ports that feed the root's switch wait long. The root itself either sends near its rate, or it leads to a
+    host and waits long because the host receives too slowly. A port to a switch that waits long is a branch.
 
     Args:
         fabric: the fabric of the ports.
-        counters: their values.
-        seconds: the time in which they counted.
+        counters: the counters of the ports.
+        seconds: the time covered by the counters.
 
     Raises:
         BecalmError: a port sent more than its cable can carry in this time.
@@ -92,13 +92,13 @@ def _check_time(
         if own.sent is not None and own.sent > 1.05 * carried:
             port, needed = f"{fabric.name(end)} port {end.port}", own.sent / speed[end]
             raise BecalmError(
-                f"seconds {seconds:g}: what {port} sent takes {needed:.3g} s at its rate; "
+                f"seconds {seconds:g}: the traffic of {port} needs {needed:.3g} s at its rate; "
                 "valid: the time between the dumps, or since the counters were cleared"
             )
 
 
 def loads(fabric: Fabric, counters: Mapping[End, Counters], seconds: float) -> dict[str, float]:
-    """Return the load of each host as a share of its link rate, by its own counters or its switch's.
+    """Return the load of each host as a share of its link rate, from its own counters or its switch's.
 
     Hosts without counters are omitted.
     """
@@ -115,10 +115,10 @@ def loads(fabric: Fabric, counters: Mapping[End, Counters], seconds: float) -> d
 
 
 def with_loads(scenario: Scenario, by_host: Mapping[str, float]) -> Scenario:
-    """Return the scenario with this background: each host sends at its load, evenly to all hosts.
+    """Return the scenario with a background in which each host sends at its load, evenly to all hosts.
 
-    Counters do not show where packets go. A group `hot_spot` stays; all others are replaced by groups of
-    hosts with the same load, in steps of 1%.
+    Counters do not show the destinations of packets. A group `hot_spot` stays. All other groups are replaced
+    by groups of hosts with the same load, in steps of 1%.
 
     Raises:
         BecalmError: no host sends anything.

@@ -1,14 +1,14 @@
-//! Entries of congestion control tables, in the encoding of the specification.
+//! Entries of congestion control tables, in the specification's encoding.
 
 use becalm_engine::Time;
 use becalm_schema::field::refuse;
 use becalm_schema::{Errors, Field, Node, Value};
 use serde_json::json;
 
-/// Largest number of entries of a table.
+/// Largest number of entries in a table.
 pub(super) const MAX_ENTRIES: u32 = 16_384;
 
-/// An entry: a delay of `multiplier / 2^shift` times the packet's own transmission time. Written `[shift, multiplier]`.
+/// An entry, written `[shift, multiplier]`: a delay of `multiplier / 2^shift` times the packet's transmission time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CctEntry {
     shift: u8,
@@ -41,7 +41,7 @@ impl CctEntry {
         CctEntry::new(finest - spare, multiplier >> spare)
     }
 
-    /// Bits that a packet's transmission time is shifted right by.
+    /// Number of bits by which a packet's transmission time is shifted right.
     pub fn shift(self) -> u8 {
         self.shift
     }
@@ -65,7 +65,7 @@ impl CctEntry {
 impl Field for CctEntry {
     fn expects() -> String {
         format!(
-            "a pair [shift, multiplier] of integers, shift between 0 and {} and multiplier between 0 and {}",
+            "a pair [shift, multiplier] of integers: shift from 0 to {}, multiplier from 0 to {}",
             CctEntry::MAX_SHIFT,
             CctEntry::MAX_MULTIPLIER
         )

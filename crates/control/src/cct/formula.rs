@@ -1,11 +1,11 @@
-//! Formulas for the delays of a table, in microseconds, for packets of a given transmission time.
+//! Formulas for the delays of a table, in microseconds, for packets with a given transmission time.
 
 use becalm_engine::Time;
 use becalm_schema::Conflict;
 
 use super::entry::{CctEntry, MAX_ENTRIES};
 
-/// Fewest entries of a table that a formula fills: the specification's.
+/// Smallest number of entries of a table that a formula fills, from the specification.
 const MIN_ENTRIES: u32 = 128;
 /// 2068 B at 1 GB/s.
 const PACKET_TIME: Time = Time::from_ns(2068);
@@ -13,8 +13,8 @@ const SHORTEST: Time = Time::from_ns(1);
 const LONGEST: Time = Time::from_ms(1000);
 
 becalm_schema::table! {
-    /// Entry i: a delay of i^2 * numerator / divisor^2 microseconds. Gran 2010, section VII-B: 7 / 106^2; the switch
-    /// manufacturer's default: 7 / 95^2.
+    /// Entry i is a delay of i^2 * numerator / divisor^2 microseconds. Gran 2010, section VII-B, uses 7 / 106^2; the
+    /// switch manufacturer's default is 7 / 95^2.
     pub struct Quadratic {
         /// Number of entries.
         pub entries: u32 = MIN_ENTRIES; ""; MIN_ENTRIES..=MAX_ENTRIES,
@@ -22,35 +22,36 @@ becalm_schema::table! {
         pub numerator: f64 = 7.0; "us"; 0.0..=1e9,
         /// Index at which the delay is `numerator`.
         pub divisor: f64 = 106.0; ""; 1e-3..=1e9,
-        /// Transmission time of the packets that the delays are meant for.
+        /// Transmission time of the packets for which the delays are specified.
         pub packet_time: Time = PACKET_TIME; ""; SHORTEST..=LONGEST,
     }
     check Quadratic::check;
 }
 
 becalm_schema::table! {
-    /// Entry i: a delay of i / (entries - 1) * max. With Pfister 2005, section VI: 21 us for 32 hosts, 84 us for 128.
+    /// Entry i is a delay of i / (entries - 1) * max. Pfister 2005, section VI, uses a maximum of 21 us for 32 hosts
+    /// and 84 us for 128.
     pub struct Linear {
         /// Number of entries.
         pub entries: u32 = MIN_ENTRIES; ""; MIN_ENTRIES..=MAX_ENTRIES,
         /// Delay of the last entry.
         pub max: Time = Time::from_us(21),
-        /// Transmission time of the packets that the delays are meant for.
+        /// Transmission time of the packets for which the delays are specified.
         pub packet_time: Time = PACKET_TIME; ""; SHORTEST..=LONGEST,
     }
     check Linear::check;
 }
 
 becalm_schema::table! {
-    /// Entry i: a delay of first * ratio^(i - 1); entry 0: none.
+    /// Entry i is a delay of first * ratio^(i - 1). Entry 0 is no delay.
     pub struct Geometric {
         /// Number of entries.
         pub entries: u32 = MIN_ENTRIES; ""; MIN_ENTRIES..=MAX_ENTRIES,
         /// Delay of entry 1.
         pub first: Time = Time::from_ns(40),
-        /// Delay of an entry divided by that of the one before.
+        /// Ratio of an entry's delay to the previous entry's.
         pub ratio: f64 = 1.05; ""; 1.0..=1000.0,
-        /// Transmission time of the packets that the delays are meant for.
+        /// Transmission time of the packets for which the delays are specified.
         pub packet_time: Time = PACKET_TIME; ""; SHORTEST..=LONGEST,
     }
     check Geometric::check;
@@ -98,11 +99,11 @@ impl Geometric {
     }
 }
 
-/// Whether the longest delay can be expressed; if not, `key` is to blame.
+/// Checks that an entry can express the longest delay; otherwise, reports a conflict at `key`.
 fn fits(longest: f64, key: &'static str) -> Result<(), Conflict> {
     Conflict::unless(CctEntry::nearest(longest).is_some(), key, || {
         format!(
-            "must not make the delay of the last entry longer than {} packet times; it would be {longest:.0}",
+            "makes the delay of the last entry {longest:.0} packet times; the maximum is {}",
             CctEntry::MAX_MULTIPLIER
         )
     })
@@ -161,9 +162,9 @@ mod tests {
     #[test]
     fn a_delay_beyond_every_entry_is_a_mistake() {
         for (text, problem) in [
-            ("[quadratic]\nnumerator = 1e6", "f.toml:2: quadratic.numerator = 1000000.0: must not make the delay"),
-            ("[linear]\nmax = \"1 s\"", "f.toml:2: linear.max = \"1 s\": must not make the delay"),
-            ("[geometric]\nratio = 2", "f.toml:2: geometric.ratio = 2: must not make the delay"),
+            ("[quadratic]\nnumerator = 1e6", "f.toml:2: quadratic.numerator = 1000000.0: makes the delay"),
+            ("[linear]\nmax = \"1 s\"", "f.toml:2: linear.max = \"1 s\": makes the delay"),
+            ("[geometric]\nratio = 2", "f.toml:2: geometric.ratio = 2: makes the delay"),
             ("[linear]\nentries = 127", "f.toml:2: linear.entries = 127: must be between 128 and 16384"),
             ("[linear]\nentries = 0", "f.toml:2: linear.entries = 0: must be between 128 and 16384"),
             ("[linear]\npacket_time = \"0 s\"", "f.toml:2: linear.packet_time = \"0 s\": must be between 1 ns and 1 s"),

@@ -1,8 +1,7 @@
-//! Echo with the ACK.
+//! An echo that returns marks in ACKs.
 //!
 //! # What it does
-//! Every data packet is acknowledged by a packet of its own, and the acknowledgement carries the mark back to the
-//! source.
+//! Every data packet is acknowledged separately, and the ACK carries the mark back to the source.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, section IV:

@@ -1,22 +1,23 @@
 //! A user-defined echo, in Python, C or another language.
 //!
 //! # What it does
-//! Whatever its code does. The code is given on the command line, `becalm run scenario.toml --echo mine.py:Mine`, or in
-//! Python, `becalm.run(scenario, schemes=[Mine])`. A scenario names the scheme but never contains its code, so opening
-//! someone else's scenario runs nothing.
+//! It runs the user's code. The code is passed on the command line, `becalm run scenario.toml --echo mine.py:Mine`, or
+//! in Python, `becalm.run(scenario, schemes=[Mine])`. A scenario names the scheme but never contains its code, so
+//! opening another person's scenario executes nothing.
 //!
 //! # Source
-//! Python classes, `becalm.Echo`; the same classes compiled by Numba; and libraries by the header `becalm.h`. All go
-//! through the same seam as the echoes on this list.
+//! Python classes derived from `becalm.Echo`, which Numba may compile, and libraries that use the header `becalm.h`.
+//! They use the same interface as the built-in echoes.
 //!
 //! # Parameters
 //! - `name`: the name that the code declares.
-//! - `parameters`: the keys that the code declares, each with its kind, range and default. A key named `ack_every` is
+//! - `parameters`: the keys that the code declares, each with its kind, range and default. A key named `ack_every` sets
 //!   the largest number of packets that one ACK covers.
-//! - `sha256`: checksum of the scheme's file, reported in results. A scheme whose file has changed is refused.
+//! - `sha256`: checksum of the scheme's file, reported in results. A scheme whose file has changed is rejected.
 //!
 //! # Departures from the source
-//! None. An exception, or an ACK that reports more marks than it covers packets, ends the run with a message.
+//! None. The run ends with a message after an exception, or if an ACK reports more marks than the number of packets
+//! that it covers.
 
 use becalm_engine::Time;
 use becalm_external::parameters::Value;
@@ -28,12 +29,12 @@ pub use becalm_external::Params;
 
 use crate::scheme::EchoScheme;
 
-/// The echo. Its state is out of line, since each entry of a list of schemes is as large as the largest scheme.
+/// The echo. Its state is boxed, since each entry of a list of schemes is as large as the largest scheme.
 #[derive(Clone, Debug)]
 pub struct External(Box<RunningEcho>);
 
 impl External {
-    /// Sets where it reports its failures.
+    /// Sets where the echo reports its failures.
     pub fn watched_by(&mut self, faults: Faults) {
         self.0.watched_by(faults);
     }

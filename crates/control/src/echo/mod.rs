@@ -1,4 +1,4 @@
-//! How destinations answer packets.
+//! Destinations' answers to packets.
 
 crate::echoes! {
     EchoParams, Echoing;

@@ -1,8 +1,8 @@
 //! The echo of RoCEv2: congestion notification packets at a limited rate, and ACKs that carry no mark.
 //!
 //! # What it does
-//! A marked packet (CE) is answered by a congestion notification packet (CNP), unless one was sent to the same flow
-//! less than `cnp_interval` ago. ACKs are separate: they open windows and report no marks.
+//! A congestion notification packet (CNP) answers each marked packet (CE), unless the flow's last CNP was sent less
+//! than `cnp_interval` ago. ACKs are independent of CNPs. They open windows and report no marks.
 //!
 //! # Source
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, the notification point of DCQCN:
@@ -10,14 +10,14 @@
 //! adapters.
 //!
 //! # Parameters
-//! - `cnp_interval`: least time between two CNPs of a flow; with `"0 s"` every marked packet is answered.
-//! - `ack_every`: the last packet of a message is acknowledged, and so is every packet that is this many packets after
-//!   the last acknowledged one.
+//! - `cnp_interval`: minimum time between two CNPs of a flow. With `"0 s"`, every marked packet is answered.
+//! - `ack_every`: a packet is acknowledged if it is the last of its message, or if it is this many packets after the
+//!   last acknowledged one.
 //!
 //! # Departures from the source
 //! - The limit applies per flow. ConnectX adapters can also set it per port and per destination address.
-//! - A pause does not clear the time of a flow's last CNP: a flow that begins again still waits for the rest of the
-//!   interval.
+//! - A pause of a flow does not reset the time of its last CNP. If the flow resumes before the interval has passed, no
+//!   CNP is sent until it has.
 
 use crate::scheme::{Cnps, EchoScheme};
 use becalm_engine::Time;
@@ -25,9 +25,9 @@ use becalm_fabric::Packet;
 use becalm_fabric::policy::{Answer, Echo, Unanswered};
 
 becalm_schema::table! {
-    /// A mark is answered by a congestion notification packet, at most one per interval; ACKs carry no mark.
+    /// A congestion notification packet answers a mark, at most one per interval; ACKs carry no mark.
     pub struct Params {
-        /// Least time between two congestion notification packets of a flow.
+        /// Minimum time between two congestion notification packets of a flow.
         pub cnp_interval: Time = Time::from_us(50); ""; Time::ZERO..=Time::from_ms(1000),
         /// Largest number of packets that one ACK covers; the end of a message is always acknowledged.
         pub ack_every: u32 = 1; "packets"; 1..=65_535,
@@ -73,7 +73,7 @@ mod tests {
         Packet { size: 1058, last, marked, ..Packet::default() }
     }
 
-    /// The answers to packets, marked or not, that arrive at these times in microseconds, with one ACK for each packet.
+    /// CNPs sent for packets, marked or not, that arrive at these times in microseconds, with one ACK for each packet.
     fn cnps(params: &Params, packets: &[(u64, bool)]) -> Vec<bool> {
         let mut echo = RoceV2::new(params);
         let mut unanswered = Unanswered { packets: 1, marked: 0, notified: None };

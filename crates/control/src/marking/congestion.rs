@@ -1,5 +1,5 @@
-//! The congestion state of ports and virtual lanes and the resulting marks. Markers that watch output queues share this
-//! code.
+//! The congestion state of ports and virtual lanes, and the resulting marks. This code is shared by markers that watch
+//! output queues.
 
 use becalm_fabric::Kind;
 use becalm_fabric::policy::{Arrival, Departure, SwitchView};
@@ -15,9 +15,9 @@ pub(super) fn left_behind<V: SwitchView>(departure: &Departure, switch: &V) -> u
 becalm_schema::words! {
     /// How the packets to mark are chosen among the eligible ones.
     pub enum Spacing {
-        /// By counting: always the same number of packets between two marked ones.
+        /// By counting, with always the same number of packets between two marked ones.
         Counted = "counted",
-        /// At random, packet by packet: the same number on average.
+        /// At random, packet by packet, with the same number on average.
         Drawn = "drawn",
     }
 }
@@ -35,7 +35,7 @@ pub(super) struct Rules {
     pub smallest: u32,
     /// Eligible packets left unmarked between two marked ones.
     pub marking_rate: u32,
-    /// Whether that number is exact or a mean.
+    /// Whether `marking_rate` is exact or a mean.
     pub spacing: Spacing,
 }
 
@@ -62,7 +62,7 @@ const _: () = assert!(size_of::<Lane>() == 32);
 ///
 /// It is evaluated after a waiting packet has joined its queue and before a packet leaves. A departing packet does not
 /// count as waiting, and its credit does not count as available. A packet that finds an empty queue is therefore never
-/// marked and need not be shown ([`Attention::Queues`](becalm_fabric::policy::Attention::Queues)).
+/// marked, so the marker does not need to see it ([`Attention::Queues`](becalm_fabric::policy::Attention::Queues)).
 #[derive(Clone, Debug)]
 pub(super) struct Congestion {
     vls: usize,
@@ -71,7 +71,7 @@ pub(super) struct Congestion {
 }
 
 impl Congestion {
-    /// The state of a switch with one entry of `rules` for each port, and `vls` virtual lanes.
+    /// The state of a switch with `vls` virtual lanes and one entry of `rules` for each port.
     pub(super) fn new(rules: Vec<Rules>, vls: u8) -> Congestion {
         let vls = usize::from(vls);
         Congestion { lanes: rules.iter().flat_map(|rules| vec![Lane::new(rules); vls]).collect(), vls }

@@ -1,8 +1,9 @@
 //! An exponentially weighted average of the queue length.
 //!
 //! # What it does
-//! Each arriving packet counts the packets in its queue, including the one in transmission, and updates a running
-//! average: average + weight (count - average). The packet is marked if the new average is at least a threshold.
+//! When a packet arrives, the switch counts the packets in its queue, including the one in transmission, and changes a
+//! running average to average + weight (count - average). The packet is marked if the new average is at least a
+//! threshold.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
@@ -10,8 +11,8 @@
 //! length", which the authors tried but did not adopt.
 //!
 //! # Parameters
-//! - `weight`: weight of the newest count.
-//! - `threshold`: the average, in packets, from which arrivals are marked.
+//! - `weight`: weight of the newest queue length.
+//! - `threshold`: the smallest average, in packets, at which arrivals are marked.
 //!
 //! # Departures from the source
 //! - There is one queue per output and virtual lane.
@@ -28,7 +29,7 @@ becalm_schema::table! {
     pub struct Params {
         /// Weight of the newest queue length.
         pub weight: f64 = 0.1; ""; 0.0001..=1.0,
-        /// Average queue length from which arrivals are marked.
+        /// Smallest average queue length at which arrivals are marked.
         pub threshold: f64 = 1.0; "packets"; 0.001..=1e6,
     }
 }

@@ -1,9 +1,9 @@
 //! A user-defined marking policy, in Python, C or another language.
 //!
 //! # What it does
-//! What its code does depends on the user. The code is passed on the command line, `becalm run scenario.toml --marking
-//! mine.py:Mine`, or in Python, `becalm.run(scenario, schemes=[Mine])`. A scenario names the scheme but never contains
-//! its code, so opening another person's scenario executes nothing.
+//! It runs the user's code. The code is passed on the command line, `becalm run scenario.toml --marking mine.py:Mine`,
+//! or in Python, `becalm.run(scenario, schemes=[Mine])`. A scenario names the scheme but never contains its code, so
+//! opening another person's scenario executes nothing.
 //!
 //! # Source
 //! Python classes derived from `becalm.Marker`, which Numba may compile, and libraries that use the header `becalm.h`.
@@ -15,8 +15,8 @@
 //! - `sha256`: checksum of the scheme's file, reported in results. A scheme whose file has changed is rejected.
 //!
 //! # Departures from the source
-//! None. An external policy cannot delay credit and has no congestion state for the counters. An exception ends the run
-//! with a message, as does a query for a port that the switch does not have.
+//! None. An external policy cannot delay credit and has no congestion state for the counters. The run ends with a
+//! message after an exception or a query for a port that the switch does not have.
 
 use becalm_external::{Faults, RunningMarker, abi};
 use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
@@ -53,7 +53,7 @@ impl MarkingScheme for External {
     }
 
     fn needs_credit(params: &Params) -> Option<Conflict> {
-        has(params, abi::NEEDS_CREDIT).then(|| Conflict::new("name", "reads credit, which a fabric with pfc does not have"))
+        has(params, abi::NEEDS_CREDIT).then(|| Conflict::new("name", "reads credit, which does not exist with pfc"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Markers that judge arriving packets by a filtered queue length share this code.
+//! Code shared by markers that decide on arriving packets by a filtered queue length.
 
 use std::collections::VecDeque;
 
@@ -90,7 +90,7 @@ pub(super) struct Area {
     pub packets: u32,
     /// Packets times picoseconds.
     pub area: u128,
-    /// When the number last changed.
+    /// Time of the last change of the number.
     pub since: Time,
 }
 

@@ -1,14 +1,15 @@
 //! The marking of IBTA congestion control: FECN and credit starvation.
 //!
 //! # What it does
-//! A port and virtual lane whose queue exceeds a threshold is in the congestion state if it has credit to send. It is
-//! then a root of congestion. Without credit it is a victim of congestion elsewhere, and is in the congestion state
-//! only if it is in the victim mask. Packets that leave during the congestion state are marked (FECN) if they are large
-//! enough: all of them, or one in every few.
+//! A port and virtual lane with a queue above a threshold is a root of congestion if it has credit to send, and is then
+//! in the congestion state. Without credit, it is a victim of congestion elsewhere, and is in the congestion state only
+//! if it is in the victim mask. Packets that leave during the congestion state and are large enough are marked (FECN),
+//! either all of them or one in every few.
 //!
 //! Devices without congestion control do not react to marks. Credit starvation slows them down. A packet is starved if
-//! it entered through a port in the credit mask and leaves behind a queue over a threshold, at a root or a victim. The
-//! switch returns its credit late, so a starved source gets credit for one packet per delay.
+//! it entered through a port in the credit mask and the queue that remains at its output exceeds a threshold, whether
+//! the output is a root or a victim. The switch returns the credit of starved packets late, so the sender gets credit
+//! for at most one packet per delay.
 //!
 //! # Source
 //! InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10; the marking as described in E. G. Gran et
@@ -16,47 +17,50 @@
 //! not describe credit starvation; its parameters are the fields of a switch's settings in OpenSM.
 //!
 //! # Parameters
-//! - `threshold`: `Threshold`. 0 marks nothing. From 1 to 15, the threshold is crossed while more than (16 -
-//!   threshold)/16 of the capacity of one input buffer waits for an output: 15/16 at 1, the least aggressive, and 1/16
-//!   at 15. The default is from Gran 2010, Table I.
+//! - `threshold`: `Threshold`. With 0, no packet is marked. With 1 to 15, a queue is over its threshold while more than
+//!   (16 - threshold)/16 of the capacity of one input buffer waits for an output: 15/16 at 1, the least aggressive
+//!   value, and 1/16 at 15. The default is from Gran 2010, Table I.
 //! - `victim_mask`: `Victim_Mask`, the ports that can be congested even without credit: `none`, `all`, or `host_ports`,
 //!   the ports that lead to a host. A slow receiver marks no packets itself, but its switch can.
-//! - `packet_size`: `Packet_Size`, in credits of 64 B; smaller packets are not marked.
-//! - `marking_rate`: `Marking_Rate`: eligible packets left unmarked between two marked ones.
-//! - `spacing`: whether `marking_rate` is met exactly, by counting (`counted`), or on average, at random (`drawn`).
+//! - `packet_size`: `Packet_Size`, in credits of 64 B. Smaller packets are not marked.
+//! - `marking_rate`: `Marking_Rate`, the number of eligible packets left unmarked between two marked ones.
+//! - `spacing`: whether packets are counted, which makes `marking_rate` exact (`counted`), or selected at random, which
+//!   makes it a mean (`drawn`).
 //! - `credit_mask`: `Credit_Mask`, the ports that starve their neighbours: `none`, `all`, or `host_ports`.
-//! - `cs_threshold`: `CS_Threshold`, on the scale of `threshold`. 0 disables starvation.
+//! - `cs_threshold`: `CS_Threshold`, on the same scale as `threshold`. 0 disables starvation.
 //! - `cs_return_delay`: `CS_ReturnDelay`, a pair [shift, multiplier]. Credit is returned (Tp >> shift) * multiplier
 //!   after the previous credit or after the packet's last byte has left, whichever is later. Tp is the packet's
 //!   transmission time at the rate at which the switch sends on the packet's incoming link.
-//! - `overrides`: other values for some ports, like the switch port congestion settings: a list of tables with
+//! - `overrides`: other values for some ports, as in IBTA's switch port congestion settings: a list of tables with
 //!   - `switches`: names of switches, ranges such as `"L1S0..L1S7"`, or `"*"`,
-//!   - `ports`: a list of port numbers, or `hosts`, `switches` (by the node at the other end), `all`,
+//!   - `ports`: a list of port numbers, or `hosts` or `switches` (the ports that lead to them), or `all`,
 //!   - `threshold`, `packet_size`, `marking_rate` as above,
 //!   - `victim`: whether the ports' bits in `Victim_Mask` are set,
 //!   - `credit`: whether their bits in `Credit_Mask` are set,
-//!   - `cs_threshold`, `cs_return_delay` as above: the settings of a port with `Control_Type` 1.
+//!   - `cs_threshold`, `cs_return_delay` as above, which are the settings of a port with `Control_Type` 1.
 //!
-//!   Omitted settings keep their values. If several tables cover the same port, the last one applies.
+//!   Omitted settings keep their values. If several tables change the same setting of a port, the last one applies.
 //!
 //! # Departures from the source
-//! - The specification leaves the meaning of a threshold to the switch manufacturer; the mapping above is ours. All
-//!   inputs feed an output, so more bytes may wait for it than one input buffer holds.
-//! - The state is evaluated whenever a packet joins or leaves the queue, and is not held in between. A departing packet
-//!   does not count as waiting, and its credit does not count as available: a port is a root if it has credit for
-//!   another packet of the largest size.
-//! - `Marking_Rate` is a mean number of packets; here it is met by counting, unless `spacing` is `drawn`. Each port and
-//!   virtual lane has its own count, which begins with a mark and continues from one period of congestion to the next.
+//! - The specification leaves the meaning of a threshold to the switch manufacturer; the mapping above is ours. Because
+//!   all inputs feed an output, more bytes may wait for it than one input buffer holds.
+//! - The state is evaluated whenever a packet joins or leaves the queue, without hysteresis. A departing packet does
+//!   not count as waiting, and its credit does not count as available. A port is therefore a root only if it has credit
+//!   for another packet of the largest size.
+//! - In the specification, `Marking_Rate` is a mean. Here it is exact, because packets are counted, unless `spacing` is
+//!   `drawn`. Each port and virtual lane has its own count, which begins with a mark and continues from one period of
+//!   congestion to the next.
 //! - `Packet_Size` covers the entire packet on the wire. ACKs and congestion notification packets are never marked,
 //!   since no adapter would answer the mark.
-//! - A port's settings may be partial: omitted fields keep the switch's values.
-//! - Only the fields of credit starvation are published: the ports, the aggressiveness, and a delay encoded like a
-//!   table entry. The rest is our choice. The port in the mask is the packet's input, the queue is the packet's output
-//!   queue, and the decision is made when the header leaves. Credit is returned in order per input and virtual lane, so
-//!   the credit of another packet may wait behind a starved packet's credit. The switch itself counts the buffer space
-//!   as free as soon as the packet has left. Packets of all kinds are starved, including flows outside the congestion:
-//!   a port cannot tell them apart.
-//! - A port with `Control_Type` 1 would not mark. Here it marks and starves, each with its own threshold.
+//! - A port's settings may be incomplete. Omitted fields keep the switch's values.
+//! - Only the configuration fields of credit starvation are published: the ports, the threshold, and a delay encoded
+//!   like a table entry. The rest is our choice. The mask applies to the packet's input port and the threshold to its
+//!   output queue. The decision is made when the header leaves. Credit is returned in order per input and virtual lane,
+//!   so another packet's credit may wait behind a starved packet's credit. The switch itself counts the buffer space as
+//!   free as soon as the packet has left. Packets of all kinds are starved, including those of flows outside the
+//!   congestion, because a port cannot tell them apart.
+//! - In the specification, a port with `Control_Type` 1 does not mark. Here it both marks and starves, with a separate
+//!   threshold for each.
 
 use becalm_engine::Time;
 use becalm_fabric::Rate;
@@ -73,7 +77,7 @@ use crate::scheme::MarkingScheme;
 becalm_schema::table! {
     /// Packets that leave a port with a long queue and with credit to send are marked (FECN).
     pub struct Params {
-        /// How early a queue counts as congested: 0 for never, 15 for the earliest.
+        /// How early a queue counts as congested, from 1 (latest) to 15 (earliest); 0 for never.
         pub threshold: u32 = 15; ""; 0..=15,
         /// Ports that count as congested even without credit to send.
         pub victim_mask: Mask = Mask::None,
@@ -81,22 +85,22 @@ becalm_schema::table! {
         pub packet_size: u32 = 0; "credits of 64 B"; 0..=255,
         /// Eligible packets left unmarked between two marked ones.
         pub marking_rate: u32 = 0; "packets"; 0..=65_535,
-        /// Whether `marking_rate` is met by counting or at random.
+        /// Whether packets are marked at regular intervals, by counting, or at random.
         pub spacing: Spacing = Spacing::Counted,
-        /// Ports that return credit late to their neighbours.
+        /// Ports that return credit to their neighbours late.
         pub credit_mask: Mask = Mask::None,
-        /// How early a queue starves the masked ports that feed it: 0 for never, 15 for the earliest.
+        /// How early a queue starves the masked ports that feed it, from 1 (latest) to 15 (earliest); 0 for never.
         pub cs_threshold: u32 = 0; ""; 0..=15,
-        /// Delay of returned credit in packet times: multiplier / 2^shift.
+        /// Delay of returned credit in packet times, multiplier / 2^shift.
         pub cs_return_delay: CctEntry = CctEntry::default(),
-        /// Ports with other values.
+        /// Other values for some ports.
         pub overrides: Vec<Override> = Vec::new(),
     }
     check Params::check;
 }
 
 impl Params {
-    /// Whether any port of any switch may be in the credit mask.
+    /// Whether the credit mask may contain a port of any switch.
     fn masks_credit(&self) -> bool {
         self.credit_mask != Mask::None || self.overrides.iter().any(|other| other.credit == Some(true))
     }
@@ -116,7 +120,7 @@ impl Params {
             return Conflict::unless(
                 others().all(|other| other.credit.is_none() && !other.starves()),
                 "overrides",
-                || "has settings without an effect: no port is in the credit mask".to_string(),
+                || "has settings that do nothing: no port is in the credit mask".to_string(),
             );
         }
         let mask = if self.credit_mask == Mask::None { "overrides" } else { "credit_mask" };
@@ -186,8 +190,8 @@ impl MarkingScheme for Ibta {
     fn needs_credit(params: &Params) -> Option<Conflict> {
         let key = if params.masks_credit() { "credit_mask" } else { "victim_mask" };
         let everybody = params.victim_mask == Mask::All && params.overrides.iter().all(|own| own.victim != Some(false));
-        let problem = "needs credit: without it, no credit comes late and no port tells a root from a victim; \
-                       with pfc, victim_mask must be \"all\" and no port in the credit mask";
+        let problem = "needs credit for starvation, and to tell roots from victims; \
+                       with pfc, victim_mask must be \"all\" and no port may be in the credit mask";
         (params.masks_credit() || !everybody).then(|| Conflict::new(key, problem))
     }
 
@@ -198,7 +202,7 @@ impl MarkingScheme for Ibta {
     fn conflicts(params: &Params, switches: &[SwitchShape]) -> Vec<Conflict> {
         let mut all = overrides::conflicts(&params.overrides, switches);
         if all.is_empty() && params.masks_credit() && !switches.iter().any(|shape| params.starves(shape)) {
-            let problem = "do nothing: no port is in the credit mask with a cs_threshold and a cs_return_delay above 0";
+            let problem = "do nothing: no port in the credit mask has cs_threshold and cs_return_delay above 0";
             all.push(Conflict::new("overrides", problem));
         }
         all

@@ -3,21 +3,22 @@
 //! # What it does
 //! Marks like input-triggered marking. In addition, an arrival triggers marking when the packets in the switch that are
 //! bound for its output, including the one in transmission, exceed a threshold. All packets that wait for the output
-//! are then marked. A full input buffer catches flows that share an input; a long output queue tends to catch flows
-//! with separate inputs. The two biases balance each other.
+//! are then marked. Full input buffers tend to mark flows that share an input, and long output queues tend to mark
+//! flows with separate inputs. The two biases balance each other.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",
 //! GLOBECOM 2002, section IV-C.
 //!
 //! # Parameters
-//! - `threshold`: packets; marking is triggered by the first packet above it. The paper shows 4, 6, 8 and 16.
+//! - `threshold`: packets. The first packet above the threshold triggers marking. The paper shows results for 4, 6, 8
+//!   and 16.
 //! - `method`, `full`, `headroom`, `spare_blocked`: as for input-triggered marking.
 //!
 //! # Departures from the source
-//! Those of input-triggered marking; the threshold is per output and virtual lane. The paper compares it with the
-//! packets that "are waiting for an output link". If the packet in transmission is counted, a threshold of 4 leaves the
-//! link underutilized, as the paper finds; otherwise the same threshold does not.
+//! Those of input-triggered marking. In addition, the threshold is per output and virtual lane. The paper compares the
+//! threshold with the number of packets that "are waiting for an output link". Here the packet in transmission also
+//! counts: only then does a threshold of 4 leave the link underutilized, as the paper finds.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
@@ -26,15 +27,17 @@ use super::trigger::{Full, Fullness, Method, Trigger};
 use crate::scheme::MarkingScheme;
 
 becalm_schema::table! {
-    /// Like input-triggered marking, and also when the packets bound for an output exceed a threshold.
+    /// As in input-triggered marking; in addition, packets are marked when the number bound for their output exceeds a
+    /// threshold.
     pub struct Params {
-        /// Number of packets bound for an output, including the one in transmission, above which they are marked.
+        /// Number of packets bound for an output, including the one in transmission, above which the waiting ones are
+        /// marked.
         pub threshold: u32 = 8; "packets"; 1..=65_535,
         /// How the waiting packets get their marks.
         pub method: Method = Method::Counters,
         /// When to check whether an input buffer is full.
         pub full: Full = Full::Forwarded,
-        /// Free slots at which an input buffer already counts as full.
+        /// Number of free slots at which an input buffer already counts as full.
         pub headroom: u32 = 0; "packets"; 0..=65_535,
         /// Time after a link was blocked for lack of credit during which packets leaving on it get no mark; `0 s` for
         /// none.

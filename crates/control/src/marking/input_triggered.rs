@@ -1,10 +1,10 @@
 //! Input-triggered marking: a full input buffer marks all packets that wait for its outputs.
 //!
 //! # What it does
-//! When an arriving packet fills its input buffer, every output of at least one packet in the buffer counts as
-//! congested. All packets in the switch that wait for such outputs are marked, whatever their input. The switch needs
-//! no scan for this. It counts the packets that wait for an output (`cnt1`), copies this number to a second counter
-//! (`cnt2`), and marks that many of the next departures.
+//! When an arriving packet fills its input buffer, every output for which the buffer holds a packet counts as
+//! congested. All packets in the switch that wait for a congested output are marked, whatever their input. The switch
+//! does not need to scan its buffers for this. It counts the packets that wait for an output (`cnt1`), copies this
+//! number to a second counter (`cnt2`), and marks that many of the next departures.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",
@@ -12,19 +12,20 @@
 //! section IV-A.
 //!
 //! # Parameters
-//! - `method`: `counters`, as the papers propose, or `scan`, which marks exactly the packets that waited. They differ
-//!   when packets overtake each other: with counters the first to leave are marked, so the sources learn of the
-//!   congestion sooner.
-//! - `full`: when to check whether an input buffer is full, which the papers do not specify. With `forwarded`, after
-//!   the forwarding decision for a packet that has to wait. With `stored`, when the last byte of such a packet has
-//!   arrived and the packet is still waiting; a packet that waits for less than its own transmission time then triggers
-//!   no marking.
-//! - `headroom`: free slots at which a buffer already counts as full, the lower threshold of footnote 3 in both papers.
-//! - `spare_blocked`: packets on a recently blocked link get no mark (footnote 4 of the first paper); this key sets how
-//!   long a link counts as recently blocked.
+//! - `method`: `counters`, as the papers propose, or `scan`, which marks exactly the packets that waited. The results
+//!   differ if packets overtake each other. With counters, the first packets to leave are marked, so the sources learn
+//!   of the congestion sooner.
+//! - `full`: when to check whether an input buffer is full, which the papers do not specify. With `forwarded`, the
+//!   switch checks right after the forwarding decision for a packet that has to wait. With `stored`, it checks when the
+//!   last byte of such a packet has arrived, if the packet is still waiting. A packet that waits for less than its own
+//!   transmission time then triggers no marking.
+//! - `headroom`: number of free slots at which a buffer already counts as full (the lower threshold of footnote 3 in
+//!   both papers).
+//! - `spare_blocked`: time for which a link counts as recently blocked. Packets that leave on such a link get no mark
+//!   (footnote 4 of the first paper).
 //!
 //! # Departures from the source
-//! - Buffers and counters are per virtual lane.
+//! - A packet whose transmission has begun can no longer be marked and does not count in `cnt1`.
 //! - Buffers and counters are per virtual lane.
 //! - ACKs are counted and marked like all other packets, but a mark on an ACK has no effect.
 
@@ -41,7 +42,7 @@ becalm_schema::table! {
         pub method: Method = Method::Counters,
         /// When to check whether an input buffer is full.
         pub full: Full = Full::Forwarded,
-        /// Free slots at which an input buffer already counts as full.
+        /// Number of free slots at which an input buffer already counts as full.
         pub headroom: u32 = 0; "packets"; 0..=65_535,
         /// Time after a link was blocked for lack of credit during which packets leaving on it get no mark; `0 s` for
         /// none.

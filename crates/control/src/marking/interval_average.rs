@@ -6,17 +6,17 @@
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
-//! Transactions on Computer Systems 8(2), 1990, section 4.1, tried but not adopted there: signals were consistent only
-//! "when the interval is close to the round-trip delay".
+//! Transactions on Computer Systems 8(2), 1990, section 4.1. The authors tried this filter but did not adopt it, since
+//! signals were consistent only "when the interval is close to the round-trip delay".
 //!
 //! # Parameters
 //! - `interval`: length of an interval.
-//! - `threshold`: the average, in packets, from which arrivals are marked.
+//! - `threshold`: the smallest average, in packets, at which arrivals are marked.
 //!
 //! # Departures from the source
 //! - There is one queue per output and virtual lane.
-//! - The paper does not say whether its intervals slide or are consecutive; here they are consecutive, starting at time
-//!   0.
+//! - The paper does not state whether its intervals slide or are consecutive. Here they are consecutive, starting at
+//!   time 0.
 //! - ACKs and congestion notification packets count in the queue but are never marked.
 
 use becalm_engine::Time;
@@ -40,12 +40,12 @@ pub type IntervalAverage = Filtered<Intervals>;
 #[derive(Clone, Debug)]
 pub struct Intervals {
     interval: Time,
-    /// Packets times picoseconds per interval from which arrivals are marked.
+    /// Smallest integral over an interval, in packets times picoseconds, at which arrivals are marked.
     threshold: f64,
     current: Area,
     /// When the current interval ends.
     end: Time,
-    /// Packets times picoseconds of the last complete interval.
+    /// Integral over the last complete interval, in packets times picoseconds.
     last: u128,
 }
 

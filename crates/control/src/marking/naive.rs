@@ -2,8 +2,8 @@
 //!
 //! # What it does
 //! When an arriving packet fills its input buffer, all packets in this buffer are marked, whatever their output.
-//! Packets in other buffers are not, even if they contend for the same output. So flows that share an input port with
-//! many others are slowed down more than flows with a port to themselves.
+//! Packets in other buffers are not marked, even if they contend for the same output. As a result, flows that share an
+//! input port with many others are slowed down more than flows with a separate port.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",
@@ -14,7 +14,8 @@
 //!
 //! # Departures from the source
 //! - Both buffers and marking are per virtual lane.
-//! - Packets are marked when they leave; a watermark on the order of arrival selects them.
+//! - Packets are marked when they leave. For each buffer, the switch records the latest arrival at the time of the last
+//!   trigger, and marks all packets up to that one.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
@@ -27,7 +28,7 @@ becalm_schema::table! {
     pub struct Params {
         /// When to check whether an input buffer is full.
         pub full: Full = Full::Forwarded,
-        /// Free slots at which an input buffer already counts as full.
+        /// Number of free slots at which an input buffer already counts as full.
         pub headroom: u32 = 0; "packets"; 0..=65_535,
         /// Time after a link was blocked for lack of credit during which packets leaving on it get no mark; `0 s` for
         /// none.

@@ -1,10 +1,10 @@
 //! No marking.
 //!
 //! # What it does
-//! Nothing: no packet is ever marked.
+//! Switches never mark a packet.
 //!
 //! # Source
-//! The runs without congestion control: J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection
+//! The runs without congestion control in J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection
 //! Mechanisms for InfiniBand Switches", GLOBECOM 2002, section III.
 //!
 //! # Parameters

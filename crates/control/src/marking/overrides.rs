@@ -1,4 +1,4 @@
-//! Values of IBTA congestion control for some ports of some switches.
+//! Values of IBTA congestion control that apply to some ports of some switches.
 
 use std::collections::HashSet;
 
@@ -12,11 +12,11 @@ use crate::cct::CctEntry;
 becalm_schema::table! {
     /// Other values for some ports.
     pub struct Override {
-        /// Names of switches, ranges of them, or `"*"` for all.
+        /// Names of switches, ranges of names, or `"*"` for all switches.
         pub switches: Vec<String> = vec!["*".to_string()],
-        /// The ports: a list of numbers, or `"hosts"`, `"switches"` or `"all"`.
+        /// Numbers of ports, or `"hosts"` or `"switches"` for the ports that lead to them, or `"all"`.
         pub ports: Ports = Ports::All,
-        /// How early a queue counts as congested.
+        /// How early a queue counts as congested, as in `threshold` of the marking.
         pub threshold: Option<u32> = None; ""; 0..=15,
         /// Whether the ports count as congested even without credit to send.
         pub victim: Option<bool> = None,
@@ -26,7 +26,7 @@ becalm_schema::table! {
         pub marking_rate: Option<u32> = None; "packets"; 0..=65_535,
         /// Whether the ports return credit late.
         pub credit: Option<bool> = None,
-        /// How early a queue starves the ports.
+        /// How early a queue starves the ports, as in `cs_threshold` of the marking.
         pub cs_threshold: Option<u32> = None; ""; 0..=15,
         /// Delay of returned credit.
         pub cs_return_delay: Option<CctEntry> = None,
@@ -61,8 +61,8 @@ impl Override {
     }
 }
 
-/// Conflicts of overrides that name switches or ports that do not exist in the network. Keys are relative to the table
-/// that contains `overrides`.
+/// Conflicts of overrides with the network: names of switches and numbers of ports that do not exist. Keys are relative
+/// to the table that contains `overrides`.
 pub(super) fn conflicts(overrides: &[Override], switches: &[SwitchShape]) -> Vec<Conflict> {
     let names: Vec<&str> = switches.iter().map(|switch| switch.name.as_str()).collect();
     let known: HashSet<&str> = names.iter().copied().collect();
@@ -82,8 +82,10 @@ pub(super) fn conflicts(overrides: &[Override], switches: &[SwitchShape]) -> Vec
         let Ports::List(ports) = &own.ports else { continue };
         let lacks = |switch: &&SwitchShape| ports.iter().any(|&port| port >= u32::from(switch.ports));
         if let Some(switch) = switches.iter().filter(|switch| own.names(switch)).find(lacks) {
-            let problem =
-                format!("names a port that switch `{}` does not have: it has {}, from 0", switch.name, switch.ports);
+            let problem = format!(
+                "names a port that switch `{}` does not have: it has {} ports, numbered from 0",
+                switch.name, switch.ports
+            );
             all.push(Conflict::new(key("ports"), problem));
         }
     }

@@ -1,4 +1,4 @@
-//! Sets of ports in settings of IBTA congestion control.
+//! Sets of ports in the settings of IBTA congestion control.
 
 use becalm_fabric::policy::SwitchShape;
 use becalm_schema::{Errors, Field, Node, Value, field::refuse};
@@ -41,7 +41,7 @@ pub enum Ports {
 }
 
 impl Ports {
-    /// Whether a port is one of them.
+    /// Whether a port is in the set.
     pub(super) fn has(&self, port: u16, shape: &SwitchShape) -> bool {
         match self {
             Ports::All => true,

@@ -3,18 +3,18 @@
 //! # What it does
 //! An arriving packet is marked if its output is in the congestion state. The state begins when the number of packets
 //! in the queue, including the one in transmission, rises to a high threshold T2, and ends when the number falls to a
-//! low threshold T1. With a width of 0 there is a single threshold: a packet is marked if it finds at least that many
-//! others in the queue.
+//! low threshold T1. With a width of 0, there is a single threshold. A packet is then marked if it finds at least that
+//! many other packets in the queue.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
-//! Transactions on Computer Systems 8(2), 1990, section 4 (Fig. 2), tried but not adopted there: T1 = C - H/2 and T2 =
-//! C + H/2. Section 5.3 implies that an arrival does not count itself: the probability of a mark is 1 - (P(0) + ... +
-//! P(C - 1)).
+//! Transactions on Computer Systems 8(2), 1990, section 4 (Fig. 2), with T1 = C - H/2 and T2 = C + H/2. The authors
+//! tried this filter but did not adopt it. Section 5.3 implies that an arriving packet does not count itself, since the
+//! probability of a mark is 1 - (P(0) + ... + P(C - 1)).
 //!
 //! # Parameters
-//! - `centre`: packets; C in the paper.
-//! - `width`: packets, at most twice the centre; H in the paper.
+//! - `centre`: midpoint between the thresholds, in packets (C in the paper).
+//! - `width`: distance between the thresholds, in packets (H in the paper); at most twice the centre.
 //!
 //! # Departures from the source
 //! - There is one queue per output and virtual lane.
@@ -26,7 +26,8 @@ use becalm_schema::Conflict;
 use super::filter::{Filter, Filtered};
 
 becalm_schema::table! {
-    /// An arriving packet is marked after the queue has risen to a high threshold, until it falls to a low one.
+    /// Once the queue has risen to a high threshold, arriving packets are marked until it has fallen to a low
+    /// threshold.
     pub struct Params {
         /// The midpoint between the two thresholds.
         pub centre: f64 = 1.0; "packets"; 0.5..=1e6,

@@ -1,24 +1,24 @@
 //! Two thresholds on an output's queue, with hysteresis.
 //!
 //! # What it does
-//! When the queue of an output exceeds a high threshold, packets that leave through it are marked until the queue has
-//! fallen to a low threshold. By default, a port without credit to send marks nothing, since it is not a root of
-//! congestion.
+//! When an output's queue exceeds a high threshold, the switch begins to mark packets that leave through the output. It
+//! stops when the queue has fallen to a low threshold. By default, a port without credit to send does not mark packets,
+//! since it is not a root of congestion.
 //!
 //! # Source
 //! G. Pfister et al., "Solving Hot Spot Contention Using InfiniBand Architecture Congestion Control", HPI-DC 2005,
-//! section VI-C: marking "can be based on a simple output queue threshold with hysteresis"; section V, Table 2:
-//! "90% of the SE input buffer size".
+//! section VI-C: marking "can be based on a simple output queue threshold with hysteresis". Section V, Table 2, gives
+//! the threshold as "90% of the SE input buffer size".
 //!
 //! # Parameters
-//! - `high`, `low`: shares of the capacity of one input buffer, with low <= high. All inputs feed an output, so more
-//!   than one buffer's worth of packets may wait for it.
+//! - `high`, `low`: thresholds, as shares of the capacity of one input buffer, with low <= high. They may exceed 1,
+//!   since packets from all input buffers may wait for the same output.
 //! - `root_only`: whether a port marks only while it has credit to send.
-//! - `marking_rate`: eligible packets left unmarked between two marked ones.
+//! - `marking_rate`: number of eligible packets left unmarked between two marked ones.
 //!
 //! # Departures from the source
-//! - The paper specifies no low threshold; 80 % is ours. It also does not state whether its switches marked only at the
-//!   root, which the specification that it describes offers as a choice.
+//! - The paper specifies no low threshold; 80% is our choice. Nor does it state whether its switches marked only at the
+//!   root, a restriction that is optional in the specification.
 //! - The paper's switches share their input buffers; here the capacity is per port and virtual lane.
 //! - The queue is evaluated whenever a packet joins or leaves it. A departing packet does not count as waiting, and its
 //!   credit does not count as available.
@@ -32,12 +32,12 @@ use super::congestion::{Congestion, Rules, Spacing};
 use crate::scheme::MarkingScheme;
 
 becalm_schema::table! {
-    /// Once the queue of an output exceeds a high threshold, packets that leave through it are marked until it falls to
-    /// a low one.
+    /// Once an output's queue exceeds a high threshold, packets that leave through it are marked until the queue falls
+    /// to a low threshold.
     pub struct Params {
-        /// Queue of an output above which marking begins.
+        /// Length of the output queue above which marking begins.
         pub high: f64 = 0.9; "of an input buffer"; 0.0..=100.0,
-        /// Queue of an output at which marking ends.
+        /// Length of the output queue at which marking ends.
         pub low: f64 = 0.8; "of an input buffer"; 0.0..=100.0,
         /// Whether a port marks only while it has credit to send.
         pub root_only: bool = true,
@@ -117,7 +117,7 @@ mod tests {
         Params { high: 0.5, low: 0.25, ..Params::default() }
     }
 
-    /// Lets the packets at these positions in the order of arrival leave; returns how many are marked.
+    /// Lets the packets at these positions in the order of arrival leave; returns the number of marked ones.
     fn marked(switch: &mut Switch, marker: &mut QueueThreshold, orders: std::ops::Range<u64>) -> usize {
         orders.filter(|order| switch.depart(marker, *order)).count()
     }

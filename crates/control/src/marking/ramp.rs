@@ -1,35 +1,35 @@
-//! Marking with a probability that rises with an output's queue (ECN, as in RoCE switches).
+//! Marking with a probability that rises with the length of an output's queue (ECN, as in RoCE switches).
 //!
 //! # What it does
-//! When a packet leaves through an output, Q is the number of bytes on its virtual lane that still wait for that
-//! output. Up to `kmin` the packet is not marked. Between `kmin` and `kmax` it is marked with the probability `pmax` (Q
-//! - kmin) / (kmax - kmin). Above `kmax` it is always marked: the probability jumps from `pmax` to 1. With `kmin` =
-//! `kmax` the ramp is a step, as DCTCP requires. The random number is derived from the packet and the switch, so it
-//! does not depend on the number of threads.
+//! Let Q be the number of bytes on a packet's virtual lane that still wait for its output when the packet leaves. If Q
+//! is at most `kmin`, the packet is not marked. Between `kmin` and `kmax`, the probability of a mark is
+//! `pmax` (Q - kmin) / (kmax - kmin). Above `kmax`, the packet is always marked, so the probability jumps from `pmax`
+//! to 1 at `kmax`. With `kmin` = `kmax`, the ramp is a step, as DCTCP requires. The random number is derived from the
+//! packet and the switch, so it does not depend on the number of threads.
 //!
-//! With `judged` = `"arrival"`, Q is the number of bytes waiting when the packet arrives. Its mark then waits in the
-//! queue with it, which delays the feedback to the source by the queueing delay.
+//! With `judged` = `"arrival"`, Q is the number of bytes that wait when the packet arrives. The mark then waits in the
+//! queue with the packet, so the queueing delay also delays the feedback.
 //!
 //! # Source
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, the congestion point of DCQCN:
 //! RED on the instantaneous queue, with Kmin 5 kB, Kmax 200 kB and Pmax 1% for links of 40 Gb/s. M. Alizadeh et al.,
 //! "Data Center TCP (DCTCP)", SIGCOMM 2010: a step at K, judged on arrival. Y. Li et al., "HPCC: High Precision
 //! Congestion Control", SIGCOMM 2019, and its simulator (HPCC group, switch-node.cc): 100 and 400 kB per 25 Gb/s of
-//! port rate, Pmax 20%; the step for DCTCP at 30 kB per 10 Gb/s; the queue is read without the departing packet.
+//! port rate, Pmax 20%, and a step for DCTCP at 30 kB per 10 Gb/s. The simulator does not count the departing packet.
 //!
 //! # Parameters
-//! - `kmin`, `kmax`: in kB of 1000 B, with kmin <= kmax. Packet sizes include headers.
+//! - `kmin`, `kmax`: thresholds in kB of 1000 B, with kmin <= kmax. The queue includes packet headers.
 //! - `pmax`: the probability at `kmax`.
-//! - `per`: the port rate in Gb/s for which `kmin` and `kmax` are specified; at other ports they scale with the rate.
-//!   If `per` is omitted, every port uses them unscaled.
-//! - `judged`: whether the queue is read when a packet leaves or when it arrives.
+//! - `per`: the port rate in Gb/s for which `kmin` and `kmax` are specified. The thresholds of other ports are
+//!   proportional to the port's rate. If `per` is omitted, the thresholds are the same at every port.
+//! - `judged`: whether the queue length is read when a packet leaves or when it arrives.
 //! - `root_only`: whether a port marks only while it has credit to send. A port without credit is not a root of
 //!   congestion.
 //!
 //! # Departures from the source
-//! - ACKs and congestion notification packets are never marked. Of the sources, only HPCC's simulator states this.
-//! - Ethernet has no equivalent of `root_only`, so it is off by default: DCQCN also marks victims.
-//! - A packet leaves when its header does, since switches here cut through.
+//! - ACKs and congestion notification packets are never marked. Of the sources, only HPCC's simulator specifies this.
+//! - Ethernet has no equivalent of `root_only`, so it is off by default, and victims are marked too.
+//! - A packet counts as having left when its header leaves, because the switches here use cut-through forwarding.
 
 use std::collections::VecDeque;
 
@@ -44,7 +44,7 @@ use crate::scheme::MarkingScheme;
 const KB: f64 = 1000.0;
 
 becalm_schema::words! {
-    /// When the queue is read for a packet.
+    /// When a packet's queue length is read.
     pub enum Judged {
         /// On departure: the bytes left behind.
         Departure = "departure",
@@ -54,17 +54,17 @@ becalm_schema::words! {
 }
 
 becalm_schema::table! {
-    /// The probability of a mark rises with an output's queue, from one threshold to another.
+    /// The probability of a mark rises with an output's queue between two thresholds.
     pub struct Params {
-        /// Queue up to which no packet is marked.
+        /// Queue length up to which no packet is marked.
         pub kmin: f64 = 5.0; "kB"; 0.0..=1e6,
-        /// Queue above which every packet is marked.
+        /// Queue length above which every packet is marked.
         pub kmax: f64 = 200.0; "kB"; 0.0..=1e6,
-        /// Probability of a mark at a queue of `kmax`.
+        /// Probability of a mark at a queue length of `kmax`.
         pub pmax: f64 = 0.01; ""; 0.0..=1.0,
         /// Port rate for which the thresholds are specified, if they scale with the rate.
         pub per: Option<f64> = None; "Gb/s"; 1e-3..=1e5,
-        /// When the queue is read for a packet.
+        /// When a packet's queue length is read.
         pub judged: Judged = Judged::Departure,
         /// Whether a port marks only while it has credit to send.
         pub root_only: bool = false,
@@ -124,12 +124,12 @@ impl Ramp {
     /// The probability of a mark for a queue of this many bytes at a port.
     fn probability<V: SwitchView>(&self, queue: u64, output: u16, switch: &V) -> f64 {
         let Some(per) = self.params.per else { return self.params.probability(queue as f64) };
-        // Bytes that a port of rate `per` would send in the time that this port needs for the queue.
+        // Bytes that a port with the rate `per` would send while this port empties its queue.
         let size = queue.min(u64::from(u32::MAX)) as u32;
         self.params.probability(switch.packet_time(output, size).as_secs() * per * 1e9 / 8.0)
     }
 
-    /// The probability of a mark that a packet was assigned on arrival.
+    /// The probability of a mark that was assigned to a packet on arrival.
     fn judgement(&mut self, departure: &Departure) -> f64 {
         let lane = &mut self.judged[usize::from(departure.output) * self.vls + usize::from(departure.vl)];
         // Packets from different inputs may leave out of order.

@@ -1,12 +1,13 @@
 //! Random marks: a policy that ignores congestion.
 //!
 //! # What it does
-//! Every data packet is marked with the same probability as it leaves its last switch, whatever the queue there and the
-//! length of the packet's path. It is a baseline for other policies: if it achieves the same effect as another policy,
-//! that effect is not due to where the other policy sets its marks. With `probability` = 1 every packet is marked.
+//! Every data packet is marked with the same probability as it leaves its last switch, regardless of the queue there
+//! and the length of the packet's path. This policy is a baseline for others. If it achieves the same effect as another
+//! policy, that effect does not depend on which packets the other policy marks. With `probability` = 1, every packet is
+//! marked.
 //!
 //! # Source
-//! None. This policy is a null hypothesis for claims about other policies.
+//! None. The policy serves as a null hypothesis for claims about other policies.
 //!
 //! # Parameters
 //! - `probability`: probability of a mark.
@@ -20,7 +21,7 @@ use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, 
 use crate::scheme::MarkingScheme;
 
 becalm_schema::table! {
-    /// Packets are marked at random, at the same rate everywhere.
+    /// Packets are marked at random, all with the same probability.
     pub struct Params {
         /// Probability of a mark.
         pub probability: f64 = 0.01; ""; 0.0..=1.0,
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
     use crate::marking::trigger::fake::{SIZE, Switch, shape};
 
-    /// Number of packets marked out of 10,000.
+    /// Number of marked packets out of 10,000.
     fn marked(probability: f64, kind: Kind, output: u16) -> usize {
         let mut marker = Random::new(&Params { probability }, shape());
         let switch = Switch::new(2);

@@ -1,11 +1,11 @@
 //! The queue length averaged over regeneration cycles (DECbit).
 //!
 //! # What it does
-//! A regeneration cycle of a queue is a busy period and the idle period after it. A packet that arrives just when the
-//! last one leaves continues the busy period. An arriving packet is marked if the average number of packets in the
-//! queue, including the one in transmission, is at least a threshold. The average covers the last complete cycle and
-//! the current one so far. So a queue that has just become busy still reflects its last cycle, while a queue that has
-//! been busy for a long time mainly reflects the current one.
+//! A regeneration cycle of a queue is a busy period and the idle period after it. If a packet arrives at the moment
+//! when the last packet leaves, the busy period continues. An arriving packet is marked if the average number of
+//! packets in the queue, including the one in transmission, is at least a threshold. The average covers the last
+//! complete cycle and the current one so far. The average of a queue that has just become busy still reflects the last
+//! cycle. The average of a queue that has been busy for a long time mainly reflects the current cycle.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
@@ -13,13 +13,14 @@
 //! (busy + idle) cycle time plus the busy period of the current cycle".
 //!
 //! # Parameters
-//! - `threshold`: the average, in packets, from which arrivals are marked; the paper uses 1.
-//! - `over`: `"last_and_current"`, or `"last"`, which averages over only the last complete cycle. The paper begins with
-//!   `"last"` and then refines it, because a busy period may be long (section 4.1).
+//! - `threshold`: the smallest average, in packets, at which arrivals are marked. The paper uses 1.
+//! - `over`: `"last_and_current"`, or `"last"` to average over only the last complete cycle. The paper begins with
+//!   `"last"` and then adds the current cycle, because a busy period may be long (section 4.1).
 //!
 //! # Departures from the source
 //! - There is one queue per output and virtual lane; the paper models a router as one queue.
-//! - The first packet finds no average and is not marked. During the first cycle, the average covers only that cycle.
+//! - When the first packet arrives, there is no average yet, so the packet is not marked. During the first cycle, the
+//!   average covers only that cycle.
 //! - ACKs and congestion notification packets count in the queue but are never marked.
 
 use becalm_engine::Time;

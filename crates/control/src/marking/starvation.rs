@@ -1,4 +1,4 @@
-//! Credit starvation: returning credit late, to slow down sources that do not answer marks.
+//! Credit starvation, which returns credit late to slow down sources that do not answer marks.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::{Departure, SwitchView};
@@ -6,13 +6,13 @@ use becalm_fabric::policy::{Departure, SwitchView};
 use super::congestion::left_behind;
 use crate::cct::CctEntry;
 
-/// Latest time of a credit return: months after the end of any run, yet early enough that sums do not overflow.
+/// Latest time of a credit return, months after the end of any run but early enough to prevent overflow of sums.
 const END: Time = Time(u64::MAX / 2);
 
 /// A port's rule for starving packets that enter through it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rule {
-    /// A packet is starved if more bytes than this stay behind in its output queue; `u64::MAX` for never.
+    /// A packet is starved if more bytes than this remain in its output queue; `u64::MAX` for never.
     pub threshold: u64,
     /// Delay of its credit, in multiples of the packet's time on its incoming link.
     pub delay: CctEntry,
@@ -31,14 +31,14 @@ pub(super) struct Starvation {
     /// Per input.
     rules: Vec<Rule>,
     vls: usize,
-    /// Per output: delay of the credit of the packet in transmission.
+    /// Per output, the delay of the credit of the packet in transmission.
     delays: Vec<Time>,
-    /// Per input and virtual lane: time of the latest credit return.
+    /// Per input and virtual lane, the time of the latest credit return.
     latest: Vec<Time>,
 }
 
 impl Starvation {
-    /// The state of a switch with one of these rules for each port, and `vls` virtual lanes; `None` if no port starves.
+    /// The state of a switch with `vls` virtual lanes and one rule for each port; `None` if no port starves.
     pub(super) fn new(rules: Vec<Rule>, vls: u8) -> Option<Box<Starvation>> {
         if !rules.iter().any(Rule::starves) {
             return None;
@@ -56,8 +56,8 @@ impl Starvation {
         self.delays[usize::from(departure.output)] = if starved { delay() } else { Time::ZERO };
     }
 
-    /// Updates the state after the last byte of a packet has left through an output; returns when its credit is
-    /// returned.
+    /// Updates the state after the last byte of a packet has left through an output; returns the time at which its
+    /// credit is returned.
     pub(super) fn left(&mut self, now: Time, input: u16, output: u16, vl: u8) -> Time {
         let latest = &mut self.latest[usize::from(input) * self.vls + usize::from(vl)];
         *latest = (now.max(*latest) + self.delays[usize::from(output)]).min(END);

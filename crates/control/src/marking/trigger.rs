@@ -1,4 +1,4 @@
-//! Triggered markers share this code: it marks packets that wait for an output when marking is triggered.
+//! Code shared by triggered markers. It marks the packets that wait for an output when marking is triggered.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::{Arrival, Attention, Departure, SwitchShape, SwitchView};
@@ -6,9 +6,9 @@ use becalm_fabric::policy::{Arrival, Attention, Departure, SwitchShape, SwitchVi
 becalm_schema::words! {
     /// How waiting packets get their marks when marking is triggered.
     pub enum Method {
-        /// The number of waiting packets sets how many of the next departures are marked: the paper's two counters.
+        /// The next departures are marked, as many as there were waiting packets (the paper's two counters).
         Counters = "counters",
-        /// Exactly the waiting packets are marked, in whatever order they leave.
+        /// Exactly the waiting packets are marked, regardless of the order in which they leave.
         Scan = "scan",
     }
 }
@@ -37,7 +37,7 @@ impl Fullness {
         self.full == time && arrival.waits && switch.room(arrival.input, arrival.vl) <= self.headroom
     }
 
-    /// Attention that a marker with this rule needs.
+    /// Events that a marker with this rule needs to be notified of.
     pub(super) fn attention(self) -> Attention {
         match self.full {
             Full::Forwarded => Attention::Tails,
@@ -46,7 +46,8 @@ impl Fullness {
     }
 }
 
-/// Whether a packet leaves on a link that was blocked (packets to send but no credit) at most `after` ago.
+/// Whether a packet leaves on a link that was blocked at most `after` ago. A link is blocked if it has packets to send
+/// but no credit.
 pub(super) fn is_spared<V: SwitchView>(departure: &Departure, after: Time, switch: &V) -> bool {
     let blocked = || switch.blocked_until(departure.output, departure.vl);
     after > Time::ZERO && blocked().is_some_and(|until| departure.now <= until + after)
@@ -65,7 +66,7 @@ impl Watermarks {
         Watermarks { vls, below: vec![0; usize::from(shape.ports) * vls] }
     }
 
-    /// Marks all packets that have arrived so far; the newest is number `order`.
+    /// Marks all packets that have arrived so far, up to number `order`.
     pub(super) fn raise(&mut self, port: u16, vl: u8, order: u64) {
         self.below[usize::from(port) * self.vls + usize::from(vl)] = order + 1;
     }
@@ -88,7 +89,7 @@ pub(super) struct Trigger {
 enum Marks {
     /// For every output and virtual lane, the number of next departures to mark: the paper's `cnt2`.
     Counters { vls: usize, left: Vec<u32> },
-    /// For every output and virtual lane, which arrivals to mark.
+    /// For every output and virtual lane, the arrivals to mark.
     Scan(Watermarks),
 }
 
@@ -114,13 +115,13 @@ impl Trigger {
         }
     }
 
-    /// Attention that the marker needs.
+    /// Events that the marker needs to be notified of.
     pub(super) fn attention(&self) -> Attention {
         self.fullness.attention()
     }
 
-    /// If a packet has to wait and the packets for its output, including the one in transmission, exceed the threshold,
-    /// marks the waiting packets.
+    /// Marks the waiting packets if this packet has to wait and the packets for its output, including the one in
+    /// transmission, exceed the threshold.
     pub(super) fn on_long_output<V: SwitchView>(&mut self, threshold: u32, arrival: &Arrival, switch: &V) {
         if arrival.waits && switch.present(arrival.output, arrival.vl) > threshold {
             self.mark_waiting(arrival.output, arrival, switch);
@@ -161,7 +162,8 @@ pub(super) mod fake {
     /// Bytes of every packet.
     pub const SIZE: u32 = 2068;
 
-    /// Four ports, the last one to a host; two virtual lanes; space for 16 packets in each buffer.
+    /// A switch with four ports, of which the last leads to a host, two virtual lanes, and space for 16 packets in each
+    /// buffer.
     pub fn shape() -> SwitchShape {
         let host_ports = vec![false, false, false, true];
         SwitchShape { name: "S1".to_string(), ports: 4, vls: 2, capacity_bytes: 16 * SIZE, host_ports }

@@ -1,8 +1,8 @@
 //! Additive Increase Multiplicative Decrease (AIMD) of the rate.
 //!
 //! # What it does
-//! A marked ACK divides the rate by m. Without marks the rate grows linearly in time, with the steepest slope that
-//! lets one unmarked ACK at Rmin undo no more than one decrease.
+//! A marked ACK divides the rate by m. Without marks, the rate grows linearly over time. The slope is the steepest at
+//! which one unmarked ACK at Rmin undoes no more than one decrease.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, section VI-B:
@@ -15,23 +15,24 @@
 //!
 //! # Parameters
 //! - `m`: factor of a decrease; the paper uses 2.
-//! - `rmin`, `rmax`, `initial`: shares of the link's rate, with rmin <= initial <= rmax. The paper sets
-//!   rmin to rmax/256 and begins at rmax.
-//! - `window`: packets, or `"unlimited"`; the paper uses 1.
-//! - `discrete`: only the rates rmax/(1 + i), i = 0, 1, ..., 255 (section VI-B.1). Needs rmin of at least rmax/256.
-//! - `rounding`: whether a delay between two integers is rounded up or to the nearest one. The paper gives no rule.
-//! - `persistent`: the rate outlives a pause of the flow (section VI-B.2).
+//! - `rmin`, `rmax`, `initial`: shares of the link's rate, with rmin <= initial <= rmax. The paper uses rmin = rmax/256
+//!   and starts at rmax.
+//! - `window`: limit in packets, or `"unlimited"`. The paper uses 1.
+//! - `discrete`: whether to allow only the rates rmax/(1 + i), i = 0 to 255 (section VI-B.1). Requires rmin
+//!   >= rmax/256.
+//! - `rounding`: whether a delay between two integers is rounded up or to the nearest one. The paper states no rule.
+//! - `persistent`: whether the rate is kept across a pause of the flow (section VI-B.2).
 //!
 //! # Departures from the source
-//! - m is at least 1.01, not just above 1, so that a rate recovers in a reasonable number of ACKs.
+//! - m must be at least 1.01, not merely above 1, so that a rate recovers within a reasonable number of ACKs.
 //! - A congestion notification packet counts as a marked ACK.
-//! - Packets of all sizes count alike.
+//! - Packets of all sizes count equally.
 
 use super::law::{Law, Settings, rate_params};
 use super::rate::RateControl;
 
 rate_params! {
-    /// A mark divides the rate by m; without marks it grows linearly in time.
+    /// A mark divides the rate by m; without marks, the rate grows linearly over time.
     {
         /// Factor of a decrease.
         pub m: f64 = 2.0; ""; 1.01..=256.0,
@@ -42,7 +43,7 @@ rate_params! {
 pub type Aimd = RateControl<Params>;
 
 impl Params {
-    /// Growth of the rate in a packet time.
+    /// Growth of the rate per packet time.
     fn slope(&self) -> f64 {
         (self.m - 1.0) * self.rmin * self.rmin
     }

@@ -1,40 +1,43 @@
-//! Binary feedback: a window that follows the majority of the marks in a window (DECbit).
+//! Binary feedback: a window that follows the majority of the marks in each window of ACKs (DECbit).
 //!
 //! # What it does
-//! The source counts ACKs. After as many as the previous window and the current one together, it considers the most
-//! recent ones, as many as the current window, and ignores the others: they answer packets that were sent before the
-//! last change. If the share of marked ones is at least a cutoff, the window is multiplied by a factor below 1;
-//! otherwise it grows by an increment. The window is a real number of at least 1; rounded to the nearest integer, it is
-//! the number of packets that may be under way.
+//! The source changes its window each time it has received the ACKs of both the previous and the current window. It
+//! ignores the ACKs of the previous window, which answer packets sent before the last change. If the share of marked
+//! ACKs in the current window is at least a cutoff, the window is multiplied by a factor below 1; otherwise, it grows
+//! by an increment. The window is a real number of at least 1. Rounded to the nearest integer, it is the number of
+//! packets that may be in flight.
 //!
-//! An ACK lets the next packet go before the window changes. So a whole previous window is under way when a change
-//! takes effect: the skipped ACKs answer exactly those packets, and the ACKs that count answer the first packets of the
-//! current window. Decisions at every ACK skip none and take effect at once.
+//! The ACK that triggers a change releases the next packet before the window changes, so a full window of the previous
+//! size is in flight when the change takes effect. The ignored ACKs answer exactly those packets, and the counted ACKs
+//! answer the first packets of the current window. If the source decides at every ACK, no ACK is ignored and changes
+//! take effect at once.
 //!
-//! A window that has grown does not grow again until it has been filled: before that the source, not the network, is
-//! the bottleneck. It is filled when, after a packet has been sent, as many packets are under way as it allows.
+//! A window that has grown does not grow again until the number of packets in flight has reached it. Before that, the
+//! source is the bottleneck, not the network.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
 //! Transactions on Computer Systems 8(2), 1990: section 2 for the policy, section 5 for its parts and the variants that
-//! were tried, section 6.3.2 for sources that are the bottleneck.
+//! were tried, and section 6.3.2 for sources that are the bottleneck.
 //!
 //! # Parameters
-//! - `initial`: packets; the window at the start.
-//! - `largest`: packets, or `"unlimited"`; the window never exceeds it.
-//! - `cutoff`: share of marked ones among the ACKs considered; the paper uses 0.5.
-//! - `increase`: packets; the paper uses 1.
+//! - `initial`: the window at the start, in packets.
+//! - `largest`: limit of the window in packets, or `"unlimited"`.
+//! - `cutoff`: smallest share of marked ACKs at which the window shrinks. The paper uses 0.5.
+//! - `increase`: number of packets by which the window grows. The paper uses 1.
 //! - `decrease`: `{multiplicative = {factor = 0.875}}`, with a factor of 0.01 to 0.999, or `{additive = {by = 1}}`,
-//!   with 0.01 to 1000 packets, which the paper finds unfair (Fig. 7).
-//! - `decide`: `"two_windows"`, or `"every_ack"`, based only on that ACK, which the paper finds to oscillate (Fig. 4).
-//! - `keep_bits`: whether the ACKs that decided last time count again, which section 5.2 advises against.
-//! - `arithmetic`: `"real"`, or `"integer"`, where the window is truncated to an integer after every change, which can
-//!   be unfair (section 5.4).
+//!   with 0.01 to 1000 packets. The paper finds additive decreases unfair (Fig. 7).
+//! - `decide`: `"two_windows"`, or `"every_ack"` for a decision at each ACK, based only on its mark. In the paper, the
+//!   window then oscillates (Fig. 4).
+//! - `keep_bits`: whether ACKs that counted in the last decision also count in the next one. Section 5.2 advises
+//!   against this.
+//! - `arithmetic`: `"real"`, or `"integer"` to truncate the window to an integer after every change. Truncation can be
+//!   unfair (section 5.4).
 //!
 //! # Departures from the source
-//! - The first decision is made after one window of ACKs: there is no previous window to wait for.
+//! - The first decision is made after one window of ACKs, since there is no previous window to wait for.
 //! - A congestion notification packet counts as a marked ACK.
-//! - A flow that resumes after a pause begins with the initial window.
+//! - A flow that resumes after a pause starts again with the initial window.
 
 use std::sync::Arc;
 
@@ -48,7 +51,7 @@ use crate::scheme::ResponseScheme;
 becalm_schema::words! {
     /// When the window changes.
     pub enum Decide {
-        /// After the ACKs of the previous window and of the current one, based on the latter.
+        /// After the ACKs of the previous and the current window, based only on those of the current window.
         TwoWindows = "two_windows",
         /// At every ACK, based on that ACK.
         EveryAck = "every_ack",
@@ -56,11 +59,11 @@ becalm_schema::words! {
 }
 
 becalm_schema::words! {
-    /// Values that a window can take.
+    /// Type of the window's values.
     pub enum Arithmetic {
         /// Real numbers, rounded for use.
         Real = "real",
-        /// Integers: every change is rounded down.
+        /// Integers; the window is rounded down after every change.
         Integer = "integer",
     }
 }
@@ -92,23 +95,23 @@ becalm_schema::choice! {
 }
 
 becalm_schema::table! {
-    /// If most ACKs of a window are marked, the window shrinks by a factor; otherwise it grows by one packet.
+    /// If most ACKs of a window are marked, the window shrinks by a factor; otherwise, it grows by one packet.
     pub struct Params {
         /// The window at the start.
         pub initial: f64 = 1.0; "packets"; 1.0..=1e6,
         /// Largest window.
         pub largest: Window = Window::UNLIMITED; "packets",
-        /// Share of marked ACKs at or above which the window shrinks.
+        /// Smallest share of marked ACKs at which the window shrinks.
         pub cutoff: f64 = 0.5; "of the ACKs"; 0.001..=1.0,
-        /// Packets by which the window grows.
+        /// Number of packets by which the window grows.
         pub increase: f64 = 1.0; "packets"; 0.01..=1000.0,
         /// How the window shrinks.
         pub decrease: Decrease = Decrease::Multiplicative(Multiplicative::default()),
         /// When the window changes.
         pub decide: Decide = Decide::TwoWindows,
-        /// Whether the ACKs that decided last time count again.
+        /// Whether ACKs that counted in the last decision also count in the next one.
         pub keep_bits: bool = false,
-        /// Values that a window can take.
+        /// Type of the window's values.
         pub arithmetic: Arithmetic = Arithmetic::Real,
     }
     check Params::check;
@@ -126,7 +129,7 @@ impl Params {
         Conflict::unless(grows, "increase", || "must be at least 1 with integer arithmetic".to_string())
     }
 
-    /// The nearest window that is allowed.
+    /// The nearest allowed window.
     fn allowed(&self, window: f64) -> f64 {
         let window = if self.arithmetic == Arithmetic::Integer { window.trunc() } else { window };
         window.clamp(1.0, f64::from(self.largest.0))
@@ -149,13 +152,13 @@ pub struct BinaryFeedback {
     current: u32,
     /// The previous window.
     previous: u32,
-    /// The window for the next packet: right after a decision, still the previous one.
+    /// The window for the next packet; right after a decision, this is still the previous one.
     in_use: u32,
     /// ACKs since the last decision.
     acks: u32,
-    /// Marked ACKs among those that count.
+    /// Number of marked ACKs among those that count.
     marked: u32,
-    /// ACKs that decided last time, and marked ones among them; 0 if they do not count again.
+    /// Number of ACKs in the last decision and of marked ones among them; 0 if they do not count again.
     kept: (u32, u32),
     /// Whether the last change was an increase.
     increased: bool,
@@ -198,7 +201,7 @@ impl BinaryFeedback {
         }
     }
 
-    /// Skipped ACKs, and those that count after them.
+    /// Number of ACKs to skip, and number of ACKs after them that count.
     fn epoch(&self) -> (u32, u32) {
         match self.params.decide {
             Decide::TwoWindows => (self.previous, self.current),

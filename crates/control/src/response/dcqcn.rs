@@ -1,32 +1,33 @@
-//! The response of DCQCN: a congestion notification packet cuts the rate, a timer and a byte counter raise it again.
+//! The response of DCQCN: a congestion notification packet cuts the rate; a timer and a byte counter raise it again.
 //!
 //! # What it does
-//! The flow has a rate, a target rate and an estimate alpha of congestion, and begins at the rate of the link. Each
-//! congestion notification packet (CNP), in this order,
+//! The flow has a rate, a target rate and an estimate alpha of congestion. It starts at the link rate. Each congestion
+//! notification packet (CNP), in this order,
 //!
 //! 1. sets the target to the rate,
 //! 2. multiplies the rate by 1 - alpha / 2,
-//! 3. moves alpha up: (1 - g) alpha + g,
+//! 3. raises alpha to (1 - g) alpha + g,
 //! 4. restarts the timers and the byte counter, and sets their stages to 0.
 //!
-//! After an `alpha_timer` without a CNP, and after each further one, alpha falls to (1 - g) alpha. Each
-//! `increase_timer` that passes is a stage of the timer, and each `byte_counter` sent is a stage of the counter. Every
-//! stage of either raises the rate to the mean of rate and target. While both stages are below `fast_recovery`, the
-//! target does not change (fast recovery); once both are above, it grows by `hyper_increase`; otherwise, by
-//! `additive_increase`. It never exceeds the rate of the link. At the rate of the link nothing is timed or counted.
+//! After each period of `alpha_timer` without a CNP, alpha falls to (1 - g) alpha. The timer completes a stage in each
+//! period of `increase_timer`, and the byte counter completes one each time `byte_counter` bytes have been sent. Each
+//! completed stage raises the rate to the mean of rate and target. While both have completed fewer stages than
+//! `fast_recovery`, the target does not change (fast recovery). Once both have completed more, each stage raises the
+//! target by `hyper_increase`; in all other cases, by `additive_increase`. The target never exceeds the link rate. When
+//! the rate reaches the link rate, the timers and the counter stop.
 //!
-//! With `periodic`, as on ConnectX adapters, alpha changes at the end of each `alpha_timer`, counted from the first
-//! CNP: it rises if a CNP arrived in that period and falls otherwise. The rate is cut at the end of each `cut_interval`
-//! in which a CNP arrived, so the first cut comes a whole interval after its CNP.
+//! With `periodic`, as on ConnectX adapters, alpha changes at the end of each period of `alpha_timer`, counted from the
+//! first CNP. It rises if a CNP arrived in that period, and falls otherwise. The rate is cut at the end of each
+//! `cut_interval` in which a CNP arrived, so the first cut comes one full interval after the first CNP.
 //!
 //! # Source
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, sections 3 and 5: preset
 //! `paper`. NVIDIA, "DCQCN CC Parameters", for ConnectX-4 and later, and the defaults that `mlxconfig` prints: preset
-//! `connectx`. Its periods are those of `UpdateAlphaMlx` and `CheckRateDecreaseMlx` in the ns-3 model by the authors of
-//! Y. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019.
+//! `connectx`. Its periods follow `UpdateAlphaMlx` and `CheckRateDecreaseMlx` in the ns-3 model by the authors of Y. Li
+//! et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019.
 //!
 //! # Parameters
-//! `preset` selects the values of all keys that are left out:
+//! `preset` selects the values of all omitted keys:
 //!
 //! | key | in the paper | on ConnectX | `paper` | `connectx` |
 //! |---|---|---|---|---|
@@ -43,30 +44,30 @@
 //! | `increase_timer` | T | `rpg_time_reset` | 55 us | 300 us |
 //! | `byte_counter` | B | `rpg_byte_reset` | 10 MB | 32767 B |
 //! | `fast_recovery` | F | `rpg_threshold` | 5 | 1 |
-//! | `additive_increase` | R_AI | `rpg_ai_rate` | 1/1000 of the link: 40 Mb/s of 40 Gb/s | 5 Mb/s |
+//! | `additive_increase` | R_AI | `rpg_ai_rate` | 1/1000 of the link rate (40 Mb/s at 40 Gb/s) | 5 Mb/s |
 //! | `hyper_increase` | R_HAI | `rpg_hai_rate` | 10 times `additive_increase` | 50 Mb/s |
 //! | `min_rate` | - | `rpg_min_rate` | 100 Mb/s | 1 Mb/s |
-//! | `max_rate` | - | `rpg_max_rate` | the link's | the link's |
+//! | `max_rate` | - | `rpg_max_rate` | the link rate | the link rate |
 //!
-//! - `cut_interval`: CNPs that arrive within this time after a cut act together at its end. The paper leaves this limit
-//!   to the receiver: `cnp_interval` of `[echo.rocev2]`.
-//! - `min_decrease_factor`: the least ratio of the rates after and before a cut.
-//! - `clamp_target`: whether every cut sets the target; otherwise, only the first cut after an increase does. Increases by
-//!   the byte counter count, with `clamp_after_timer` also those by the timer.
-//! - `decrease_divisor`: on the adapter, alpha is a number below 1024, and a cut takes alpha / 2^`rpg_gd` of the rate.
-//! - `byte_counter = 0` turns the byte counter off, as in the simulator of HPCC; the timer's stages then count for
-//!   both.
-//! - `byte_counter`: the unit of `rpg_byte_reset` = 32767 is uncertain. The field has 15 bits; `mstflint` describes it
-//!   as "Bytes, default 150". We assume bytes.
-//! - `window`: packets, or `"unlimited"`; the source has none.
+//! - `cut_interval`: CNPs that arrive within this time after a cut together cause a single cut, at its end. In the
+//!   paper, the receiver limits the rate of CNPs instead (`cnp_interval` of `[echo.rocev2]`).
+//! - `min_decrease_factor`: minimum ratio of the rate after a cut to the rate before it.
+//! - `clamp_target`: whether every cut sets the target; otherwise, only the first cut after an increase does. Increases
+//!   by the byte counter always count; increases by the timer count only with `clamp_after_timer`.
+//! - `decrease_divisor`: on the adapter, alpha is a number below 1024, and a cut removes alpha / 2^`rpg_gd` of the
+//!   rate.
+//! - `byte_counter = 0` disables the byte counter, as in HPCC's simulator. The timer's stages then count for both.
+//! - `byte_counter`: the unit of the adapter's `rpg_byte_reset` is uncertain. The field has 15 bits, and `mstflint`
+//!   describes it as "Bytes, default 150". We assume bytes.
+//! - `window`: limit in packets, or `"unlimited"`. The sources have no window.
 //!
 //! # Departures from the source
-//! - The paper's 40 Mb/s is meant for 40 Gb/s. The preset scales it with the link: at 400 Gb/s, recovery from half the
-//!   rate would otherwise take 275 ms. The paper gives neither a minimum rate nor a `hyper_increase`, which is usually
-//!   ten times the additive one.
-//! - A marked ACK counts as a CNP, for echoes that send none.
-//! - A rate within a millionth of the link's counts as the link's.
-//! - Rates are those of packets with their headers. A flow that begins again starts from the initial state.
+//! - The paper's `additive_increase` of 40 Mb/s is meant for links of 40 Gb/s. The preset scales it with the link rate,
+//!   because at 400 Gb/s, recovery from half the rate would otherwise take 275 ms. The paper states neither a minimum
+//!   rate nor a `hyper_increase`, which is usually ten times `additive_increase`.
+//! - A marked ACK counts as a CNP, so the response also works with echoes that send no CNPs.
+//! - A rate within a millionth of the link rate counts as the link rate.
+//! - Rates include packet headers. A flow that resumes after a pause starts from the initial state.
 
 use std::sync::Arc;
 
@@ -80,12 +81,12 @@ pub mod values;
 
 pub use values::{Params, Preset, Values};
 
-/// A rate that differs from that of the link by less than this share counts as that of the link.
+/// A rate that differs from the link rate by less than this share counts as the link rate.
 const NEAR: f64 = 1e-6;
-/// The rate of the link in bits per second, until the shape of the flow is known.
+/// The link rate in bits per second, until the shape of the flow is known.
 const LINK: f64 = 40e9;
 
-/// The response. Rates are shares of the link's.
+/// The response. Rates are shares of the link rate.
 #[derive(Clone, Debug)]
 pub struct Dcqcn {
     values: Arc<Values>,
@@ -99,19 +100,19 @@ pub struct Dcqcn {
     rate: f64,
     target: f64,
     alpha: f64,
-    /// When alpha last rose or, with periods, last changed; [`Time::MAX`] before the first CNP.
+    /// Time at which alpha last rose or, with periods, last changed; [`Time::MAX`] before the first CNP.
     alpha_since: Time,
-    /// When periods begin: with the first CNP.
+    /// Start of the first period, at the first CNP.
     origin: Time,
     /// Whether a CNP has arrived in the current period of alpha.
     seen: bool,
-    /// When the increase timer expires; [`Time::MAX`] at the rate of the link.
+    /// Time at which the increase timer expires; [`Time::MAX`] at the link rate.
     timer: Time,
-    /// There is no further cut before this time; with periods, the time of the pending cut.
+    /// Earliest time of the next cut; with periods, the time of the pending cut.
     rests_until: Time,
-    /// Whether a cut is pending for that time.
+    /// Whether a cut is pending at that time.
     cut_waits: bool,
-    /// Whether the rate has been raised since the last cut, so that the next one sets the target.
+    /// Whether the rate has been raised since the last cut, so the next cut sets the target.
     raised: bool,
     timer_stage: u32,
     byte_stage: u32,
@@ -127,7 +128,7 @@ impl ResponseScheme for Dcqcn {
 }
 
 impl Dcqcn {
-    /// The initial state at a link with this many bits per second.
+    /// The initial state on a link with this many bits per second.
     fn with(values: Arc<Values>, window: Window, link: f64) -> Dcqcn {
         let share = |megabits: f64| (megabits * 1e6 / link).min(1.0);
         let additive = values.additive_increase.map_or(values.additive_share, share);
@@ -156,12 +157,12 @@ impl Dcqcn {
         }
     }
 
-    /// The rate and the target, as shares of the link's, and alpha as of its last change.
+    /// The rate and the target, as shares of the link rate, and alpha as of its last change.
     pub fn state(&self) -> (f64, f64, f64) {
         (self.rate, self.target, self.alpha)
     }
 
-    /// Follows the timers up to `now`.
+    /// Handles expiries of the timers up to `now`.
     fn advance(&mut self, now: Time) {
         loop {
             let cut = if self.cut_waits { self.rests_until } else { Time::MAX };
@@ -196,7 +197,7 @@ impl Dcqcn {
         }
     }
 
-    /// The first CNP sets a rate, if one is given.
+    /// Sets the rate at the first CNP, if one is configured.
     fn set_first_rate(&mut self) {
         if let Some(first) = self.first {
             self.rate = self.rate.min(first).max(self.min);
@@ -254,7 +255,7 @@ impl Dcqcn {
         (self.cut_waits, self.raised) = (false, false);
     }
 
-    /// Lets alpha fall for the time without a CNP, by the whole alpha timers that have passed by `now`.
+    /// Lets alpha fall for each complete alpha timer without a CNP up to `now`.
     fn decay(&mut self, now: Time) {
         let Values { g, alpha_timer, .. } = *self.values;
         let periods = now.since(self.alpha_since).0 / alpha_timer.0;

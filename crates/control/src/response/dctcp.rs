@@ -1,32 +1,33 @@
-//! The response of DCTCP: a window that shrinks by the share of marked packets.
+//! The response of DCTCP: a window that shrinks in proportion to the share of marked packets.
 //!
 //! # What it does
-//! A window of packets may be under way. The source counts the packets that ACKs cover and the marked ones that they
-//! report. When the packets that were under way at the last count are acknowledged, about once per round trip, the
-//! share F of marked ones moves the estimate alpha to (1 - g) alpha + g F. The first marked ACK in a window of packets
-//! multiplies the window by 1 - alpha / 2, at most once for the packets under way at that time, whose ACKs do not let
-//! it grow. Any other ACK without a mark, for n packets, adds n / window to the window; in slow start, before the first
-//! mark, it adds n.
+//! A window of packets may be in flight. The source counts the acknowledged packets and the marked ones among them.
+//! Once all packets that were in flight at the last update are acknowledged, about once per round trip, the share F of
+//! marked packets updates the estimate alpha to (1 - g) alpha + g F. The first marked ACK in a window multiplies the
+//! window by 1 - alpha / 2. The packets that are then in flight cause no further cut, and their ACKs do not increase
+//! the window. Any other unmarked ACK, for n packets, adds n / window to the window or, in slow start (before the first
+//! mark), n.
 //!
 //! # Source
-//! M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3; RFC 8257, section 3.3. The switch marks with
-//! a step: `[marking.ramp]` with `kmin` = `kmax`. The variant for RDMA, which has no slow start and begins at the
-//! bandwidth-delay product, is that of Y. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019.
+//! M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3; RFC 8257, section 3.3. The switch marks
+//! above a single threshold (`[marking.ramp]` with `kmin` = `kmax`). The RDMA variant, without slow start and with an
+//! initial window of one bandwidth-delay product, is from Y. Li et al., "HPCC: High Precision Congestion Control",
+//! SIGCOMM 2019.
 //!
 //! # Parameters
-//! - `g`: weight of a window in alpha; 1/16 in the paper and in RFC 8257.
-//! - `initial_alpha`: alpha at the start: 1 in RFC 8257, Linux and ns-3; the paper begins at 0.
-//! - `initial`: the window at the start, in packets; if it is left out, the bandwidth-delay product of the flow's path:
-//!   the rate of its link times the round-trip time on an empty fabric.
-//! - `largest`: packets, or `"unlimited"`; the window never exceeds it.
+//! - `g`: weight of the last window in alpha. It is 1/16 in the paper and in RFC 8257.
+//! - `initial_alpha`: alpha at the start. It is 1 in RFC 8257, Linux and ns-3, and 0 in the paper.
+//! - `initial`: the initial window in packets. If it is omitted, it is the bandwidth-delay product of the flow's path,
+//!   which is the link rate times the round-trip time on an empty fabric.
+//! - `largest`: limit of the window in packets, or `"unlimited"`.
 //! - `slow_start`: whether the window grows by the number of acknowledged packets until the first mark.
 //!
 //! # Departures from the source
-//! - Nothing is lost here, so there is neither retransmission nor a timeout. The window never falls below one packet:
-//!   if there are more flows than packets that fit on the path, the rest stand in a queue.
-//! - By default a flow begins with the bandwidth-delay product and without slow start, just as other schemes for RDMA
-//!   begin at the rate of the link.
-//! - ACKs report the number of marked packets, so that ACKs for several packets do not inflate F.
+//! - No packets are lost here, so there is neither retransmission nor a timeout. The window never falls below one
+//!   packet. If more flows share a path than packets fit on it, the excess packets wait in a queue.
+//! - By default, a flow starts with a window of one bandwidth-delay product and without slow start, just as flows of
+//!   other RDMA schemes start at the link rate.
+//! - ACKs report the number of marked packets, so an ACK for several packets does not inflate F.
 //! - A congestion notification packet counts as the mark of one packet.
 //! - Flows that share a response (`port_control = "sl"`) share its window and its counts.
 
@@ -40,13 +41,13 @@ use super::window::Window;
 use crate::scheme::ResponseScheme;
 
 becalm_schema::table! {
-    /// The window shrinks by the share of marked packets in it, and grows by one packet per round trip.
+    /// The window shrinks in proportion to the share of marked packets, and grows by one packet per round trip.
     pub struct Params {
-        /// Weight of a window of packets in alpha.
+        /// Weight of the last window of packets in alpha.
         pub g: f64 = 0.0625; ""; 1e-6..=1.0,
         /// Alpha at the start.
         pub initial_alpha: f64 = 1.0; ""; 0.0..=1.0,
-        /// The window at the start; the bandwidth-delay product if it is left out.
+        /// The initial window; the bandwidth-delay product if it is omitted.
         pub initial: Option<f64> = None; "packets"; 1.0..=1e6,
         /// Largest window.
         pub largest: Window = Window::UNLIMITED; "packets",
@@ -69,19 +70,19 @@ impl Params {
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     params: Arc<Params>,
-    /// The window at the start.
+    /// The initial window.
     initial: f64,
     window: f64,
     alpha: f64,
     slow_start: bool,
-    /// Packets acknowledged since the last count, and marked ones among them.
+    /// Number of packets acknowledged since the last count, and number of marked ones.
     acked: u32,
     marked: u32,
-    /// The next count is taken when the packet with this number is acknowledged.
+    /// Packet number whose acknowledgement triggers the next count.
     count_at: u32,
-    /// The next cut may come when the packet with this number is acknowledged.
+    /// Smallest packet number whose ACK may cause another cut.
     cut_from: u32,
-    /// The packet acknowledged last, and the one that was next to be sent at that time.
+    /// The last acknowledged packet, and the next packet to be sent at that time.
     latest: (u32, u32),
 }
 
@@ -136,14 +137,14 @@ impl Dctcp {
         }
     }
 
-    /// Moves alpha by the share of marked packets, and begins a new count.
+    /// Updates alpha with the share of marked packets, and begins a new count.
     fn count(&mut self, next: u32) {
         let share = f64::from(self.marked) / f64::from(self.acked.max(1));
         self.alpha += self.params.g * (share.min(1.0) - self.alpha);
         (self.acked, self.marked, self.count_at) = (0, 0, next);
     }
 
-    /// Cuts the window, unless the packet acknowledged last was under way at the last cut.
+    /// Cuts the window, unless the last acknowledged packet was in flight at the last cut.
     fn cut(&mut self) {
         let (sequence, next) = self.latest;
         self.slow_start = false;

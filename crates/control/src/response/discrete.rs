@@ -1,7 +1,7 @@
 //! Rate control with a finite set of rates, as in hardware: a table of inter-packet delays.
 //!
-//! The rate of index `i` is rmax / (1 + i). A marked ACK leads to a slower index at once; a given number of unmarked
-//! ACKs in a row leads to a faster one. Santos 2003, end of section V: "a finite set of discrete rates and using lookup
+//! The rate of index `i` is rmax / (1 + i). A marked ACK leads to a slower index at once; a given number of consecutive
+//! unmarked ACKs leads to a faster one. Santos 2003, end of section V: "a finite set of discrete rates and using lookup
 //! tables".
 
 use std::fmt;
@@ -24,36 +24,36 @@ impl Rounding {
 /// The step at one inter-packet delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The index after a marked ACK; not below the step's own.
+    /// The index after a marked ACK; not below the step's index.
     pub slower: u16,
-    /// Unmarked ACKs in a row that lead to `faster`; at least 1.
+    /// Number of consecutive unmarked ACKs that lead to `faster`; at least 1.
     pub acks: u32,
-    /// The index that they lead to; not above the step's own.
+    /// The index after those ACKs; not above the step's index.
     pub faster: u16,
 }
 
-/// A response function as a table: one step for each inter-packet delay 0, 1, 2, ...
+/// A response function as a table, with one step for each inter-packet delay 0, 1, 2, ...
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     steps: Vec<Step>,
 }
 
-/// Why a table cannot be used.
+/// The reason why a table cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TableError {
-    /// It has no steps, or more than [`Table::LARGEST`].
+    /// The table has no steps, or more than [`Table::LARGEST`].
     Length(usize),
-    /// The step at this index leads out of the table, in the wrong direction, or after no ACKs.
+    /// The step at this index leads out of the table or in the wrong direction, or requires no ACKs.
     Step(usize),
 }
 
 impl fmt::Display for TableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TableError::Length(length) => write!(f, "{length} steps: must be between 1 and {}", Table::LARGEST),
+            TableError::Length(length) => write!(f, "has {length} steps, not 1 to {}", Table::LARGEST),
             TableError::Step(index) => write!(
                 f,
-                "step {index}: must have slower between {index} and the last index, acks of at least 1, and faster \
+                "step {index}: slower must be between {index} and the last index, acks at least 1, and faster \
                  between 0 and {index}"
             ),
         }
@@ -65,20 +65,19 @@ impl std::error::Error for TableError {}
 /// The position of a flow in a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
-    /// Its inter-packet delay, in units of a packet's transmission time at rmax.
+    /// The flow's inter-packet delay, in units of a packet's transmission time at rmax.
     pub index: u16,
-    /// Unmarked ACKs since it reached this index.
+    /// Number of unmarked ACKs since the flow reached this index.
     pub acks: u32,
 }
 
 impl Table {
-    /// The most steps that a table may have.
+    /// Largest number of steps in a table.
     pub const LARGEST: usize = MOST_DELAYS;
 
     /// A table from its steps.
     ///
-    /// # Errors
-    /// If there are too few or too many steps, or one of them leads out of the table or in the wrong direction.
+    /// If there are too few or too many steps, or a step leads out of the table or in the wrong direction.
     pub fn new(steps: Vec<Step>) -> Result<Table, TableError> {
         if steps.is_empty() || steps.len() > Table::LARGEST {
             return Err(TableError::Length(steps.len()));
@@ -93,7 +92,7 @@ impl Table {
         }
     }
 
-    /// The table nearest to a continuous law, with the delays from rmax down to rmin, at most [`Table::LARGEST`].
+    /// The table closest to a continuous law, with the delays from rmax down to rmin, at most [`Table::LARGEST`].
     pub fn derive(law: &(impl Law + ?Sized)) -> Table {
         let settings = law.settings();
         let slowest = (settings.rmax / settings.rmin + SLACK) as usize;
@@ -106,7 +105,7 @@ impl Table {
         &self.steps
     }
 
-    /// The position of a flow that begins with this inter-packet delay, or with the next longer one.
+    /// The position of a flow that starts with this inter-packet delay, rounded up.
     pub fn position(&self, delay: f64) -> Position {
         Position { index: delay_above(delay).min(self.steps.len() - 1) as u16, acks: 0 }
     }
@@ -125,12 +124,12 @@ impl Table {
     }
 }
 
-/// The step of one index: the number of unmarked ACKs after which the law has gained at least one index, and where the
-/// law is then.
+/// The step of one index: the number of unmarked ACKs after which the law has gained at least one index, and the law's
+/// rate at that time.
 fn step(law: &(impl Law + ?Sized), settings: &Settings, index: usize, last: usize) -> Step {
     let Settings { rmax, rounding, .. } = *settings;
     let start = rmax / (1.0 + index as f64);
-    // A mark slows down by one delay at least.
+    // A mark adds at least one delay.
     let slower = rounding.of(rmax / law.decrease(start) - 1.0).clamp((index + 1).min(last), last) as u16;
     if index == 0 {
         return Step { slower, acks: 1, faster: 0 };
@@ -142,7 +141,7 @@ fn step(law: &(impl Law + ?Sized), settings: &Settings, index: usize, last: usiz
     Step { slower, acks, faster: rounding.of(rmax / rate - 1.0).min(index - 1) as u16 }
 }
 
-/// The number of unmarked ACKs that take the law from `rate` to `goal`, and the rate that it then has.
+/// The number of unmarked ACKs in which the law grows from `rate` to `goal`, and its rate after them.
 fn gained(law: &(impl Law + ?Sized), mut rate: f64, rmax: f64, goal: f64) -> (u32, f64) {
     let mut acks = 0;
     while rate < goal * (1.0 - SLACK) {
@@ -152,10 +151,10 @@ fn gained(law: &(impl Law + ?Sized), mut rate: f64, rmax: f64, goal: f64) -> (u3
     (acks, rate)
 }
 
-/// The number of ACKs nearest to the time that the law takes to cross the half delays around `delay`, and the rate that
-/// it then has.
+/// The number of ACKs closest to the time that the law needs from half a delay above `delay` to half a delay below it,
+/// and the law's rate after these ACKs.
 ///
-/// The steps of a climb thus add up to the time that the law takes.
+/// The steps of an unmarked increase thus add up to the law's time.
 fn crossed(law: &(impl Law + ?Sized), rmax: f64, delay: f64) -> (u32, f64) {
     let [slow, fast] = [0.5, -0.5].map(|half| rmax / (1.0 + delay + half));
     let period = (1.0 + delay) / rmax;
@@ -216,7 +215,7 @@ mod tests {
                 table.acked(&mut position, false);
             }
             let Settings { rmin, rmax, rounding, .. } = law.settings();
-            // Each index waits for a whole number of ACKs, so the table is the slower of the two, unless it rounds.
+            // Each index waits for an integer number of ACKs, so the table is the slower of the two, unless it rounds.
             let (goal, near) = match rounding {
                 Rounding::Slower => (rmax, 1.0..1.35),
                 Rounding::Nearest => (rmax / 1.5, 0.9..1.1),
@@ -233,11 +232,11 @@ mod tests {
         for index in [1_u16, 4, 30] {
             let delay = f64::from(index);
             let time = law.growth_time(1.0 / (delay + 1.5), 1.0 / (delay + 0.5));
-            // Each ACK takes a packet's time and the delay.
+            // Each ACK takes one packet time plus the delay.
             let waited = f64::from(table.steps()[usize::from(index)].acks) * (1.0 + delay);
             assert!((waited / time - 1.0).abs() < 0.1, "{index}: {waited} for {time}");
         }
-        // A decrease by less than half a delay is a decrease nevertheless.
+        // A decrease by less than half a delay is still a decrease.
         let gentle = Table::derive(&aimd::Params { m: 1.01, ..law });
         assert_eq!(gentle.steps()[3].slower, 4);
         assert_eq!((Rounding::Nearest.of(2.4), Rounding::Nearest.of(2.6), Rounding::Slower.of(2.4)), (2, 3, 3));

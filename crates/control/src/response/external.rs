@@ -1,18 +1,18 @@
 //! A user-defined response, in Python, C or another language.
 //!
 //! # What it does
-//! Whatever its code does. The code is given on the command line, `becalm run scenario.toml --response mine.py:Mine`,
+//! It runs the user's code. The code is passed on the command line, `becalm run scenario.toml --response mine.py:Mine`,
 //! or in Python, `becalm.run(scenario, schemes=[Mine])`. A scenario names the scheme but never contains its code, so
-//! opening someone else's scenario runs nothing.
+//! opening another person's scenario executes nothing.
 //!
 //! # Source
-//! Python classes, `becalm.Response`; the same classes compiled by Numba; and libraries by the header `becalm.h`. All
-//! go through the same seam as the responses on this list.
+//! Python classes derived from `becalm.Response`, which Numba may compile, and libraries that use the header
+//! `becalm.h`. They use the same interface as the built-in responses.
 //!
 //! # Parameters
 //! - `name`: the name that the code declares.
 //! - `parameters`: the keys that the code declares, each with its kind, range and default.
-//! - `sha256`: checksum of the scheme's file, reported in results. A scheme whose file has changed is refused.
+//! - `sha256`: checksum of the scheme's file, reported in results. A scheme whose file has changed is rejected.
 //!
 //! # Departures from the source
 //! None. A gap that is negative or not a number, a window of 0, a timer in the past, or an exception ends the run with
@@ -26,7 +26,7 @@ pub use becalm_external::Params;
 
 use crate::scheme::{Feedback, ResponseScheme};
 
-/// The response. Its state is out of line, since each entry of a list of schemes is as large as the largest scheme.
+/// The response. Its state is boxed, since each entry of a list of schemes is as large as the largest scheme.
 #[derive(Clone, Debug)]
 pub struct External(Box<RunningResponse>);
 
@@ -36,7 +36,7 @@ impl External {
         External(Box::new(RunningResponse::steered(pace, timer)))
     }
 
-    /// Sets where it reports its failures, and its number in the run.
+    /// Sets where the response reports its failures, and its number in the run.
     pub fn watched_by(&mut self, faults: Faults, number: u32) {
         self.0.watched_by(faults, number);
     }

@@ -1,8 +1,8 @@
 //! Fast Increase Multiplicative Decrease (FIMD).
 //!
 //! # What it does
-//! A marked ACK divides the rate by m. Without marks the rate is multiplied by m in every recovery time 1/Rmin, so
-//! after a multiplicative decrease it recovers as fast as the conditions of the paper allow.
+//! A marked ACK divides the rate by m. Without marks, the rate is multiplied by m in every recovery time 1/Rmin. After
+//! a multiplicative decrease, the rate thus recovers as fast as the paper's conditions allow.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, section V-C:
@@ -13,23 +13,24 @@
 //!
 //! # Parameters
 //! - `m`: factor of a decrease; the paper uses 2.
-//! - `rmin`, `rmax`, `initial`: shares of the link's rate, with rmin <= initial <= rmax. The paper sets
-//!   rmin to rmax/256 and begins at rmax.
-//! - `window`: packets, or `"unlimited"`; the paper uses 1.
-//! - `discrete`: only the rates rmax/(1 + i), i = 0, 1, ..., 255 (section VI-B.1). Needs rmin of at least rmax/256.
-//! - `rounding`: whether a delay between two integers is rounded up or to the nearest one. The paper gives no rule.
-//! - `persistent`: the rate outlives a pause of the flow (section VI-B.2).
+//! - `rmin`, `rmax`, `initial`: shares of the link's rate, with rmin <= initial <= rmax. The paper uses rmin = rmax/256
+//!   and starts at rmax.
+//! - `window`: limit in packets, or `"unlimited"`. The paper uses 1.
+//! - `discrete`: whether to allow only the rates rmax/(1 + i), i = 0 to 255 (section VI-B.1). Requires rmin
+//!   >= rmax/256.
+//! - `rounding`: whether a delay between two integers is rounded up or to the nearest one. The paper states no rule.
+//! - `persistent`: whether the rate is kept across a pause of the flow (section VI-B.2).
 //!
 //! # Departures from the source
 //! - m is at least 1.01, not just above 1, so that a rate recovers in a reasonable number of ACKs.
 //! - A congestion notification packet counts as a marked ACK.
-//! - Packets of all sizes count alike.
+//! - Packets of all sizes count equally.
 
 use super::law::{Law, Settings, rate_params};
 use super::rate::RateControl;
 
 rate_params! {
-    /// A mark divides the rate by m; without marks it multiplies by m in every recovery time.
+    /// A mark divides the rate by m; without marks, the rate grows by a factor of m per recovery time.
     {
         /// Factor of a decrease.
         pub m: f64 = 2.0; ""; 1.01..=256.0,

@@ -1,7 +1,7 @@
 //! A fixed rate.
 //!
 //! # What it does
-//! The flow keeps a rate and a window that are set by hand, and ignores marks.
+//! The flow keeps a manually set rate and window and ignores marks.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, section
@@ -9,7 +9,7 @@
 //!
 //! # Parameters
 //! - `rate`: share of the link's rate.
-//! - `window`: packets, or `"unlimited"`.
+//! - `window`: limit in packets, or `"unlimited"`.
 //!
 //! # Departures from the source
 //! None.
@@ -21,7 +21,7 @@ use super::window::Window;
 use crate::scheme::ResponseScheme;
 
 becalm_schema::table! {
-    /// The flow keeps a rate that is set by hand.
+    /// The flow keeps a manually set rate.
     pub struct Params {
         /// The rate.
         pub rate: f64; "of the link rate"; 1e-6..=1.0,

@@ -1,46 +1,51 @@
-//! HPCC: a window set from the bytes in flight on the busiest link, as reported by the telemetry of switches.
+//! HPCC: a window that depends on the bytes in flight on the busiest link, as reported by switches in telemetry.
 //!
 //! # What it does
-//! Every switch on the path records the bytes that its output has sent, those that wait, and the time; the ACK returns
-//! the records. From two records of a link the source computes how busy the link was in between. It keeps a window, and
-//! the rate of one window per base round trip, such that the busiest link on its path stays at `eta` of its capacity,
-//! where queues are empty. An additive increase, small enough to leave the links below capacity, makes flows converge
-//! to equal shares.
+//! In each data packet, every switch on the path records the number of bytes that its output has sent, the number of
+//! waiting bytes, and the time. The ACK returns the records to the source. From two records of a link, the source
+//! computes the link's utilization between them. The source sets its window, and a rate of one window per base round
+//! trip, to keep the busiest link on its path at the share `eta` of its capacity, at which queues are empty. An
+//! additive increase, small enough to keep links below capacity, makes flows converge to equal shares.
 //!
-//! With N flows, the utilization of the busiest link is eta + N wai / (C T). If this exceeds 1, the excess, times C T,
-//! waits in the queue.
+//! With N flows, the utilization of the busiest link is eta + N wai / (C T). If this exceeds 1, the excess, multiplied
+//! by C T, is the amount of data in the queue.
 //!
 //! # Source
-//! Y. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, Algorithm 1. With L the records of the
-//! previous ACK, B the rate of a link, C that of the source's link, and U the mean utilization:
+//! Y. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019, Algorithm 1. Primes denote the records of the
+//! previous ACK. B is the rate of a link, C the rate of the source's link, T the base round trip, and U the mean
+//! utilization.
 //!
 //! - for each link: tx = (sent - sent') / (t - t'), u = min(waiting, waiting') / (B T) + tx / B; for the link with the
 //!   largest u, tau = min(t - t', T) and U <- (1 - tau / T) U + tau / T u
 //! - U >= eta or stage >= max_stage: W = Wc eta / U + wai, otherwise W = Wc + wai
-//! - once per round trip: Wc <- W, and the stage becomes 0, or one more after a purely additive increase
+//! - once per round trip: Wc <- W; the stage grows by 1 after a purely additive increase and otherwise becomes 0
 //! - rate W / T
 //!
 //! # Parameters
 //! - `eta`: target utilization of the busiest link.
-//! - `max_stage`: additive increases in a row before a proportional one.
+//! - `max_stage`: number of consecutive additive increases before a proportional one.
 //! - `wai`: additive increase in bytes.
-//! - `rtt`: T; the longest base round trip of the run if it is left out.
-//! - `int_bytes`: bytes that the records take in each data packet: 8 for each of five switches, plus 2.
+//! - `rtt`: T; the longest base round trip of the run if it is omitted.
+//! - `int_bytes`: size of the records in each data packet in bytes. The default is 8 bytes for each of five switches,
+//!   plus 2.
 //! - `rmin`: smallest rate, as a share of the link's rate.
 //!
 //! # Departures from the source
-//! - `max_stage` is 0, not the paper's 5: its authors write that 5 is a typo and that the published runs use 0.
-//! - The window is rounded up to whole packets; the rate W / T provides the finer control.
-//! - U begins at `eta`, before any link has been seen. The authors' simulator begins at 1, which slows down every new
-//!   flow at its second ACK.
-//! - W never falls below `rmin`; the authors' runs use 1 Gb/s or 100 Mb/s. It never exceeds C T.
-//! - Records have full width: no time or count wraps after a pause, as those of 24, 20 and 17 bits do in the authors'
-//!   simulator. Hosts record nothing, and ACKs are the same size with or without records.
-//! - If the outputs of two ACKs differ, the records are only stored: a packet took another path.
-//! - Some implementations divide tau / T as integers, keep records only when the number of hops changes, or use one
-//!   variable for W and Wc; this one does none of these. An ACK for several packets counts once, with the records of
-//!   the last.
-//! - It ignores marks and congestion notification packets.
+//! - By default, `max_stage` is 0 instead of the paper's 5. The paper's authors write that 5 is a typo and that the
+//!   published runs use 0.
+//! - The window is rounded up to an integer number of packets; the rate W / T provides finer control.
+//! - U is `eta` before any link has been measured. In the authors' simulator, it is 1, which slows down every new flow
+//!   at its second ACK.
+//! - W never exceeds C T, and W / T never falls below `rmin`. The authors' runs use a minimum of 1 Gb/s or 100 Mb/s.
+//! - The fields of records are wide enough that no time or count wraps around after a pause. The 24-, 20- and 17-bit
+//!   fields in the authors' simulator do wrap around. Hosts add no records, and ACKs have the same size with or without
+//!   records.
+//! - If the outputs in two consecutive ACKs differ, a packet has taken another path, and the source only stores the new
+//!   records.
+//! - Some implementations compute tau / T with integer division, store records only when the number of hops changes, or
+//!   use one variable for W and Wc. This implementation does none of these. An ACK for several packets counts once,
+//!   with the last packet's records.
+//! - Marks and congestion notification packets are ignored.
 
 use std::sync::Arc;
 
@@ -51,24 +56,24 @@ use super::law::SLOWEST;
 use crate::scheme::{Feedback, ResponseScheme};
 
 becalm_schema::table! {
-    /// A window keeps the busiest link just below its capacity, based on what switches record in packets.
+    /// A window keeps the busiest link just below its capacity, based on telemetry that switches record in packets.
     pub struct Params {
         /// Target utilization of the busiest link.
         pub eta: f64 = 0.95; ""; 0.1..=1.0,
-        /// Additive increases in a row before a proportional one.
+        /// Number of consecutive additive increases before a proportional one.
         pub max_stage: u32 = 0; ""; 0..=1000,
         /// Additive increase of the window.
         pub wai: f64 = 80.0; "bytes"; 0.0..=1e6,
-        /// Round-trip time of the window; the longest base round trip of the run if it is left out.
+        /// Round-trip time of the window; the longest base round trip of the run if it is omitted.
         pub rtt: Option<Time> = None; ""; Time::from_ns(1)..=Time::from_ms(1000),
-        /// Bytes that the records of switches take in each data packet.
+        /// Size of the switches' records in each data packet.
         pub int_bytes: u32 = 42; "bytes"; 0..=4096,
         /// Smallest rate.
         pub rmin: f64 = 0.001; "of the link rate"; SLOWEST..=1.0,
     }
 }
 
-/// The response. Windows are shares of C T, and so the rates are shares of the link's.
+/// The response. Windows are shares of C T, and rates are shares of the link rate.
 #[derive(Clone, Debug)]
 pub struct Hpcc {
     params: Arc<Params>,
@@ -85,7 +90,7 @@ pub struct Hpcc {
     window: f64,
     reference: f64,
     stage: u32,
-    /// The first packet that was sent after the last update of the reference.
+    /// The first packet sent after the last update of the reference.
     fresh: u32,
 }
 
@@ -137,7 +142,8 @@ impl Hpcc {
         }
     }
 
-    /// The utilization of the busiest link since the previous ACK, queues included, and the seconds in between.
+    /// The utilization of the busiest link since the previous ACK, including its queue, and the seconds between the
+    /// records.
     fn busiest(&self, trail: &[Hop]) -> Option<(f64, f64)> {
         let use_of = |(last, hop): (&Hop, &Hop)| {
             let (tau, capacity) = (hop.at.since(last.at).as_secs(), hop.rate.bytes_per_second());
@@ -197,7 +203,7 @@ mod tests {
     use super::*;
     use becalm_fabric::{NodeId, PortId, Rate};
 
-    /// 1 GB/s, T = 10 us: C T is 10,000 B, ten packets. An increase of 100 B is a hundredth of it.
+    /// At 1 GB/s and T = 10 us, C T is 10,000 B, ten packets. An increase of 100 B is a hundredth of it.
     fn flow(params: &Params) -> Hpcc {
         let mut flow = Hpcc::new(&Params { wai: 100.0, ..params.clone() });
         let (rate, rtt) = (Rate::from_bits_per_second(8e9), Time::from_us(10));
@@ -205,7 +211,7 @@ mod tests {
         flow
     }
 
-    /// A record of a link of 1 GB/s, by its number.
+    /// A record of a 1 GB/s link, by number.
     fn hop(link: u32, us: u64, sent: u64, waiting: u64) -> Hop {
         let output = PortId { node: NodeId(link), port: 0 };
         Hop { output, at: Time::from_us(us), sent, waiting, rate: Rate::from_bits_per_second(8e9) }
@@ -239,12 +245,12 @@ mod tests {
         assert!(near(ack(&mut flow, 1, 11, &trail), 0.95 / u + 0.01));
         assert!(near(flow.utilization, u) && flow.reference == 1.0, "packet 10 has not come back");
         assert!(near(flow.pace().gap, 1.0 / (0.95 / u + 0.01) - 1.0) && flow.pace().window == 10, "9.5 packets");
-        // The same again: from the reference of before, not from the window.
+        // The same again, based on the earlier reference, not on the window.
         let trail = [hop(1, 4, 2_000, 0), hop(2, 5, 4_000, 5_000)];
         let u = u + 0.2 * (1.3 - u);
         assert!(near(ack(&mut flow, 10, 15, &trail), 0.95 / u + 0.01));
         assert!(near(flow.reference, 0.95 / u + 0.01) && flow.fresh == 15);
-        // 20 us later: all of U is new. 5,000 B in 20 us and an empty queue: u = 0.25.
+        // 20 us later, U depends only on the new sample. 5,000 B in 20 us and an empty queue: u = 0.25.
         let before = flow.reference;
         let trail = [hop(1, 24, 2_100, 0), hop(2, 25, 9_000, 0)];
         assert!(near(ack(&mut flow, 12, 16, &trail), 1.0), "no more than C T");

@@ -1,9 +1,9 @@
-//! The response of IBTA congestion control: an index into a table of delays, and a timer that walks it back.
+//! The response of IBTA congestion control: an index into a table of delays, and a timer that decreases the index.
 //!
 //! # What it does
-//! After each packet the flow waits for the delay that an entry of a table gives. A BECN, in an ACK or in a congestion
-//! notification packet, moves the index into the table up; each expiry of a timer moves it down. An ACK without BECN
-//! has no effect.
+//! After each packet, the flow waits for the delay in the current table entry. A BECN, in an ACK or in a congestion
+//! notification packet, increases the index into the table, and each expiry of a timer decreases it. An ACK without a
+//! BECN has no effect.
 //!
 //! # Source
 //! InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10, as described in E. G. Gran et al.,
@@ -12,39 +12,40 @@
 //! section IV-A.
 //!
 //! # Parameters
-//! - `ccti_increase`: `CCTI_Increase`: steps that a BECN adds to the index.
-//! - `ccti_limit`: `CCTI_Limit`: the index never rises above this value, which is an index of the table; the last one
-//!   if it is left out.
-//! - `ccti_min`: `CCTI_Min`: the index begins at this value and never falls below it. At most `ccti_limit`.
-//! - `ccti_timer`: `CCTI_Timer`, in units of 1.024 us: time between two expiries. A BECN does not restart the timer. With
-//!   0 it never expires. Gran 2010, Table I: 150.
-//! - `phase`: `"random"`: the timer of each flow (or service level of a host) expires at its own times, the first of
-//!   which is drawn from the seed. `"zero"`: all timers expire at the same times, the first one a period after the run
-//!   begins.
-//! - `clock_error`: the largest error of an adapter's clock in ppm; the error is drawn uniformly for each host, fast or
-//!   slow. InfiniBand allows 100 for the clock of a link; neither paper gives the errors of its adapters.
-//! - `ccti_decrease`: steps that an expiry takes off the index. The specification has only 1; in Pfister 2005 the
-//!   manager sets it.
-//! - `trigger_threshold`: `Trigger_Threshold`: an adapter logs each time the index reaches it from below; 0 logs
-//!   nothing. It is written to the options of a subnet manager. Here nothing is logged, and it has no effect.
+//! - `ccti_increase`: `CCTI_Increase`, the number of steps that a BECN adds to the index.
+//! - `ccti_limit`: `CCTI_Limit`, the largest index, which must exist in the table. If it is omitted, it is the last
+//!   index of the table.
+//! - `ccti_min`: `CCTI_Min`, the initial and smallest index. It is at most `ccti_limit`.
+//! - `ccti_timer`: `CCTI_Timer`, the time between two expiries, in units of 1.024 us. A BECN does not restart the
+//!   timer. With 0, the timer never expires. Gran 2010, Table I, uses 150.
+//! - `phase`: with `"random"`, the timer of each flow (or service level of a host) has a random phase derived from the
+//!   seed. With `"zero"`, all timers expire at the same times, starting one period after the run begins.
+//! - `clock_error`: the largest error of an adapter's clock in ppm, fast or slow. The errors of the hosts' clocks are
+//!   uniformly distributed. InfiniBand allows 100 ppm for a link's clock, and neither paper states the errors of its
+//!   adapters.
+//! - `ccti_decrease`: number of steps by which an expiry decreases the index. The specification allows only 1, but in
+//!   Pfister 2005, the manager sets the number.
+//! - `trigger_threshold`: `Trigger_Threshold`. An adapter logs an event each time the index rises to this value; with
+//!   0, it logs none. becalm itself logs no events, and only writes the value to the options of a subnet manager.
 //! - `cct`: the table, one of
-//!   - `quadratic`: i^2 * `numerator` / `divisor`^2 microseconds; 7 / 106^2 in Gran 2010, 7 / 95^2 according to the
-//!     manufacturer,
+//!   - `quadratic`: i^2 * `numerator` / `divisor`^2 microseconds, with 7 / 106^2 in Gran 2010 and 7 / 95^2 according to
+//!     the manufacturer,
 //!   - `linear`: from 0 to `max`,
 //!   - `geometric`: `first`, then `ratio` times the previous entry; entry 0 is 0,
 //!   - `list`: `entries`, pairs [shift, multiplier], at most 16384.
 //!
-//!   The formulas take the number of `entries`, 128 to 16384, and the `packet_time` for which the microseconds are
-//!   meant: an entry is a multiple of each packet's own transmission time, multiplier / 2^shift, with a shift of at most
-//!   3 and a multiplier of at most 16383. Delays are rounded to the nearest entry.
-//! - `window`: packets, or `"unlimited"`. Only ACKs reopen it.
+//!   Each of the formulas has two more keys: the number of `entries`, from 128 to 16384, and `packet_time`, the
+//!   transmission time of the packets for which the microseconds are specified. An entry is a multiple of each packet's
+//!   own transmission time, multiplier / 2^shift, with a shift of at most 3 and a multiplier of at most 16383. Delays
+//!   are rounded to the nearest entry.
+//! - `window`: limit in packets, or `"unlimited"`. Only ACKs reopen the window.
 //!
 //! # Departures from the source
-//! - Tp >> shift keeps all bits here; see the table's encoding.
-//! - Each flow (or each service level of a host, by the adapter's port control) has a timer of its own. In IBTA all
-//!   flows of a port and service level share one.
-//! - Only the timer moves the index back to its minimum: a pause of the flow does not. The index belongs to the queue
-//!   pair or service level, by the adapter's port control.
+//! - Here, shifting the transmission time Tp (Tp >> shift) drops no bits.
+//! - Each flow has a separate timer or, if the adapter's `port_control` is `"sl"`, each service level of a host does.
+//!   In IBTA, all flows of a port and service level share a timer.
+//! - Only the timer decreases the index; a pause of the flow does not reset it. Depending on `port_control`, each queue
+//!   pair or each service level has its own index.
 //! - The window is not part of IBTA congestion control.
 
 use std::sync::Arc;
@@ -62,25 +63,25 @@ use crate::scheme::ResponseScheme;
 pub const TIMER_UNIT: Time = Time::from_ns(1_024);
 
 becalm_schema::table! {
-    /// A BECN moves an index into a table of delays up; a timer moves it down.
+    /// A BECN increases an index into a table of delays; a timer decreases it.
     pub struct Params {
-        /// Steps that a BECN adds to the index.
+        /// Number of steps that a BECN adds to the index.
         pub ccti_increase: u32 = 1; ""; 0..=255,
-        /// Largest index; the last one of the table if it is left out.
+        /// Largest index; the last one of the table if it is omitted.
         pub ccti_limit: Option<u32> = None; ""; 0..=16_383,
         /// Smallest index.
         pub ccti_min: u32 = 0; ""; 0..=255,
         /// Time between two expiries of the timer; 0 for never.
         pub ccti_timer: u32 = 150; "1.024 us"; 0..=65_535,
-        /// When the timers of flows expire: adapters are not synchronized, so each has a phase that is drawn from the
-        /// seed.
+        /// Phase of the timers. Adapters are not synchronized, so by default each timer has a random phase derived from
+        /// the seed.
         pub phase: Phase = Phase::Random,
-        /// How much faster or slower than true time an adapter's timers run at most; drawn uniformly for each host. In
-        /// InfiniBand a link's clock may be off by 100.
+        /// Largest error of an adapter's clock, fast or slow. The errors of the hosts' clocks are uniformly
+        /// distributed. InfiniBand allows 100 ppm for a link's clock.
         pub clock_error: f64 = 100.0; "ppm"; 0.0..=10_000.0,
-        /// Steps that an expiry of the timer takes off the index.
+        /// Number of steps by which an expiry of the timer decreases the index.
         pub ccti_decrease: u32 = 1; ""; 1..=255,
-        /// Index that an adapter logs when it is reached; 0 for none. It has no effect on a run.
+        /// Index at which an adapter logs an event; 0 for none. It has no effect on a run.
         pub trigger_threshold: u32 = 0; ""; 0..=255,
         /// The table of delays.
         pub cct: CctParams = CctParams::default(),
@@ -108,7 +109,7 @@ impl Params {
         })?;
         Conflict::unless(self.ccti_min <= limit, "ccti_min", || format!("must be at most ccti_limit = {limit}"))?;
         Conflict::unless(self.trigger_threshold <= limit, "trigger_threshold", || {
-            format!("must be at most ccti_limit = {limit}: the index gets no further")
+            format!("must be at most ccti_limit = {limit}: the index never exceeds it")
         })
     }
 }
@@ -121,7 +122,7 @@ pub struct Ibta {
     ccti: u32,
 }
 
-/// What a response shares with its clones.
+/// Settings that a response shares with its clones.
 #[derive(Debug)]
 struct Settings {
     gaps: Vec<f64>,
@@ -135,7 +136,7 @@ struct Settings {
 impl ResponseScheme for Ibta {
     type Params = Params;
 
-    /// A response for one flow. The table is made here, once: to make many flows, clone one.
+    /// A response for one flow. The table is built here, so it is faster to clone the response than to create many.
     ///
     /// # Panics
     /// If the limit lies beyond the table or below the minimum, which no scenario allows.
@@ -250,7 +251,7 @@ mod tests {
     fn an_expiry_takes_the_decrease_off_down_to_the_minimum() {
         let mut flow = Ibta::new(&Params { ccti_min: 2, ccti_increase: 4, ccti_decrease: 3, ..params() });
         assert_eq!(flow.ccti(), 2);
-        assert_eq!(flow.deadline(), None, "nothing to take off");
+        assert_eq!(flow.deadline(), None, "already at the minimum");
         flow.notice(Time::ZERO, &BECN);
         for (ccti, next) in [(3, Some(2)), (2, None)] {
             let deadline = flow.deadline().unwrap();
@@ -301,7 +302,7 @@ mod tests {
             ("ccti_limit = 5\nccti_min = 6", "f.toml:2: ccti_min = 6: must be at most ccti_limit = 5"),
             (
                 "trigger_threshold = 200",
-                "f.toml:1: trigger_threshold = 200: must be at most ccti_limit = 127: the index gets no further",
+                "f.toml:1: trigger_threshold = 200: must be at most ccti_limit = 127: the index never exceeds it",
             ),
             ("[cct.linear]\nentries = 0", "f.toml:2: cct.linear.entries = 0: must be between 128 and 16384"),
             ("ccti_increase = 256", "f.toml:1: ccti_increase = 256: must be between 0 and 255"),

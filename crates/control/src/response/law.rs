@@ -1,48 +1,48 @@
-//! Increase and decrease functions of rates: the common part of LIPD, FIMD and AIMD.
+//! Increase and decrease functions of rates, shared by LIPD, FIMD and AIMD.
 
 use becalm_schema::Conflict;
 
 use super::window::Window;
 
 becalm_schema::words! {
-    /// Which integer delay replaces one that lies between two.
+    /// Rounding of a delay that lies between two integers.
     pub enum Rounding {
-        /// The longer one: the table is never faster than the law.
+        /// The longer delay, so the table is never faster than the law.
         Slower = "slower",
-        /// The nearest one: in a climb without marks, the delay nearest to that of the law.
+        /// The nearest delay. While the rate rises without marks, the table's delay is the one nearest to the law's.
         Nearest = "nearest",
     }
 }
 
-/// Smallest rate that can be set, as a share of the link's.
+/// Smallest rate that can be set, as a share of the link rate.
 pub(super) const SLOWEST: f64 = 1e-6;
-/// The most delays that a table may have: InfiniBand writes an inter-packet delay in 8 bits.
+/// Largest number of delays in a table, since InfiniBand encodes an inter-packet delay in 8 bits.
 pub(super) const MOST_DELAYS: usize = 256;
 
-/// The parameters that every rate control has.
+/// Parameters common to all rate controls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Smallest rate, as a share of the link's.
+    /// Smallest rate, as a share of the link rate.
     pub rmin: f64,
-    /// Largest rate, as a share of the link's.
+    /// Largest rate, as a share of the link rate.
     pub rmax: f64,
-    /// Rate of a new flow, as a share of the link's.
+    /// Rate of a new flow, as a share of the link rate.
     pub initial: f64,
     /// Largest number of unacknowledged packets.
     pub window: Window,
-    /// Whether rates are limited to those of integer inter-packet delays.
+    /// Whether rates are limited to integer inter-packet delays.
     pub discrete: bool,
-    /// Which integer delay replaces one that lies between two.
+    /// Rounding of a delay that lies between two integers.
     pub rounding: Rounding,
-    /// Whether the rate outlives a pause of the flow.
+    /// Whether the rate is kept across a pause of the flow.
     pub persistent: bool,
 }
 
 impl Settings {
-    /// Checks that the rates fit together.
+    /// Checks that the rates are consistent.
     ///
     /// # Errors
-    /// The first setting that does not fit the others.
+    /// The first setting that contradicts the others.
     pub fn check(&self) -> Result<(), Conflict> {
         let Settings { rmin, rmax, initial, .. } = *self;
         Conflict::unless(rmin <= rmax, "rmin", || format!("must be at most rmax = {rmax}"))?;
@@ -56,7 +56,7 @@ impl Settings {
     }
 }
 
-/// Declares `Params`: the parameters of every rate control, then those of one.
+/// Declares `Params`, with the common parameters of rate controls and those of one law.
 macro_rules! rate_params {
     (
         $(#[doc = $doc:expr])*
@@ -69,15 +69,15 @@ macro_rules! rate_params {
                 pub rmin: f64 = 1.0 / 256.0; "of the link rate"; $crate::response::law::SLOWEST..=1.0,
                 /// Largest rate.
                 pub rmax: f64 = 1.0; "of the link rate"; $crate::response::law::SLOWEST..=1.0,
-                /// Rate of a new flow; `rmax` if it is left out.
+                /// Rate of a new flow; `rmax` if it is omitted.
                 pub initial: Option<f64> = None; "of the link rate"; $crate::response::law::SLOWEST..=1.0,
                 /// Largest number of unacknowledged packets.
                 pub window: $crate::response::Window = $crate::response::Window(1); "packets",
                 /// Whether rates are limited to rmax / (1 + i) with an integer inter-packet delay i.
                 pub discrete: bool = false,
-                /// Which integer delay replaces one that lies between two, if `discrete` is set.
+                /// Rounding of a delay that lies between two integers, if `discrete` is set.
                 pub rounding: $crate::response::Rounding = $crate::response::Rounding::Slower,
-                /// Whether the rate outlives a pause of the flow; if not, the flow begins again at `initial`.
+                /// Whether the rate is kept across a pause of the flow; otherwise the flow restarts at `initial`.
                 pub persistent: bool = true,
                 $($own)*
             }
@@ -107,7 +107,7 @@ pub(super) use rate_params;
 
 /// A pair of an increase and a decrease function, and its behaviour over time.
 pub trait Law {
-    /// The parameters that every law has.
+    /// Parameters common to all laws.
     fn settings(&self) -> Settings;
 
     /// The rate after an unmarked ACK at rate `r`, before it is limited to `rmax`: f_inc.
@@ -116,15 +116,16 @@ pub trait Law {
     /// The rate after a marked ACK at rate `r`, before it is limited to `rmin`: f_dec.
     fn decrease(&self, r: f64) -> f64;
 
-    /// The rate `t` packet times after rate `r` if no ACK is marked and the rate grows without steps, before it is
-    /// limited to `rmax`: F_inc^r(t) of equation 1. Infinite or negative once it has outgrown every limit.
+    /// F_inc^r(t) of equation 1: the rate `t` packet times after it was `r`, before it is limited to `rmax`, if it
+    /// grows continuously without marked ACKs. The value is infinite or negative once the rate has exceeded every
+    /// limit.
     fn grown(&self, r: f64, t: f64) -> f64;
 
-    /// Packet times that the rate takes to grow from `low` to `high` without steps: the inverse of [`Law::grown`].
+    /// Number of packet times in which the rate grows continuously from `low` to `high`, the inverse of [`Law::grown`].
     fn growth_time(&self, low: f64, high: f64) -> f64;
 }
 
-/// F_inc(t): the rate `t` packet times after `rmin` if no ACK is marked, as a share of the link's rate.
+/// F_inc(t): the rate `t` packet times after `rmin` without marked ACKs, as a share of the link rate.
 ///
 /// Santos 2003, section V-B, equations 1 and 2, and Fig. 5.
 pub fn increase_curve(law: &dyn Law, t: f64) -> f64 {
@@ -132,7 +133,7 @@ pub fn increase_curve(law: &dyn Law, t: f64) -> f64 {
     if t >= law.growth_time(rmin, rmax) { rmax } else { law.grown(rmin, t).clamp(rmin, rmax) }
 }
 
-/// T_rec(r): packet times from a decrease at rate `r` until rate `r` is reached again if no other ACK is marked.
+/// T_rec(r): packet times from a decrease at rate `r` until rate `r` is reached again without further marked ACKs.
 ///
 /// Santos 2003, section V-A, conditions 2 and 3. A recovery time of `1/rmin` is the shortest that condition 1 allows.
 pub fn recovery_time(law: &dyn Law, r: f64) -> f64 {

@@ -1,8 +1,9 @@
 //! Linear Inter-Packet Delay (LIPD).
 //!
 //! # What it does
-//! A marked ACK lengthens the delay between packets by one packet time: from the fair share of n flows to that of
-//! n + 1. An unmarked ACK multiplies the rate by a constant. Low rates fall gently.
+//! A marked ACK lengthens the delay between packets by one packet time. A flow with the fair share of n flows thus
+//! falls to the fair share of n + 1 flows. Low rates fall by a smaller factor than high rates. An unmarked ACK
+//! multiplies the rate by a constant.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, section V-D:
@@ -12,16 +13,17 @@
 //! - F_inc(t) = Rmax / (Rmax/Rmin - t/T_rec), T_rec = 1/Rmin
 //!
 //! # Parameters
-//! - `rmin`, `rmax`, `initial`: shares of the link's rate, with rmin <= initial <= rmax. The paper sets
-//!   rmin to rmax/256 and begins at rmax.
-//! - `window`: packets, or `"unlimited"`; the paper uses 1.
-//! - `discrete`: only the rates rmax/(1 + i), i = 0, 1, ..., 255 (section VI-B.1). Needs rmin of at least rmax/256.
-//! - `rounding`: whether a delay between two integers is rounded up or to the nearest one. The paper gives no rule.
-//! - `persistent`: the rate outlives a pause of the flow (section VI-B.2).
+//! - `rmin`, `rmax`, `initial`: shares of the link's rate, with rmin <= initial <= rmax. The paper uses rmin = rmax/256
+//!   and starts at rmax.
+//! - `window`: limit in packets, or `"unlimited"`. The paper uses 1.
+//! - `discrete`: whether to allow only the rates rmax/(1 + i), i = 0 to 255 (section VI-B.1). Requires rmin
+//!   >= rmax/256.
+//! - `rounding`: whether a delay between two integers is rounded up or to the nearest one. The paper states no rule.
+//! - `persistent`: whether the rate is kept across a pause of the flow (section VI-B.2).
 //!
 //! # Departures from the source
 //! - A congestion notification packet counts as a marked ACK.
-//! - Packets of all sizes count alike.
+//! - Packets of all sizes count equally.
 
 use super::law::{Law, Settings, rate_params};
 use super::rate::RateControl;

@@ -1,7 +1,7 @@
 //! Responses of sources to congestion.
 //!
-//! Rates are shares of the link's rate, and times in the analysis are multiples of a packet's transmission time at
-//! that rate; so a flow with rate `r` sends one packet in `1/r`.
+//! Rates are shares of the link rate. Times in the analysis are multiples of a packet's transmission time at that rate,
+//! so a flow with rate `r` sends one packet every `1/r`.
 
 pub mod discrete;
 mod law;

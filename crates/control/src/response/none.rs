@@ -1,14 +1,14 @@
 //! No response.
 //!
 //! # What it does
-//! The flow sends at the rate of its link and ignores marks; a window may limit it.
+//! The flow sends at the link rate, unless a window limits it, and ignores marks.
 //!
 //! # Source
-//! The runs without congestion control: J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for
+//! The runs without congestion control in J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for
 //! InfiniBand", INFOCOM 2003, section III (Fig. 2), and section IV-B (Fig. 3 (b) and (c), window of one packet).
 //!
 //! # Parameters
-//! - `window`: packets, or `"unlimited"`.
+//! - `window`: limit in packets, or `"unlimited"`.
 //!
 //! # Departures from the source
 //! None.
@@ -20,7 +20,7 @@ use super::window::Window;
 use crate::scheme::ResponseScheme;
 
 becalm_schema::table! {
-    /// The flow sends at the rate of its link.
+    /// The flow sends at the link rate.
     pub struct Params {
         /// Largest number of unacknowledged packets.
         pub window: Window = Window::UNLIMITED; "packets",

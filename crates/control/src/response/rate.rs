@@ -13,7 +13,7 @@ use crate::scheme::ResponseScheme;
 /// The response of a flow that follows a law.
 #[derive(Clone, Debug)]
 pub struct RateControl<L> {
-    /// The law and its settings, shared with the clones.
+    /// The law and its settings, shared with clones.
     law: Arc<(L, Settings)>,
     rate: Rate,
 }
@@ -25,8 +25,8 @@ enum Rate {
 }
 
 impl<L: Law + Clone> RateControl<L> {
-    /// A response for one flow, at its initial rate. Discrete rates are derived here, once: to make many flows,
-    /// clone one.
+    /// A response for one flow, at its initial rate. Discrete rates are derived here, so it is faster to clone the
+    /// response than to create many.
     pub fn new(law: &L) -> RateControl<L> {
         let settings = law.settings();
         let rate = match settings.discrete {
@@ -43,7 +43,7 @@ impl<L: Law + Clone> RateControl<L> {
         &self.law.1
     }
 
-    /// The rate, as a share of the link's.
+    /// The rate, as a share of the link rate.
     pub fn rate(&self) -> f64 {
         match &self.rate {
             Rate::Continuous(rate) => *rate,

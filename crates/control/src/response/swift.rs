@@ -1,47 +1,50 @@
-//! Swift: a window that keeps the delay at a target, below one packet if need be.
+//! Swift: a window that keeps the delay at a target, and may fall below one packet.
 //!
 //! # What it does
-//! An ACK whose delay is below the target widens the window, by `ai` packets per round trip; one whose delay is above
-//! it narrows the window in proportion to the excess, at most once per round trip. The target grows with the length of
-//! the route, and with the number of flows: the smaller a flow's window, the longer its target. A window below one
-//! packet becomes a pause between packets, so that any number of flows can share a link.
+//! An ACK whose delay is below the target widens the window by `ai` packets per round trip. An ACK whose delay is above
+//! the target narrows the window in proportion to the excess, at most once per round trip. The target grows with the
+//! length of the route. It also grows with the number of flows, since a flow with a smaller window has a longer target.
+//! A window below one packet becomes a pause between packets, so any number of flows can share a link.
 //!
-//! The delay of the fabric (the round trip without the time at the receiver) and that of the receiver each have a
-//! window and a target; the smaller window applies.
+//! There are two windows, each with a target: one for the delay in the fabric (the round trip without the time at the
+//! receiver), and one for the delay at the receiver. The smaller window applies.
 //!
 //! # Source
 //! G. Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM 2020,
 //! section 3, Algorithm 1 (window) and section 3.5 (target):
 //!
 //! - delay < target: W <- W + ai n / W for n packets acknowledged, or W + ai n below one packet
-//! - else, a round trip after the last decrease: W <- W max(1 - beta (delay - target) / delay, 1 - max_mdf)
+//! - otherwise, at least a round trip after the last decrease:
+//!   W <- W max(1 - beta (delay - target) / delay, 1 - max_mdf)
 //! - target = base + hops per_hop + max(0, min(A / sqrt(W) + B, fs_range)), A = fs_range / (1/sqrt(fs_min) -
 //!   1/sqrt(fs_max)), B = -A / sqrt(fs_max)
 //!
 //! # Parameters
-//! - `base`: the target without hops and flows; 1.25 times the longest base round trip of the run, plus 5 us, if it is
-//!   left out.
-//! - `per_hop`: added for each link of the route.
+//! - `base`: the target without the additions for hops and flows. If it is omitted, it is 1.25 times the longest base
+//!   round trip of the run, plus 5 us.
+//! - `per_hop`: addition for each link of the route.
 //! - `endpoint`: target for the delay at the receiver.
 //! - `ai`: additive increase in packets per round trip.
 //! - `beta`: strength of a decrease.
 //! - `max_mdf`: largest decrease, as a share of the window.
-//! - `fs_range`: largest addition for small windows; five times the base if it is left out, and 0 for none.
-//! - `fs_min`, `fs_max`: windows in packets between which the addition goes from `fs_range` to 0.
+//! - `fs_range`: largest addition for small windows, or 0 for none. If it is omitted, it is five times the base.
+//! - `fs_min`, `fs_max`: windows in packets between which the addition falls from `fs_range` to 0.
 //! - `min_window`: smallest window in packets.
-//! - `max_window`: largest window in packets; what the link sends during the longest target if it is left out.
+//! - `max_window`: largest window in packets. If it is omitted, it is the number of packets that the link can send
+//!   during the longest target.
 //!
 //! # Departures from the source
-//! - The paper gives almost no values. `ai`, `beta`, `max_mdf` and the range of the windows are those of the simulator
-//!   htsim, which calls them guesses; `base`, `per_hop`, `endpoint` and the limits of windows are ours.
-//! - A flow begins at line rate: its first window is what its link sends in its base round trip.
-//! - The window is a whole number of packets, rounded down; below one packet it is 1, with a pause of the smoothed
-//!   round trip over W between full packets. A shorter packet has a shorter pause.
-//! - The smoothed round trip gives the last one the weight 1/8.
-//! - Loss and retransmission are left out: nothing is lost here.
-//! - W is a real number throughout: if the window were first rounded to packets, its square root would be 0 below one
-//!   packet and would move in steps above. Hops are links, not queues or elements of a simulator.
-//! - It ignores marks and congestion notification packets.
+//! - The paper states almost no values. `ai`, `beta`, `max_mdf`, `fs_min` and `fs_max` are from the simulator htsim,
+//!   which calls them guesses; `base`, `per_hop`, `endpoint` and the limits of the windows are our choices.
+//! - A flow starts at line rate, with a window equal to the amount that its link sends in its base round trip.
+//! - The window is rounded down to an integer number of packets. If W is below one packet, one packet may be in flight,
+//!   and full packets are sent at intervals of the smoothed round trip divided by W. Shorter packets have
+//!   proportionally shorter intervals.
+//! - The last round trip has a weight of 1/8 in the smoothed round trip.
+//! - Loss and retransmission are left out, since no packets are lost here.
+//! - W in the formulas is never rounded to packets. Otherwise, its square root would be 0 below one packet and would
+//!   change in steps above. Hops are links, not queues or other elements of a simulator.
+//! - Marks and congestion notification packets are ignored.
 
 use std::sync::Arc;
 
@@ -55,11 +58,12 @@ use crate::scheme::{Feedback, ResponseScheme};
 const LAST: f64 = 0.125;
 
 becalm_schema::table! {
-    /// A window keeps the delay at a target that grows with hops and flows; it may be below one packet.
+    /// A window keeps the delay at a target that grows with hops and flows; it may fall below one packet.
     pub struct Params {
-        /// Target without hops and flows; derived from the longest base round trip of the run if it is left out.
+        /// Target without the additions for hops and flows; derived from the longest base round trip of the run if it
+        /// is omitted.
         pub base: Option<Time> = None; ""; Time::from_ns(1)..=Time::from_ms(1000),
-        /// Target for each link of the route.
+        /// Addition to the target for each link of the route.
         pub per_hop: Time = Time::from_us(1); ""; ..=Time::from_ms(1000),
         /// Target for the delay at the receiver.
         pub endpoint: Time = Time::from_us(100); ""; Time::from_ns(1)..=Time::from_ms(1000),
@@ -69,15 +73,16 @@ becalm_schema::table! {
         pub beta: f64 = 0.8; ""; 0.001..=1.0,
         /// Largest decrease, as a share of the window.
         pub max_mdf: f64 = 0.5; ""; 0.001..=0.999,
-        /// Largest addition to the target for small windows; five times the base if it is left out.
+        /// Largest addition to the target for small windows; five times the base if it is omitted.
         pub fs_range: Option<Time> = None; ""; ..=Time::from_ms(1000),
-        /// Window with the largest addition.
+        /// Window at which the addition is largest.
         pub fs_min: f64 = 0.1; "packets"; 1e-4..=1e6,
-        /// Window without addition.
+        /// Smallest window without an addition.
         pub fs_max: f64 = 100.0; "packets"; 1e-4..=1e6,
         /// Smallest window.
         pub min_window: f64 = 0.001; "packets"; 1e-6..=1e6,
-        /// Largest window; what the link sends during the longest target if it is left out.
+        /// Largest window. If it is omitted, it is the number of packets that the link can send during the longest
+        /// target.
         pub max_window: Option<f64> = None; "packets"; 1e-6..=1e6,
     }
     check Params::check;
@@ -92,7 +97,7 @@ impl Params {
     }
 }
 
-/// The window of one kind of delay.
+/// The window for one kind of delay.
 #[derive(Clone, Debug)]
 struct Window {
     packets: f64,
@@ -106,12 +111,12 @@ pub struct Swift {
     /// Target without addition for small windows.
     base: f64,
     fs_range: f64,
-    /// A and B of the source.
+    /// The constants A and B of the target.
     scale: (f64, f64),
-    /// Window of a new flow, and the largest one.
+    /// Initial and largest window of a flow.
     first: f64,
     most: f64,
-    /// Time of a full packet on the link, and of a round trip on an empty fabric.
+    /// Duration of a full packet on the link, and of a round trip on an empty fabric.
     packet: f64,
     base_rtt: f64,
     rtt: f64,
@@ -175,7 +180,7 @@ impl Swift {
 }
 
 impl Window {
-    /// Handles an ACK that arrives now after this round trip, with its delay and the target.
+    /// Handles an ACK with its arrival time, round trip, delay and target.
     fn acked(
         &mut self,
         (now, rtt): (Time, Time),

@@ -1,31 +1,31 @@
 //! A response function as a table, as in hardware.
 //!
 //! # What it does
-//! The rate is rmax/(1 + i) with an integer inter-packet delay i, and each delay has a step: the delay after a marked
-//! ACK, and the delay after a number of unmarked ACKs in a row. Any pair of an increase and a decrease function can be
-//! written in this way.
+//! The rate is rmax/(1 + i) with an integer inter-packet delay i. For each delay, a table has a step with the delay
+//! after a marked ACK and the delay after a number of consecutive unmarked ACKs. Any pair of increase and decrease
+//! functions can be expressed in this form.
 //!
 //! # Source
-//! J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, end of section
-//! V-D: "choosing a finite set of discrete rates and using lookup tables to implement discrete versions of the functions
-//! f_inc(r) and f_dec(r)"; section VI-B.1 for the set of rates.
+//! J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, end of
+//! section V-D: "choosing a finite set of discrete rates and using lookup tables to implement discrete versions of the
+//! functions f_inc(r) and f_dec(r)"; and section VI-B.1 for the set of rates.
 //!
 //! # Parameters
-//! - `steps`: up to 256 steps, each `[slower, acks, faster]`, beginning with the step of delay 0. A marked ACK leads to
-//!   the delay `slower`, and `acks` unmarked ones in a row to the delay `faster`. `slower` is neither below the step's
-//!   own delay nor beyond the last step, `faster` is not above the step's own delay, and `acks` is at least 1. A marked
-//!   ACK resets the count of unmarked ones.
-//! - `rmax`: rate at delay 0, as a share of the link's rate.
-//! - `initial`: rate of a new flow, as a share of the link's rate, from rmax divided by the number of steps up to rmax;
-//!   rounded down to the next delay.
-//! - `window`: packets, or `"unlimited"`; the paper uses 1.
-//! - `persistent`: the rate outlives a pause of the flow (section VI-B.2).
+//! - `steps`: up to 256 steps, each `[slower, acks, faster]`, starting with the step for delay 0. A marked ACK leads to
+//!   the delay `slower`, and `acks` consecutive unmarked ACKs lead to the delay `faster`. `slower` is neither below the
+//!   step's own delay nor beyond the last step, `faster` is not above the step's own delay, and `acks` is at least 1. A
+//!   marked ACK resets the count of unmarked ones.
+//! - `rmax`: rate at delay 0, as a share of the link rate.
+//! - `initial`: rate of a new flow, as a share of the link rate, between rmax divided by the number of steps and rmax.
+//!   It is rounded down to the rate of a delay.
+//! - `window`: limit in packets, or `"unlimited"`. The paper uses 1.
+//! - `persistent`: whether the rate is kept across a pause of the flow (section VI-B.2).
 //!
 //! # Departures from the source
-//! - The paper does not say how a table counts ACKs. Here a step leads to the delays that the continuous functions
-//!   reach, after as many ACKs as they need.
+//! - The paper does not state how a table counts ACKs. Here each step has its own number of ACKs. In a table for
+//!   continuous functions, this is the number of ACKs after which those functions reach the faster delay.
 //! - A congestion notification packet counts as a marked ACK.
-//! - Packets of all sizes count alike.
+//! - Packets of all sizes count equally.
 
 use std::sync::Arc;
 
@@ -41,17 +41,18 @@ use super::window::Window;
 use crate::scheme::ResponseScheme;
 
 becalm_schema::table! {
-    /// Each inter-packet delay has a step: the delay after a mark, and the delay after a number of unmarked ACKs.
+    /// A table lists, for each inter-packet delay, the delay after a mark and the delay after a number of unmarked
+    /// ACKs.
     pub struct Params {
-        /// Steps [slower, acks, faster], beginning with that of delay 0.
+        /// Steps [slower, acks, faster], starting with the step for delay 0.
         pub steps: Table,
         /// Rate at delay 0.
         pub rmax: f64 = 1.0; "of the link rate"; SLOWEST..=1.0,
-        /// Rate of a new flow; `rmax` if it is left out.
+        /// Rate of a new flow; `rmax` if it is omitted.
         pub initial: Option<f64> = None; "of the link rate"; SLOWEST..=1.0,
         /// Largest number of unacknowledged packets.
         pub window: Window = Window(1); "packets",
-        /// Whether the rate outlives a pause of the flow; if not, the flow begins again at `initial`.
+        /// Whether the rate is kept across a pause of the flow; otherwise the flow restarts at `initial`.
         pub persistent: bool = true,
     }
     check Params::check;
@@ -115,18 +116,18 @@ impl Field for Table {
 
     fn read(node: &Node, errors: &mut Errors) -> Option<Table> {
         let Some(items) = node.items() else { return refuse(node, errors) };
-        // Read all steps, so that every error is noted.
+        // Read all steps, so that every error is recorded.
         let steps: Vec<Option<Step>> = items.iter().map(|item| Step::read(item, errors)).collect();
         let steps: Vec<Step> = steps.into_iter().collect::<Option<_>>()?;
         let last = steps.len().saturating_sub(1);
         match Table::new(steps) {
             Ok(table) => return Some(table),
             Err(TableError::Length(length)) => {
-                errors.add(node, format!("must be {}, has {length}", Table::expects()), "");
+                errors.add(node, format!("must be {}, not {length}", Table::expects()), "");
             }
             Err(TableError::Step(index)) => {
                 let problem = format!(
-                    "must have slower between {index} and {last}, acks of at least 1, and faster between 0 and {index}"
+                    "slower must be between {index} and {last}, acks at least 1, and faster between 0 and {index}"
                 );
                 errors.add(&items[index], problem, "");
             }
@@ -194,7 +195,7 @@ mod tests {
         read::<Params>(text, "f.toml")
     }
 
-    /// Whether the table of a law, run as a table, does what the law with discrete rates does.
+    /// Whether a law's table behaves like the law with discrete rates.
     fn same<L: Law + Clone>(law: &L, notices: &[Notice]) -> bool {
         let settings = law.settings();
         let params = Params {
@@ -246,10 +247,10 @@ mod tests {
     #[test]
     fn steps_that_lead_astray_are_reported_with_their_place() {
         for (text, message) in [
-            ("steps = []", "f.toml:1: steps = []: must be a list of 1 to 256 steps [slower, acks, faster], has 0"),
-            ("steps = [[1, 1, 0]]", "f.toml:1: steps[0] = [1, 1, 0]: must have slower between 0 and 0, acks of"),
-            ("steps = [[0, 0, 0]]", "f.toml:1: steps[0] = [0, 0, 0]: must have slower between 0 and 0, acks of"),
-            ("steps = [[1, 1, 0], [0, 1, 0]]", "f.toml:1: steps[1] = [0, 1, 0]: must have slower between 1 and 1"),
+            ("steps = []", "f.toml:1: steps = []: must be a list of 1 to 256 steps [slower, acks, faster], not 0"),
+            ("steps = [[1, 1, 0]]", "f.toml:1: steps[0] = [1, 1, 0]: slower must be between 0 and 0, acks at"),
+            ("steps = [[0, 0, 0]]", "f.toml:1: steps[0] = [0, 0, 0]: slower must be between 0 and 0, acks at"),
+            ("steps = [[1, 1, 0], [0, 1, 0]]", "f.toml:1: steps[1] = [0, 1, 0]: slower must be between 1 and 1"),
             ("steps = [[0, 1]]", "f.toml:1: steps[0] = [0, 1]: must be a triple [slower, acks, faster]"),
             ("steps = [[0, -1, 0]]", "f.toml:1: steps[0] = [0, -1, 0]: must be a triple [slower, acks, faster]"),
             ("steps = 3", "f.toml:1: steps = 3: must be a list of 1 to 256 steps"),

@@ -1,49 +1,53 @@
 //! TIMELY: rates that follow the gradient of the round-trip time, plain or patched.
 //!
 //! # What it does
-//! Each acknowledged segment yields one round-trip time. Below `t_low` the rate grows by a step; above `t_high` it
-//! falls, by more the longer the round trip. In between, the rate falls if round trips become longer and grows if they
-//! do not. The patched law instead uses the gradient to weigh a step up against a step down towards `t_low`.
+//! Each acknowledged segment provides a sample of the round-trip time. If the sample is below `t_low`, the rate grows
+//! by a step. If it is above `t_high`, the rate falls, by a larger factor for longer round trips. In between, the rate
+//! falls if round trips become longer, and grows otherwise. There, the patched law instead combines an increase and a
+//! decrease towards `t_low`, weighted by the gradient.
 //!
-//! Between the thresholds, the plain law has no fixed point: any split of the link at any queue length is at rest once
-//! the queue stops changing, so the final shares depend on the start. The patched law has one: equal shares, and a
-//! round trip of t_low (1 + N delta / beta) with N flows.
+//! Between the thresholds, the plain law has no fixed point. It reacts only to changes in the queue length, and not to
+//! the length itself or to the flow's share of the link, so the final shares depend on the initial state. The patched
+//! law has a fixed point, with equal shares and, for N flows, a round trip of t_low (1 + N delta / beta).
 //!
 //! # Source
 //! R. Mittal et al., "TIMELY: RTT-based Congestion Control for the Datacenter", SIGCOMM 2015, Algorithm 1; Y. Zhu et
-//! al., "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016, section 4.3 (patched). Defaults
-//! are those of ns3-rdma, the simulator by the latter's authors, branch `timely`; the simulator of HPCC has the same
-//! defaults.
+//! al., "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016, section 4.3 (patched). The
+//! defaults are from branch `timely` of ns3-rdma, the simulator by the authors of the second paper. HPCC's simulator
+//! has the same defaults.
 //!
-//! With rtt' the round trip of the previous segment, and R a share of the link:
+//! Let rtt' be the round trip of the previous segment, and R the rate as a share of the link rate:
 //!
 //! - d <- (1 - alpha) d + alpha (rtt - rtt'), g = d / d_min
 //! - rtt < t_low: R <- R + delta
 //! - rtt > t_high: R <- R (1 - beta (1 - t_high / rtt))
-//! - plain: R <- R + n delta if g <= 0, with n = `hai` after five such segments in a row and 1 before;
+//! - plain: R <- R + n delta if g <= 0, with n = `hai` after five such segments in a row and n = 1 before;
 //!   R <- R (1 - beta g) otherwise
-//! - patched: R <- delta (1 - w) + R (1 - beta w (rtt - t_low) / t_low), with w = 2 g + 1/2 between 0 and 1
+//! - patched: R <- delta (1 - w) + R (1 - beta w (rtt - t_low) / t_low), with w = 2 g + 1/2, limited to the range from
+//!   0 to 1
 //!
 //! # Parameters
-//! - `patched`: the law of Zhu 2016.
-//! - `t_low`, `t_high`: thresholds of the round-trip time.
+//! - `patched`: whether to use the law of Zhu 2016.
+//! - `t_low`, `t_high`: thresholds for the round-trip time.
 //! - `d_min`: the round-trip time relative to which gradients are measured.
 //! - `alpha`: weight of the last difference of round-trip times.
-//! - `beta`: strength of a decrease; if it is left out, 0.8, or 0.008 for the patched law.
-//! - `delta`: step of an increase, as a share of the link's rate: 10 Mb/s of 10 Gb/s.
-//! - `hai`: steps taken at once after five increases in a row (hyperactive increase); plain law only.
-//! - `segment`: bytes between two updates; the source uses 16 to 64 KB.
-//! - `rmin`, `rmax`, `initial`: shares of the link's rate; a flow begins at `initial`, or at rmax if it is left out.
+//! - `beta`: strength of a decrease; if it is omitted, 0.8, or 0.008 for the patched law.
+//! - `delta`: step of an increase, as a share of the link rate. The default is 10 Mb/s at 10 Gb/s.
+//! - `hai`: number of steps per increase after five increases in a row (hyperactive increase). It applies only to the
+//!   plain law.
+//! - `segment`: number of bytes between two updates. The source uses 16 to 64 KB.
+//! - `rmin`, `rmax`, `initial`: smallest, largest and initial rate, as shares of the link rate. A flow starts at rmax
+//!   if `initial` is omitted.
 //!
 //! # Departures from the source
-//! - A segment is not a burst at line rate: packets are paced one by one. A round trip begins when the last packet of
-//!   the segment leaves the source, so it does not include the segment's own transmission. Bursts add noise to round
-//!   trips, which hides the fact that the plain law has no fixed point (Zhu 2016).
-//! - A segment is a whole number of full packets, at least one; a short packet counts as a full one.
-//! - `delta` is a share of the link, so it grows with the link's rate.
-//! - A gradient of 0 increases the rate, as in Algorithm 1: a queue that never changes is no reason to slow down.
-//! - R never falls below `rmin`; Algorithm 1 has no floor, and may turn R negative for g > 1 / beta.
-//! - It ignores marks and congestion notification packets.
+//! - A segment is not a burst at line rate, since packets are paced one by one. A round trip begins when the last
+//!   packet of the segment leaves the source, so it does not include the segment's own transmission. Bursts would add
+//!   noise to round trips, which would hide the fact that the plain law has no fixed point (Zhu 2016).
+//! - A segment is an integer number of full packets, at least one; a short packet counts as a full one.
+//! - `delta` is a share of the link rate, so the step grows with the link rate.
+//! - A gradient of 0 increases the rate, as in Algorithm 1, because a constant queue is no reason to slow down.
+//! - R never falls below `rmin`. Algorithm 1 has no lower limit, so its R can become negative if g > 1 / beta.
+//! - Marks and congestion notification packets are ignored.
 
 use std::sync::Arc;
 
@@ -54,35 +58,35 @@ use becalm_schema::Conflict;
 use super::law::SLOWEST;
 use crate::scheme::{Feedback, ResponseScheme};
 
-/// Segments in a row without a longer round trip, after which steps are larger.
+/// Number of consecutive segments without a longer round trip after which steps are larger.
 const CALM: u32 = 5;
 
 becalm_schema::table! {
-    /// Rates fall while round trips become longer and grow while they do not.
+    /// The rate falls while round trips become longer, and grows otherwise.
     pub struct Params {
-        /// Whether a weight decides between increase and decrease, which gives a fixed point (Zhu 2016).
+        /// Whether to use the patched law, which has a fixed point (Zhu 2016).
         pub patched: bool = false,
-        /// Round trips below it increase the rate.
+        /// Round-trip time below which the rate increases.
         pub t_low: Time = Time::from_us(50); ""; Time::from_ns(1)..=Time::from_ms(1000),
-        /// Round trips above it decrease the rate.
+        /// Round-trip time above which the rate decreases.
         pub t_high: Time = Time::from_us(500); ""; Time::from_ns(1)..=Time::from_ms(1000),
         /// Round-trip time relative to which gradients are measured.
         pub d_min: Time = Time::from_us(20); ""; Time::from_ns(1)..=Time::from_ms(1000),
         /// Weight of the last difference of round-trip times.
         pub alpha: f64 = 0.875; ""; 0.001..=1.0,
-        /// Strength of a decrease; if it is left out, 0.8, or 0.008 for the patched law.
+        /// Strength of a decrease; if it is omitted, 0.8, or 0.008 for the patched law.
         pub beta: Option<f64> = None; ""; 1e-6..=1.0,
         /// Step of an increase.
         pub delta: f64 = 0.001; "of the link rate"; 1e-9..=1.0,
-        /// Steps taken at once after five increases in a row; plain law only.
+        /// Number of steps per increase after five increases in a row; plain law only.
         pub hai: f64 = 5.0; ""; 1.0..=1000.0,
-        /// Bytes between two updates.
+        /// Number of bytes between two updates.
         pub segment: u32 = 16_000; "bytes"; 1..=16_777_216,
         /// Smallest rate.
         pub rmin: f64 = 0.01; "of the link rate"; SLOWEST..=1.0,
         /// Largest rate.
         pub rmax: f64 = 0.96; "of the link rate"; SLOWEST..=1.0,
-        /// Rate of a new flow; `rmax` if it is left out.
+        /// Rate of a new flow; `rmax` if it is omitted.
         pub initial: Option<f64> = None; "of the link rate"; SLOWEST..=1.0,
     }
     check Params::check;
@@ -111,17 +115,17 @@ impl Params {
 #[derive(Clone, Debug)]
 pub struct Timely {
     params: Arc<Params>,
-    /// Packets of a segment.
+    /// Packets per segment.
     packets: u32,
-    /// Packets of the current segment that have been acknowledged.
+    /// Acknowledged packets of the current segment.
     acked: u32,
-    /// As a share of the link's rate.
+    /// Share of the link rate.
     rate: f64,
     /// Round trip of the previous segment.
     previous: Option<Time>,
     /// Mean difference of round trips, in seconds.
     difference: f64,
-    /// Segments in a row, between the thresholds, whose round trips did not become longer.
+    /// Number of consecutive segments between the thresholds whose round trips did not become longer.
     calm: u32,
 }
 
@@ -206,7 +210,7 @@ impl Response for Timely {
 mod tests {
     use super::*;
 
-    /// Rates after segments of one packet with these round trips in us.
+    /// Rates after one-packet segments with these round trips in us.
     fn rates(params: &Params, round_trips: &[u64]) -> Vec<f64> {
         let mut flow = Timely::new(params);
         let mut rate = |&us: &u64| {
@@ -228,7 +232,8 @@ mod tests {
 
     #[test]
     fn the_plain_law_by_hand() {
-        // The first segment has none before it. Below 50 us: + 0.001. 40 to 60 us: d = 0.125 * 0 + 0.875 * 20 us, g = 0.875.
+        // The first segment has no predecessor. Below 50 us: + 0.001. 40 to 60 us: d = 0.125 * 0 + 0.875 * 20 us, g =
+        // 0.875.
         let fallen = 0.501 * (1.0 - 0.8 * 0.875);
         // 60 to 60: d = 0.125 * 17.5 us, g = 0.109375. 60 to 55: d = 0.2734375 - 4.375 us < 0.
         let again = fallen * (1.0 - 0.8 * 0.109_375);

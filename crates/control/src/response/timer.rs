@@ -5,19 +5,19 @@ use becalm_engine::Time;
 becalm_schema::words! {
     /// When the timers of flows expire.
     pub enum Phase {
-        /// Each at its own times.
+        /// Timers expire at different times.
         Random = "random",
-        /// All at the same times, counted from the beginning of the run.
+        /// All timers expire at the same times, counted from the beginning of the run.
         Zero = "zero",
     }
 }
 
-/// The clock that drives a timer: two numbers that are drawn for it.
+/// The clock that drives a timer: two random numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
-    /// Time of the first expiry, in periods: at least 0, less than 1. Timers without phases ignore it.
+    /// Time of the first expiry as a fraction of the period: at least 0, less than 1. Timers without phases ignore it.
     pub phase: f64,
-    /// Error of the clock as a share of the largest: from -1 for fast to 1 for slow.
+    /// Error of the clock as a share of the largest error, from -1 for fast to 1 for slow.
     pub error: f64,
 }
 
@@ -29,14 +29,14 @@ pub(crate) struct Timer {
     error: f64,
     /// Time between two expiries; zero for never.
     period: Time,
-    /// How long before the run it began; less than a period.
+    /// Time by which the timer started before the run; less than a period.
     ahead: Time,
-    /// Expiries so far.
+    /// Number of expiries so far.
     expiries: u64,
 }
 
 impl Timer {
-    /// A timer with an accurate clock, whose first expiry comes after one period.
+    /// A timer with an accurate clock that first expires after one period.
     pub fn new(period: Time, phase: Phase, error_ppm: f64) -> Timer {
         Timer { phase, error: error_ppm * 1e-6, period, ahead: Time::ZERO, expiries: 0 }
     }
@@ -49,7 +49,7 @@ impl Timer {
         }
     }
 
-    /// Advances to `now`; returns how many times the timer has expired since the last call.
+    /// Advances to `now`; returns the number of expiries since the last call.
     pub fn advance(&mut self, now: Time) -> u64 {
         let Some(expiries) = now.0.saturating_add(self.ahead.0).checked_div(self.period.0) else { return 0 };
         let new = expiries.saturating_sub(self.expiries);
@@ -67,7 +67,7 @@ impl Timer {
 mod tests {
     use super::*;
 
-    /// The first expiry and the time from there to the second.
+    /// The time of the first expiry, and the time between the first and the second.
     fn expiries(phase: Phase, clock: Clock) -> (Time, Time) {
         let mut timer = Timer::new(Time::from_us(10), phase, 1000.0);
         timer.run_by(clock);

@@ -11,7 +11,7 @@ pub struct Window(pub u32);
 impl Window {
     /// No limit.
     pub const UNLIMITED: Window = Window(u32::MAX);
-    /// The largest limit that can be written.
+    /// The largest limit that a scenario can set.
     const LARGEST: i128 = 1_000_000;
 }
 

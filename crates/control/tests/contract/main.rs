@@ -1,7 +1,7 @@
-//! What every scheme keeps to, whichever it is: no scheme is named here, and no list of schemes.
+//! Properties of all schemes, without naming schemes.
 //!
-//! The suite runs over the lists of this crate, and over lists that live [`out_of_tree`]: those take the steps by which
-//! CONTRIBUTING adds a scheme, one file and one line each.
+//! The suite runs over the lists of this crate and over lists [`out_of_tree`]. The latter add schemes as described in
+//! CONTRIBUTING, with one file and one line each.
 
 mod markers;
 mod out_of_tree;
@@ -37,7 +37,7 @@ fn every_scheme_is_documented() {
     }
 }
 
-/// Every default of a list is valid, and every table that is valid survives JSON.
+/// All defaults are valid, and all valid tables survive a round trip through JSON.
 fn tables_survive<P: Choice + PartialEq + std::fmt::Debug>(docs: &[SchemeDoc]) {
     assert_eq!(P::NAMES, docs.iter().map(|doc| doc.name).collect::<Vec<_>>());
     for params in variants::<P>(docs) {
@@ -107,7 +107,7 @@ proptest! {
     fn markers_keep_their_contract(steps in prop::collection::vec(any::<u16>(), 1..200)) {
         for params in variants(&Marking::docs()) {
             markers::repeats_itself::<Marking>(&params, &steps)?;
-            // Random marks know nothing of what waits: that is what they are for.
+            // Random marks are independent of waiting packets by design.
             if params.name() != "random" {
                 markers::leaves_an_idle_switch_alone::<Marking>(&params, &steps)?;
             }

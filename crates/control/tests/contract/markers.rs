@@ -1,4 +1,4 @@
-//! What every marking policy keeps to.
+//! Properties of all marking policies.
 
 use std::fmt::Debug;
 
@@ -8,10 +8,10 @@ use becalm_fabric::Kind;
 use becalm_fabric::policy::{Arrival, Departure, SwitchShape, SwitchView};
 use proptest::prelude::*;
 
-/// Bytes of a data packet.
+/// Size of a data packet in bytes.
 const SIZE: u32 = 2068;
 
-/// The same packets get the same verdicts, whatever comes.
+/// The same packets always get the same verdicts.
 pub fn repeats_itself<M>(params: &M::Params, steps: &[u16]) -> Result<(), TestCaseError>
 where
     M: MarkingScheme<Params: Debug>,
@@ -20,7 +20,7 @@ where
     Ok(())
 }
 
-/// A switch that is empty but for the packet that passes through marks nothing.
+/// An otherwise empty switch does not mark packets.
 pub fn leaves_an_idle_switch_alone<M>(params: &M::Params, steps: &[u16]) -> Result<(), TestCaseError>
 where
     M: MarkingScheme<Params: Debug>,
@@ -41,7 +41,7 @@ fn shape() -> SwitchShape {
     SwitchShape { name: "S".to_string(), ports: 4, vls: 2, capacity_bytes: Switch::ROOM * SIZE, host_ports }
 }
 
-/// A switch that holds these packets.
+/// A switch with these packets.
 struct Switch {
     packets: Vec<Departure>,
 }
@@ -86,7 +86,7 @@ impl SwitchView for Switch {
     }
 }
 
-/// A packet whose ports, lane and kind the bits of `step` choose.
+/// Returns a packet with ports, lane and kind from the bits of `step`.
 fn packet(order: u64, step: u16, waits: bool) -> (Arrival, Departure) {
     let now = Time::from_us(order);
     let (input, output, vl) = (step & 3, (step >> 2) & 3, ((step >> 4) & 1) as u8);
@@ -95,7 +95,7 @@ fn packet(order: u64, step: u16, waits: bool) -> (Arrival, Departure) {
     (arrival, Departure { now, order, input, output, vl, size, kind, tie: u32::from(step), switch: 0 })
 }
 
-/// What a marker says to packets that come and go as the steps tell.
+/// Verdicts of a marker on packets that arrive and depart according to the steps.
 fn verdicts<M: MarkingScheme<Params: Debug>>(params: &M::Params, steps: &[u16]) -> Vec<bool> {
     let mut marker = M::new(params, shape());
     let mut switch = Switch { packets: Vec::new() };

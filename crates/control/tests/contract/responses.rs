@@ -1,4 +1,4 @@
-//! What every response keeps to.
+//! Properties of all responses.
 
 use std::fmt::Debug;
 
@@ -11,18 +11,18 @@ use proptest::prelude::*;
 
 use crate::out_of_tree::response::rtt_target::{self, RttTarget};
 
-/// Slack for rates that went through a gap and back.
+/// Tolerance for rates converted to a gap and back.
 const SLACK: f64 = 1e-9;
-/// Bytes of a packet.
+/// Size of a packet in bytes.
 const SIZE: u32 = 2068;
 /// Round-trip time on an empty fabric.
 const BASE_RTT: Time = Time::from_us(5);
-/// Round-trip time on a congested one: longer than any threshold.
+/// Round-trip time on a congested fabric, longer than any threshold.
 const LONG_RTT: Time = Time::from_ms(50);
-/// Most timers between two notices.
+/// Largest number of timers between two notices.
 const MOST_TIMERS: usize = 1000;
 
-/// Feedback that reaches a flow: so long after the feedback before it, and what it is.
+/// Feedback to a flow: the time since the previous feedback, and its kind.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     after: Time,
@@ -31,7 +31,8 @@ pub struct Step {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
-    /// An ACK for some packets, with or without a mark, of a short or a long round trip by an idle or a busy switch.
+    /// An ACK for `covers` packets, with or without a mark, after a short or long round trip through an idle or busy
+    /// switch.
     Ack {
         covers: u32,
         marked: bool,
@@ -41,23 +42,22 @@ enum Kind {
     Restart,
 }
 
-/// A step, mostly an ACK.
+/// A random step, in most cases an ACK.
 pub fn step() -> impl Strategy<Value = Step> {
     let ack = |marked| (1..4_u32, any::<bool>()).prop_map(move |(covers, long)| Kind::Ack { covers, marked, long });
     let kind = prop_oneof![20 => ack(false), 8 => ack(true), 1 => Just(Kind::Becn), 1 => Just(Kind::Restart)];
     (0..40_000_u64, kind).prop_map(|(ns, kind)| Step { after: Time::from_ns(ns), kind })
 }
 
-/// A response that is driven as the fabric drives it: its timers come when they are due, and packets go out before
-/// each notice.
+/// Drives a response like the fabric: timers run when they are due, and packets are sent before each notice.
 struct Flow<R> {
     response: R,
-    /// Whether the response hears of packets that go out.
+    /// Whether the response is notified of sent packets.
     hears_of_packets: bool,
     now: Time,
     sent: u32,
     acknowledged: u32,
-    /// The record of the only switch on the way.
+    /// The record of the only switch on the path.
     trail: [Hop; 1],
 }
 
@@ -72,17 +72,17 @@ impl<R: ResponseScheme> Flow<R> {
         Flow { response, hears_of_packets: true, now: Time::ZERO, sent: 0, acknowledged: 0, trail }
     }
 
-    /// What the switch records next: an output that is busy and has a long queue, or one that is nearly idle.
+    /// Updates the switch's record for a busy output with a long queue, or for a nearly idle output.
     fn record(&mut self, busy: bool) {
         let [hop] = &mut self.trail;
         let now = self.now.max(hop.at + Time::from_ns(1));
-        // A byte takes a nanosecond.
+        // A byte is sent in a nanosecond.
         let bytes = now.since(hop.at).0 / 1000;
         hop.sent += if busy { bytes } else { bytes / 10 };
         (hop.at, hop.waiting) = (now, if busy { 1 << 20 } else { 0 });
     }
 
-    /// Lets time pass, and the timers that come due with it.
+    /// Advances time, and runs the timers that become due.
     fn wait(&mut self, time: Time) {
         let end = self.now + time;
         for _ in 0..MOST_TIMERS {
@@ -92,7 +92,7 @@ impl<R: ResponseScheme> Flow<R> {
         self.now = end;
     }
 
-    /// Sends as many packets as an ACK is to cover, or as the window holds.
+    /// Sends the packets that an ACK will cover, or up to a window of packets.
     fn send(&mut self, packets: u32) {
         let window = self.response.pace().window;
         for i in 0..packets.max(window.min(8)) {
@@ -120,7 +120,7 @@ impl<R: ResponseScheme> Flow<R> {
         self.response.notice(self.now, &notice);
     }
 
-    /// One step: the pace before and after its notice.
+    /// Runs a step; returns the pace before and after its notice.
     fn take(&mut self, step: &Step) -> (Pace, Pace) {
         self.wait(step.after);
         self.send(if let Kind::Ack { covers, .. } = step.kind { covers } else { 1 });
@@ -130,7 +130,7 @@ impl<R: ResponseScheme> Flow<R> {
     }
 }
 
-/// What a response answered to some steps.
+/// Answers of a response to steps.
 fn answers<R: ResponseScheme>(params: &R::Params, steps: &[Step]) -> Vec<(f64, u32, Option<Time>)> {
     answers_of(Flow::<R>::new(params), steps)
 }
@@ -143,7 +143,7 @@ fn answers_of<R: ResponseScheme>(mut flow: Flow<R>, steps: &[Step]) -> Vec<(f64,
     steps.iter().map(answer).collect()
 }
 
-/// Whether feedback of this kind asks a response to slow down; `None` if it says nothing to it.
+/// Whether feedback of this kind requests a slowdown; `None` if the response does not use it.
 fn asks_to_slow_down<R: ResponseScheme>(params: &R::Params, kind: Kind) -> Option<bool> {
     match (R::feedback(params), kind) {
         (_, Kind::Restart) => None,
@@ -151,17 +151,17 @@ fn asks_to_slow_down<R: ResponseScheme>(params: &R::Params, kind: Kind) -> Optio
         (Feedback::Marks, Kind::Becn) => Some(true),
         (Feedback::RoundTripTime, Kind::Ack { long, .. }) => Some(long),
         (Feedback::RoundTripTime, Kind::Becn) => None,
-        // A mean over a round trip: one record may say the opposite.
+        // The response uses a mean over a round trip, and one record may contradict it.
         (Feedback::Telemetry, _) => None,
     }
 }
 
-/// What a response may still have in mind. One that moves its window may do so by the feedback of a whole window, which
-/// it may begin to collect a window late.
+/// Earlier feedback that may still affect a response. A response that moves its window may use a window of feedback,
+/// and may begin to collect it a window late.
 struct Memory {
-    /// The largest window so far.
+    /// Largest window so far.
     largest: u64,
-    /// Notices since the feedback last changed.
+    /// Number of notices since the feedback last changed.
     alike: u64,
     slower: Option<bool>,
 }
@@ -171,7 +171,7 @@ impl Memory {
         Memory { largest: u64::from(window), alike: 0, slower: None }
     }
 
-    /// Whether a response that now has this window may have decided by feedback from before the last change.
+    /// Whether a response with this window may still use feedback from before the last change.
     fn may_hold_older(&mut self, slower: Option<bool>, window: u32) -> bool {
         let first = self.slower.is_none();
         if slower.is_some() && slower != self.slower && !first {
@@ -184,12 +184,12 @@ impl Memory {
     }
 }
 
-/// The parameter `name` of a response, if it has one.
+/// Returns a response's parameter `name`, if it has one.
 fn parameter(params: &impl Choice, name: &str) -> Option<f64> {
     params.to_json()[params.name()][name].as_f64()
 }
 
-/// Rates stay between `rmin` and `rmax` where a response has them, and windows let a packet go.
+/// Rates stay between `rmin` and `rmax` if a response has these parameters, and windows allow at least a packet.
 pub fn keeps_to_its_limits<R>(params: &R::Params, steps: &[Step]) -> Result<(), TestCaseError>
 where
     R: ResponseScheme<Params: Choice + Debug>,
@@ -205,7 +205,7 @@ where
     Ok(())
 }
 
-/// A timer lies in the future once the timers that are due have come.
+/// After all due timers have run, the next deadline is in the future.
 pub fn asks_for_timers_to_come<R>(params: &R::Params, steps: &[Step]) -> Result<(), TestCaseError>
 where
     R: ResponseScheme<Params: Debug>,
@@ -219,7 +219,7 @@ where
     Ok(())
 }
 
-/// A window changes only if the response says that it moves it.
+/// The window changes only if the response declares that it moves it.
 pub fn moves_its_window_as_it_says<R>(params: &R::Params, steps: &[Step]) -> Result<(), TestCaseError>
 where
     R: ResponseScheme<Params: Debug>,
@@ -230,7 +230,7 @@ where
     Ok(())
 }
 
-/// Feedback of congestion slows a flow down, feedback of none speeds it up.
+/// Feedback about congestion slows a flow down; feedback without congestion speeds it up.
 pub fn slows_down_on_congestion_and_speeds_up_without<R>(
     params: &R::Params,
     steps: &[Step],
@@ -259,7 +259,7 @@ where
     Ok(())
 }
 
-/// Feedback of one kind never moves a flow the other way.
+/// Uniform feedback never moves a flow in the opposite direction.
 pub fn never_goes_the_wrong_way<R>(params: &R::Params, congested: bool, n: usize) -> Result<(), TestCaseError>
 where
     R: ResponseScheme<Params: Debug>,
@@ -276,7 +276,7 @@ where
     Ok(())
 }
 
-/// A flow that is congested for long ends slower than one that is not, if the response ever changes its pace.
+/// After long congestion, a flow is at least as slow as an uncongested flow.
 pub fn reacts<R>(params: &R::Params) -> Result<(), TestCaseError>
 where
     R: ResponseScheme<Params: Debug>,
@@ -294,14 +294,14 @@ where
     Ok(())
 }
 
-/// The same feedback gets the same answers.
+/// The same feedback yields the same answers.
 pub fn repeats_itself<R: ResponseScheme>(params: &R::Params, steps: &[Step]) -> Result<(), TestCaseError> {
     prop_assert_eq!(answers::<R>(params, steps), answers::<R>(params, steps));
     Ok(())
 }
 
-/// A response that does not follow sending gives the same answers if it does not hear of packets. A steady one keeps its
-/// pace, and wants no timer.
+/// A response that does not follow sending returns the same answers without notices of sent packets. A steady response
+/// keeps its pace and requests no timers.
 pub fn needs_no_more_than_it_says<R>(params: &R::Params, steps: &[Step]) -> Result<(), TestCaseError>
 where
     R: ResponseScheme<Params: Debug>,
@@ -319,7 +319,7 @@ where
     Ok(())
 }
 
-/// A response that denies what it needs.
+/// A response that does not declare its requirements.
 #[derive(Clone, Debug)]
 struct Denier<const STEADY: bool>(RttTarget);
 

@@ -1,10 +1,10 @@
-//! Parameters to try every scheme of a list with.
+//! Parameter values with which schemes are tested.
 
 use becalm_control::SchemeDoc;
 use becalm_schema::{Field, FieldDoc, read_json};
 use serde_json::{Value, json};
 
-/// Values to try for a parameter: its default, its bounds, its words, its examples.
+/// Test values of a parameter: its default, bounds, words and examples.
 fn candidates(field: &FieldDoc) -> Vec<Value> {
     let schema = &field.schema;
     let bounds = ["minimum", "maximum"].map(|bound| schema[bound].clone());
@@ -18,20 +18,20 @@ fn candidates(field: &FieldDoc) -> Vec<Value> {
     all.filter(|value| !value.is_null()).collect()
 }
 
-/// The table of a scheme with nothing but what is required.
+/// Table of a scheme with only its required parameters.
 pub fn plain(doc: &SchemeDoc) -> serde_json::Map<String, Value> {
     let required = doc.parameters.iter().filter(|field| field.required);
     required.map(|field| (field.name.to_string(), candidates(field)[0].clone())).collect()
 }
 
-/// The table of a scheme with the last value to try of every parameter, for what does something only together.
+/// Table of a scheme with each parameter's last test value, for parameters that only have an effect together.
 fn all_set(doc: &SchemeDoc) -> serde_json::Map<String, Value> {
     let last = |field: &FieldDoc| Some((field.name.to_string(), candidates(field).pop()?));
     doc.parameters.iter().filter_map(last).collect()
 }
 
-/// Every scheme of a seam: plain, with each parameter set to each value to try, and with all of them set, as far as
-/// that is valid.
+/// Valid variants of all schemes of a seam: plain, with each parameter set to each test value, and with all parameters
+/// set.
 pub fn variants<P: Field>(docs: &[SchemeDoc]) -> Vec<P> {
     let mut all = Vec::new();
     for doc in docs {

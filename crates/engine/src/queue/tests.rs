@@ -5,7 +5,7 @@ use crate::random::mix;
 use proptest::prelude::*;
 
 proptest! {
-    /// Events pushed and popped in any mixture leave in the same order as from one big heap.
+    /// Events pushed and popped in any mixture leave in the same order as from one large heap.
     #[test]
     fn pops_like_a_reference_heap(
         steps in prop::collection::vec((0u64..80_000_000, 0u32..50, 0u8..3, 0u16..4, any::<bool>()), 1..400),
@@ -63,7 +63,7 @@ fn a_crowd_at_one_time_leaves_in_its_order() {
         queue.push(entry.time, entry.key, &entry.event);
         reference.push(entry);
     };
-    // So many that inserting each into a sorted list would take minutes.
+    // With this many, inserting each into a sorted list would take minutes.
     (0..400_000).for_each(|target| add(&mut queue, &mut reference, target, 0));
     assert!(queue.near.len() <= MOST_SORTED);
     for i in 0..1_000_000 {

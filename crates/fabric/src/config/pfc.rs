@@ -49,7 +49,7 @@ pub struct Pfc {
 pub struct SharedPool {
     /// Size in bytes; `None` for the sum of the sizes that separate buffers would have.
     pub bytes: Option<u64>,
-    /// XOFF as a multiple of the free memory.
+    /// Ratio of XOFF to the free memory.
     pub alpha: f64,
     /// Bytes between XOFF and XON; `None` for two packets of the largest size.
     pub offset: Option<u32>,
@@ -109,12 +109,12 @@ impl Pfc {
 
 /// Bytes that a buffer can receive, starting with the packet that crosses XOFF: the headroom that it needs.
 ///
-/// The sender does not yet obey the pause for a time of `blind` after the start of the packet that crosses
-/// XOFF. `blind` includes the delays of the pause, the cable and forwarding. The sender transmits packets
-/// back to back during this time, and the last one may begin just before its end. This is the tight form of
-/// the usual sum, 2 MTU + 2 C d + 84 B + C r, where C d covers the cable and C r the response. If a packet is
-/// counted only after all of it has arrived (`whole`), the packet that crosses XOFF has already left the
-/// cable by then and is counted in addition. Packets have `smallest` to `largest` bytes.
+/// The sender does not yet obey the pause during the time `blind` after the start of the packet that crosses XOFF.
+/// `blind` includes the delays of the pause, the cable and forwarding. The sender transmits packets back to back during
+/// this time, and the last one may begin just before its end. This is the tight form of the usual sum, 2 MTU + 2 C d +
+/// 84 B + C r, where C d covers the cable and C r the response. If a packet is counted only after its last byte has
+/// arrived (`whole`), the packet that crosses XOFF has already left the cable by then and is counted in addition.
+/// Packets have `smallest` to `largest` bytes.
 pub fn headroom(rate: Rate, blind: Time, whole: bool, (smallest, largest): (u32, u32)) -> u32 {
     let before = rate.bytes_before(blind, smallest);
     let ends = if whole { 2 } else { 1 };

@@ -1,7 +1,8 @@
-//! Credit: the sender's count of the room in the buffer at the other end of its link.
+//! Credit, which is the sender's count of free space in the buffer at the other end of its link.
 //!
-//! Returned credit needs an event only if a sender waits for it. A buffer records the time at which returned credit
-//! reaches the sender; the sender looks when it wants to send, and an event calls it only if it lacks credit.
+//! Returned credit needs an event only if a sender waits for it. A buffer records the time at which returned
+//! credit reaches the sender. The sender checks when it wants to send, and an event calls it only if it lacks
+//! credit.
 
 use std::collections::VecDeque;
 
@@ -9,44 +10,46 @@ use becalm_engine::Time;
 
 use crate::ids::PortId;
 
-/// The sender does not wait for a call.
+/// Indicates that the sender does not wait for a call.
 const NO_CALL: Time = Time::ZERO;
-/// The sender waits, and no credit is on its way: the next return calls it.
+/// Indicates that the sender waits while no credit is on its way. The next return calls it.
 const WANTED: Time = Time::MAX;
 
-/// Returns that the ring holds.
+/// Number of returns that the ring can hold.
 const RING: usize = 32;
-/// Number of returns from which a sender that looks takes in what has arrived.
+/// Number of returns in the ring at which a sender's check collects those that have arrived.
 const MANY: u8 = 24;
-/// The times in the ring lie up to this many picoseconds around the first.
+/// Offset of the first return in an empty ring, in picoseconds. It leaves space for earlier and later
+/// returns.
 const REACH: u64 = 1 << 31;
 
-/// A sender's credit for one virtual lane of the buffer behind its link: a cache line, which is all that a
-/// sender with credit reads, and a ring of what is on its way back.
+/// A sender's credit for one virtual lane of the next buffer. A sender with credit reads only its first cache
+/// line. The rest is a ring of returns on their way.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct LinkCredit {
-    /// Units that the sender knows of.
+    /// Units available to the sender, as of its last check.
     known: u32,
-    /// The first place of the ring that is taken, and the number of those that are.
+    /// Index of the first return in the ring, and the number of returns.
     head: u8,
     len: u8,
-    /// The units of each place.
+    /// Units of each return.
     units: [u8; RING],
-    /// When an event calls the sender, [`NO_CALL`] or [`WANTED`].
+    /// Time at which an event calls the sender, [`NO_CALL`] or [`WANTED`].
     call: Time,
-    /// The time that the offsets of the ring count from.
+    /// Reference time of the ring's offsets.
     base: Time,
-    /// Units on their way back that have no place in the ring, in the order of their arrival.
-    #[expect(clippy::box_collection, reason = "seldom used, and 24 bytes less of the cache line")]
+    /// Returns on their way that do not fit in the ring, in order of arrival.
+    #[expect(clippy::box_collection, reason = "rarely used, and a box saves 24 bytes of the cache line")]
     others: Option<Box<VecDeque<(Time, u32)>>>,
-    /// Picoseconds from `base` to the arrival of each place's units at the sender, in this order from the head on.
+    /// Arrival times of the returns at the sender, in picoseconds from `base`; ascending from the head of the
+    /// ring.
     offsets: [u32; RING],
 }
 
 const _: () = assert!(size_of::<LinkCredit>() == 192);
 
-/// The index of a place of the ring.
+/// The array index of a ring position.
 #[inline]
 fn index(place: u8) -> usize {
     usize::from(place) % RING
@@ -67,19 +70,19 @@ impl LinkCredit {
         }
     }
 
-    /// Units of the ring, with the times of their arrival at the sender, in this order.
+    /// Returns in the ring with their arrival times at the sender, in order of arrival.
     fn ring(&self) -> impl Iterator<Item = (Time, u32)> {
         let place = |step: u8| index(self.head.wrapping_add(step));
         let time = |place: usize| Time(self.base.0 + u64::from(self.offsets[place]));
         (0..self.len).map(place).map(move |place| (time(place), u32::from(self.units[place])))
     }
 
-    /// The same of units that have no place in the ring.
+    /// Returns outside the ring, in the same form.
     fn others(&self) -> impl Iterator<Item = (Time, u32)> {
         self.others.iter().flat_map(|others| others.iter().copied())
     }
 
-    /// Units on their way back: those of the ring, then the others.
+    /// All returns on their way: those in the ring, then the others.
     fn returning(&self) -> impl Iterator<Item = (Time, u32)> {
         self.ring().chain(self.others())
     }
@@ -90,7 +93,7 @@ impl LinkCredit {
         self.known + arrived.map(|(_, units)| units).sum::<u32>()
     }
 
-    /// Whether the sender may use this many units now.
+    /// Whether the sender has this many units now.
     #[inline]
     pub fn has(&mut self, units: u32, now: Time) -> bool {
         if self.known < units || self.len >= MANY {
@@ -99,13 +102,13 @@ impl LinkCredit {
         self.known >= units
     }
 
-    /// Uses units that [`LinkCredit::has`] has found.
+    /// Consumes units whose availability [`LinkCredit::has`] has confirmed.
     #[inline]
     pub fn take(&mut self, units: u32) {
         self.known -= units;
     }
 
-    /// Adds the units that have come back by `time` to the known ones.
+    /// Makes the units that arrived by `time` available.
     #[inline(never)]
     fn collect(&mut self, time: Time) {
         if let Some(passed) = time.0.checked_sub(self.base.0) {
@@ -135,7 +138,7 @@ impl LinkCredit {
         }
     }
 
-    /// Records that the sender lacks credit; returns when to call it, if credit is on its way already.
+    /// Records that the sender lacks credit. Returns when to call it, if credit is already on its way.
     pub fn wait(&mut self, now: Time) -> Option<Time> {
         if self.call != NO_CALL {
             return None;
@@ -148,13 +151,14 @@ impl LinkCredit {
         next
     }
 
-    /// The next time at which units come that have no place in the ring.
+    /// The next arrival time of a return outside the ring.
     #[cold]
     fn next_other(&self, now: Time) -> Option<Time> {
         self.others().map(|(time, _)| time).find(|&time| time > now)
     }
 
-    /// Returns units, which reach the sender at `time`; its clock has passed `past`. Returns whether to call it then.
+    /// Returns units, which reach the sender at `time`. Its clock has passed `past`. Returns whether to call
+    /// the sender at `time`.
     #[inline(always)]
     pub fn give_back(&mut self, units: u32, time: Time, past: Time) -> bool {
         if !self.put(units, time) {
@@ -167,7 +171,7 @@ impl LinkCredit {
         call
     }
 
-    /// Puts units into the ring, if they fit.
+    /// Adds a return to the ring, if it fits.
     #[inline(always)]
     fn put(&mut self, units: u32, time: Time) -> bool {
         let (Ok(offset), Ok(units)) = (u32::try_from(time.0.wrapping_sub(self.base.0)), u8::try_from(units)) else {
@@ -186,7 +190,7 @@ impl LinkCredit {
         true
     }
 
-    /// Moves the last units forward to their place in the order of arrival.
+    /// Moves the last return to its position in order of arrival.
     #[cold]
     #[inline(never)]
     fn move_forward(&mut self, mut at: u8) {
@@ -197,7 +201,7 @@ impl LinkCredit {
         }
     }
 
-    /// Puts units into the ring once what is past has left it, or else among the others.
+    /// Collects past returns, then adds a return to the ring or, if it does not fit, to the others.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self, units: u32, time: Time, past: Time) {
@@ -212,8 +216,8 @@ impl LinkCredit {
         }
     }
 
-    /// Records that the sender has been called; returns whether this is the call that it waits for. A call is void if
-    /// an earlier one has come in its place.
+    /// Records that the sender has been called. Returns whether this is the call that it waits for; a call is
+    /// invalid if an earlier one has replaced it.
     pub fn called(&mut self, now: Time) -> bool {
         let due = self.call == now;
         if due {
@@ -222,21 +226,21 @@ impl LinkCredit {
         due
     }
 
-    /// Units that the sender has or that are on their way.
+    /// Units that the sender has, plus those on their way.
     pub fn total(&self) -> u32 {
         self.known + self.returning().map(|(_, units)| units).sum::<u32>()
     }
 }
 
-/// The path of credit, or of pauses, from a buffer back to the sender at the other end of the cable.
+/// The path of credit or pauses from a buffer to the sender at the other end of the cable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CreditReturn {
     pub sender: PortId,
-    /// Delay of the cable; with PFC, including the time until the sender obeys.
+    /// Delay of the cable. With PFC, includes the time until the sender obeys.
     pub delay: Time,
-    /// The place of the sender's credit, or gate, for VL 0; those of the other VLs follow.
+    /// Index of the sender's credit or gate for VL 0. The indices for the other VLs follow.
     pub first_credit: u32,
-    /// The part that the sender belongs to, or [`LOCAL`](crate::network::link::LOCAL).
+    /// The part of the sender, or [`LOCAL`](crate::network::link::LOCAL).
     pub part: u16,
 }
 
@@ -255,11 +259,12 @@ mod tests {
         credit.take(1);
         (2..40).for_each(|i| assert!(!credit.give_back(1, Time(10 * i), Time(10 * i - 10))));
         assert_eq!((credit.level(Time(389)), credit.level(Time(390)), credit.total()), (38, 39, 39));
-        assert!(credit.others.is_none(), "what is past is collected before there is more room");
+        assert!(credit.others.is_none(), "past returns are collected before the ring overflows");
     }
 
     proptest! {
-        /// Returns at any times and in any order, more than the ring holds and further apart than it reaches.
+        /// Returns at any time and in any order, more than the ring can hold and further apart than it can
+        /// represent.
         #[test]
         fn credit_is_that_of_a_plain_list(
             steps in prop::collection::vec((0u64..40, any::<u32>(), 1u32..5, 0u32..90_000, any::<bool>()), 1..300),
@@ -297,7 +302,7 @@ mod tests {
         assert!(credit.give_back(1, Time(5), Time(0)));
         assert!(!credit.give_back(1, Time(6), Time(0)));
         assert!(credit.called(Time(5)));
-        assert_eq!(credit.wait(Time(5)), Some(Time(6)), "too little came: called again for the rest");
+        assert_eq!(credit.wait(Time(5)), Some(Time(6)), "too little credit arrived: called again for the rest");
         assert_eq!(credit.wait(Time(5)), None);
     }
 
@@ -308,6 +313,6 @@ mod tests {
         assert_eq!(credit.wait(Time(0)), Some(Time(9)));
         assert!(credit.give_back(2, Time(4), Time(0)));
         assert_eq!((credit.level(Time(4)), credit.level(Time(9))), (2, 3));
-        assert!(credit.called(Time(4)) && !credit.called(Time(9)), "the later call is void");
+        assert!(credit.called(Time(4)) && !credit.called(Time(9)), "the later call is invalid");
     }
 }

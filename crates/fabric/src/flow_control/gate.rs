@@ -1,4 +1,4 @@
-//! Gate: the sender's end of priority-based flow control, open or closed for one virtual lane.
+//! The gate, which is the sender's end of priority-based flow control. It is open or closed for one virtual lane.
 //!
 //! As with credit, a change needs an event only if the sender waits for it.
 
@@ -6,18 +6,18 @@ use std::collections::VecDeque;
 
 use becalm_engine::Time;
 
-/// The sender does not wait for a call.
+/// Indicates that the sender does not wait for a call.
 const NO_CALL: Time = Time::ZERO;
-/// The sender waits, and no opening is on its way: the next one calls it.
+/// Indicates that the sender waits while no opening is on its way. The next opening calls it.
 const WANTED: Time = Time::MAX;
 
 /// A sender's gate for one virtual lane of the link.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     open: bool,
-    /// Changes on their way, in the order of their arrival at the sender.
+    /// Changes on their way, in the order of arrival at the sender.
     changes: VecDeque<(Time, bool)>,
-    /// When an event calls the sender, [`NO_CALL`] or [`WANTED`].
+    /// Time at which an event calls the sender, [`NO_CALL`] or [`WANTED`].
     call: Time,
 }
 
@@ -37,7 +37,8 @@ impl Gate {
         arrived.last().map_or(self.open, |&(_, open)| open)
     }
 
-    /// Records that the sender finds the gate closed; returns when to call it, if an opening is on its way already.
+    /// Records that the sender finds the gate closed. Returns when to call it, if an opening is already on
+    /// its way.
     pub fn wait(&mut self, now: Time) -> Option<Time> {
         if self.call != NO_CALL {
             return None;
@@ -47,8 +48,8 @@ impl Gate {
         next
     }
 
-    /// Changes the gate at `time`, after all changes so far; the sender's clock has passed `past`. Returns whether to
-    /// call the sender then.
+    /// Changes the gate at `time`, after all earlier changes. The sender's clock has passed `past`. Returns
+    /// whether to call the sender at `time`.
     pub fn change(&mut self, open: bool, time: Time, past: Time) -> bool {
         while let Some(&(arrival, state)) = self.changes.front()
             && arrival <= past
@@ -65,7 +66,7 @@ impl Gate {
         call
     }
 
-    /// Records that the sender has been called; returns whether this is the call that it waits for.
+    /// Records that the sender has been called. Returns whether this is the call that it waits for.
     pub fn called(&mut self, now: Time) -> bool {
         let due = self.call == now;
         if due {
@@ -74,7 +75,7 @@ impl Gate {
         due
     }
 
-    /// Whether it is open when all changes on their way have arrived.
+    /// Whether the gate will be open after all changes on their way.
     pub fn will_be_open(&self) -> bool {
         self.changes.back().map_or(self.open, |&(_, open)| open)
     }
@@ -93,7 +94,7 @@ mod tests {
         assert!(gate.is_open(Time(9)) && !gate.is_open(Time(10)) && !gate.is_open(Time(19)) && gate.is_open(Time(20)));
         assert!(gate.will_be_open());
         gate.change(false, Time(30), Time(25));
-        assert!(gate.is_open(Time(26)) && !gate.will_be_open(), "what is past is kept as the state");
+        assert!(gate.is_open(Time(26)) && !gate.will_be_open(), "past changes are merged into the state");
         assert_eq!(gate.changes.len(), 1);
     }
 

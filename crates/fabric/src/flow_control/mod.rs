@@ -1,4 +1,4 @@
-//! Link-level flow control: credit, or pauses (PFC).
+//! Link-level flow control: credits or pauses (PFC).
 
 pub(crate) mod credit;
 pub(crate) mod gate;

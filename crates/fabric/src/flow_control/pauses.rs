@@ -1,26 +1,27 @@
-//! Pauses: the receiver's end of priority-based flow control, which says when a sender stops and goes on.
+//! Pauses: the receiver's end of priority-based flow control, which stops and resumes senders.
 //!
-//! A packet counts from the arrival of its header until its last byte has left. One that takes its buffer above XOFF
-//! pauses the sender; what comes then takes headroom. The sender goes on when the buffer is down to XON.
+//! A packet counts from the arrival of its header until the departure of its last byte. A packet that fills its buffer
+//! beyond XOFF pauses the sender. Packets that arrive after it use headroom. The sender resumes when the buffer has
+//! drained to XON.
 
 use crate::config::SharedPool;
 
-/// One buffer: of an input port of a switch, or of a host's receive buffer, and a virtual lane.
+/// The buffer of one virtual lane at a switch's input port or a host.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Buffer {
-    /// Bytes that it holds.
+    /// Bytes in the buffer.
     pub taken: u32,
-    /// Of these, the bytes in headroom.
+    /// Bytes in headroom.
     pub over: u32,
-    /// Most bytes that have been in headroom.
+    /// Maximum number of bytes so far in headroom.
     pub most_over: u32,
-    /// Bytes of headroom.
+    /// Size of the headroom in bytes.
     pub headroom: u32,
-    /// Whether its sender has been asked to stop.
+    /// Whether the sender has been told to stop.
     pub paused: bool,
 }
 
-/// The memory that buffers share.
+/// Memory shared by buffers.
 #[derive(Clone, Copy, Debug)]
 struct Pool {
     free: u64,
@@ -29,7 +30,7 @@ struct Pool {
 }
 
 impl Pool {
-    /// XOFF of all buffers now, in bytes.
+    /// Current XOFF of all buffers, in bytes.
     fn xoff(&self) -> u64 {
         (self.alpha * self.free as f64) as u64
     }
@@ -38,7 +39,7 @@ impl Pool {
 /// The buffers of one node.
 #[derive(Clone, Debug)]
 pub(crate) struct Pauses {
-    /// By (port, VL).
+    /// Indexed by (port, VL).
     pub buffers: Vec<Buffer>,
     xoff: u32,
     xon: u32,
@@ -46,13 +47,14 @@ pub(crate) struct Pauses {
 }
 
 impl Pauses {
-    /// Empty buffers with this headroom, by (port, VL).
+    /// Empty buffers with the given headroom, by (port, VL).
     pub fn new(headroom: impl Iterator<Item = u32>, xoff: u32, xon: u32) -> Pauses {
         let buffers = headroom.map(|headroom| Buffer { headroom, ..Buffer::default() }).collect();
         Pauses { buffers, xoff, xon, pool: None }
     }
 
-    /// The same buffers with shared memory in place of their own. `offset` bytes lie between XOFF and XON by default.
+    /// The same buffers with shared memory instead of their own. By default, XON is `offset` bytes below
+    /// XOFF.
     pub fn sharing(mut self, pool: &SharedPool, offset: u32) -> Pauses {
         let free = pool.bytes.unwrap_or(self.buffers.len() as u64 * u64::from(self.xoff));
         let offset = u64::from(pool.offset.unwrap_or(offset));
@@ -60,13 +62,14 @@ impl Pauses {
         self
     }
 
-    /// Takes a packet into a buffer; returns whether the sender must be asked to stop.
+    /// Adds a packet to a buffer. Returns whether to tell the sender to stop.
     pub fn received(&mut self, at: usize, size: u32) -> bool {
         let buffer = &mut self.buffers[at];
         buffer.taken += size;
         let own = match &mut self.pool {
             None => size.saturating_sub(buffer.taken.saturating_sub(self.xoff)),
-            // A paused buffer takes nothing that is shared: others would be paused for what headroom is there for.
+            // A paused buffer uses no shared memory, which would pause others for packets that belong in
+            // headroom.
             Some(_) if buffer.paused => 0,
             Some(pool) if u64::from(buffer.taken) <= pool.xoff() && u64::from(size) <= pool.free => {
                 pool.free -= u64::from(size);
@@ -81,7 +84,7 @@ impl Pauses {
         stops
     }
 
-    /// Lets a packet out of a buffer, out of its headroom first; returns whether the sender must be asked to go on.
+    /// Removes a packet from a buffer, from its headroom first. Returns whether to tell the sender to resume.
     pub fn released(&mut self, at: usize, size: u32) -> bool {
         let buffer = &mut self.buffers[at];
         let from_headroom = buffer.over.min(size);
@@ -92,7 +95,7 @@ impl Pauses {
         }
         let resumes = match &self.pool {
             None => buffer.taken <= self.xon,
-            // An empty buffer has nothing that could leave later and let the sender go on.
+            // An empty buffer has no packets whose later departure could resume the sender.
             Some(pool) => {
                 let below = u64::from(buffer.taken) + pool.offset <= pool.xoff();
                 buffer.over == 0 && (below || buffer.taken == 0)
@@ -103,7 +106,7 @@ impl Pauses {
         goes_on
     }
 
-    /// The place of the first buffer that has needed more headroom than it has.
+    /// Index of the first buffer that has needed more headroom than it has.
     pub fn overflow(&self) -> Option<usize> {
         self.buffers.iter().position(|buffer| buffer.most_over > buffer.headroom)
     }
@@ -120,11 +123,11 @@ mod tests {
     #[test]
     fn pauses_above_xoff_and_goes_on_at_xon() {
         let mut pauses = apart();
-        assert!(!pauses.received(0, 600) && !pauses.received(0, 400), "XOFF itself is not above XOFF");
-        assert!(pauses.received(0, 1) && !pauses.received(0, 200), "asked once");
+        assert!(!pauses.received(0, 600) && !pauses.received(0, 400), "a level equal to XOFF does not pause");
+        assert!(pauses.received(0, 1) && !pauses.received(0, 200), "told to stop once");
         assert_eq!((pauses.buffers[0].over, pauses.overflow()), (201, None));
-        assert!(!pauses.received(1, 900), "the other buffer has room of its own");
-        assert!(!pauses.released(0, 400) && !pauses.released(0, 100), "701 B are left");
+        assert!(!pauses.received(1, 900), "the other buffer has its own memory");
+        assert!(!pauses.released(0, 400) && !pauses.released(0, 100), "701 B remain");
         assert!(pauses.released(0, 1) && !pauses.released(0, 700));
     }
 
@@ -138,7 +141,7 @@ mod tests {
         assert_eq!((pauses.overflow(), pauses.buffers[1].most_over), (Some(1), 301));
     }
 
-    /// Half of what is free, of 4000 B.
+    /// Buffers with a total of 4000 B, whose XOFF is half of the free memory.
     fn shared() -> Pauses {
         apart().sharing(&SharedPool { bytes: Some(4000), alpha: 0.5, offset: Some(100) }, 0)
     }
@@ -152,9 +155,9 @@ mod tests {
         // 1800 B are free: XOFF is 900 B.
         assert!(pauses.received(0, 100));
         assert_eq!((pauses.buffers[0].over, pauses.buffers[0].taken), (100, 1400));
-        assert!(!pauses.released(0, 100), "headroom first, and 1300 B are above XON");
-        assert!(!pauses.released(1, 900), "the sender of the other was not paused");
-        // 3200 B are free with those that leave: XON is 1500 B.
+        assert!(!pauses.released(0, 100), "headroom first, and 1300 B is above XON");
+        assert!(!pauses.released(1, 900), "the other buffer's sender was not paused");
+        // 3200 B are free after the departure: XON is 1500 B.
         assert!(pauses.released(0, 500));
     }
 

@@ -1,4 +1,4 @@
-//! A host's adapter: when it sends what, and the receive buffer.
+//! A host's adapter: sending, and the receive buffer.
 
 mod sending;
 
@@ -21,7 +21,7 @@ use crate::network::link::EgressLink;
 use crate::packet::Packet;
 use crate::policy::{Observer, Response};
 
-/// The adapter of one host.
+/// A host's adapter.
 #[derive(Debug)]
 pub(crate) struct Adapter {
     pub node: NodeId,
@@ -29,44 +29,45 @@ pub(crate) struct Adapter {
     pub credit_return: CreditReturn,
     pub(super) config: AdapterConfig,
     vls: u8,
-    /// Units of the receive buffer that are taken, by VL, where there is a drain rate.
+    /// Occupied units of the receive buffer by VL, if there is a drain rate.
     pub taken: Vec<u32>,
-    /// With PFC, where there is a drain rate.
+    /// Present with PFC and a drain rate.
     pub pauses: Option<Box<Pauses>>,
-    /// A bit for every lane whose first packet waits for credit.
+    /// One bit per lane: whether its first packet waits for credit.
     stalled: u16,
     busy_until: Time,
-    /// Time at which the next data packet has been fetched from memory.
+    /// Time at which the next data packet will have been fetched from memory.
     fetched_at: Time,
-    /// Time at which the host can have the next message ready.
+    /// Earliest time at which the host can have prepared the next message.
     message_at: Time,
-    /// Time at which the first message in preparation is ready; [`Time::MAX`] if none is awaited.
+    /// Time at which the first message being prepared is ready; [`Time::MAX`] if none is awaited.
     prepared_at: Time,
-    /// Time at which the receive buffer is drained.
+    /// Time at which the receive buffer will be empty.
     pub(super) drained_at: Time,
-    /// Packets in the receive buffer, in the order in which they came.
+    /// Packets in the receive buffer, in order of arrival.
     pub draining: VecDeque<Packet>,
     /// The earliest pending [`Signal::Wake`].
     wake_at: Time,
     /// ACKs and CNPs to send, in order.
     pub answers: VecDeque<Packet>,
-    /// A bit for every lane on which it is the turn of data, not of answers.
+    /// One bit per lane: whether data are due next, not answers.
     data_next: u16,
     /// Pacers that may send.
     ready: SendQueue,
-    /// The first of these lacks credit on the only lane. Until credit comes or something else changes that could let
-    /// another go first, nothing can be sent, and no attempt is made.
+    /// Whether the first ready pacer lacks credit on the only lane. Nothing is then sent or attempted until
+    /// credit arrives, or another change may let a different packet go first.
     blocked: bool,
     /// Messages posted so far.
     posted: u64,
     pub backlog: Backlog,
-    /// Pacers that may send later; an entry that disagrees with its pacer's state is void.
+    /// Pacers that may send later. An entry that does not match its pacer's state is invalid.
     paced: Paced,
     /// Scratch space of [`Adapter::send_next`].
     passed_over: Vec<(u32, u64)>,
-    /// The only pacer, which fetches nothing from memory, is listed while the link is busy if it may send as soon as it is free.
+    /// Whether the adapter's only pacer is listed while the link is busy, if it may send once the link is
+    /// free. Its packets are not fetched from memory.
     pub lists_early: bool,
-    /// The time from which the pacer that was listed early may send; [`Time::MAX`] if there is none.
+    /// Time from which the pacer listed early may send; [`Time::MAX`] if there is none.
     early: Time,
     pub packets: u64,
     pub bytes: u64,
@@ -110,7 +111,7 @@ impl Adapter {
         }
     }
 
-    /// The number of the next message in the order of posting.
+    /// Position of the next message in posting order.
     pub fn next_order(&mut self) -> u64 {
         self.posted += 1;
         self.posted - 1
@@ -125,13 +126,13 @@ impl Adapter {
         PortId { node: self.node, port: 0 }
     }
 
-    /// Checks again whether a flow may send, after an event that could have changed it.
+    /// Re-evaluates whether a flow may send, after an event that may have changed this.
     pub fn update_eligibility<R: Response>(&mut self, id: FlowId, now: Time, flows: &mut Flows<R>) {
         flows.list(id);
         self.update_pacer(flows.senders[id.index()].pacer, now, flows);
     }
 
-    /// Checks again whether a pacer may send, after an event that could have changed it.
+    /// Re-evaluates whether a pacer may send, after an event that may have changed this.
     pub fn update_pacer<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<R>) {
         if flows.pacers[id as usize].state() == PacerState::Ready {
             return;
@@ -146,7 +147,7 @@ impl Adapter {
         if !early || (self.lists_early && due <= self.busy_until && pacer.state() == PacerState::Idle) {
             pacer.set_state(PacerState::Ready);
             self.early = if early { due } else { Time::MAX };
-            // A greedy message has no place: it counts as posted now.
+            // A greedy message has no position in posting order. It counts as posted now.
             let order = flows.senders[flow.index()].first_order();
             self.ready.push(id, order.unwrap_or(self.posted));
             self.blocked &= self.config.injection == Injection::RoundRobin;
@@ -156,7 +157,7 @@ impl Adapter {
         }
     }
 
-    /// Takes the pacer that was listed early off the list again, since its pace has changed.
+    /// Removes the pacer listed early from the list, because its pace has changed.
     pub fn unlist<R>(&mut self, id: u32, flows: &mut Flows<R>) {
         if self.early < Time::MAX {
             self.early = Time::MAX;
@@ -165,7 +166,7 @@ impl Adapter {
         }
     }
 
-    /// Sends a packet if the link is free and a packet can go; schedules the next attempt.
+    /// Sends a packet if the link is free and a packet can be sent. Schedules the next attempt.
     pub fn try_transmit<O: Observer, R: Response>(&mut self, flows: &mut Flows<R>, cx: &mut Context<'_, O>) {
         if self.is_awaited(cx.now) {
             return;
@@ -184,13 +185,14 @@ impl Adapter {
         }
     }
 
-    /// Whether an answer may go, though data wait for the credit of the only lane.
+    /// Whether an answer may be sent even though data wait for credit on the only lane.
     fn may_overtake<O>(&self, cx: &Context<'_, O>) -> bool {
         let first = self.config.answers == Answers::First;
         first && !self.answers.is_empty() && !cx.shared.config.buffer.is_in_packets()
     }
 
-    /// Queues an answer, or adds it to one that waits; returns whether there is one packet more.
+    /// Queues an answer, or merges it with a waiting one. Returns whether the number of packets has
+    /// increased.
     pub fn queue_answer(&mut self, answer: Packet) -> bool {
         let merged = self.config.coalesces && self.answers.iter_mut().any(|waiting| waiting.absorb(&answer));
         if !merged {
@@ -199,13 +201,13 @@ impl Adapter {
         !merged
     }
 
-    /// Whether the link is busy, an attempt is due no later than when it is free, and nothing has to be done before.
+    /// Whether the link is busy, an attempt is scheduled by the time it is free, and no pacer is due now.
     #[inline]
     fn is_awaited(&self, now: Time) -> bool {
         now < self.busy_until && self.wake_at <= self.busy_until && self.paced.next() > now
     }
 
-    /// Time of the next attempt to send, unless it depends on credit, which comes with an event.
+    /// Time of the next attempt to send, unless it depends on credit, whose arrival is an event.
     fn next_chance(&self, now: Time) -> Option<Time> {
         let mut next = Time::MAX;
         let mut consider = |time: Time| {
@@ -224,14 +226,15 @@ impl Adapter {
         if prepares {
             consider(fetch.max(self.prepared_at));
         }
-        // Where all that is ready waits for the credit of the only lane, so will what comes to be due.
+        // If all ready packets wait for credit on the only lane, packets that become due will wait too.
         if self.ready.is_empty() || self.vls > 1 || prepares {
             consider(self.busy_until.max(self.paced.next()));
         }
         (next < Time::MAX).then_some(next)
     }
 
-    /// Tries to send at the next event: credit has come, or a pace or the end of traffic may hold back the first in turn.
+    /// Allows an attempt at the next event: credit has arrived, or a pace or the end of traffic may hold back
+    /// the first pacer.
     pub fn unblock(&mut self) {
         self.blocked = false;
     }
@@ -243,7 +246,7 @@ impl Adapter {
         }
     }
 
-    /// Moves pacers whose time has come to the list of those that may send, and drops void entries on the way.
+    /// Moves due pacers to the list of those that may send, and drops invalid entries.
     #[inline(always)]
     fn collect_due<R: Response>(&mut self, now: Time, flows: &mut Flows<R>) {
         if self.early <= now {

@@ -1,4 +1,4 @@
-//! Delivery of packets, and the answers of destinations.
+//! Delivery of packets, and the answers from destinations.
 
 use becalm_engine::Time;
 
@@ -57,7 +57,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         }
     }
 
-    /// Reports the messages that a packet completes: its own, and those whose packets have arrived before it.
+    /// Reports the messages that a packet completes: its own, and later ones whose packets arrived early.
     #[cold]
     fn complete_messages<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
         let receiver = &mut self.receivers[packet.flow.index()];
@@ -79,7 +79,8 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         self.queue_answer(host, packet, (Kind::Cnp, 0, 1), cx);
     }
 
-    /// Queues an answer to a data packet: its kind, the packets that it covers and the marked ones that it reports.
+    /// Queues an answer to a data packet, with its kind, the number of packets acknowledged and the number of
+    /// marks reported.
     #[inline(always)]
     fn queue_answer<O: Observer>(
         &mut self,
@@ -90,7 +91,8 @@ impl<R: Response, E: Echo> Hosts<R, E> {
     ) {
         let sizes = &self.flows.packets;
         let lane = if kind == Kind::Ack { None } else { sizes.cnp_vl };
-        // The sender, far from here in memory, is asked only if the data packet may have changed its lane on the way.
+        // The sender is far away in memory. It is read only if the data packet may have changed lanes on its
+        // path.
         let own_vl = || match cx.shared.routes.lanes() {
             Some(_) => self.flows.senders[packet.flow.index()].vl,
             None => packet.vl,
@@ -104,7 +106,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             covers: covers.min(u32::from(u16::MAX)) as u16,
             marks: marks.min(u32::from(u16::MAX)) as u16,
             marked: false,
-            // The ACK takes over the trail.
+            // The ACK inherits the trail.
             held: if kind == Kind::Ack { packet.held } else { 0 },
             tie: tie(common_tie(self.flows.seed, packet.flow, kind), packet.sequence),
             ..*packet
@@ -112,7 +114,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         cx.shared.packets += i64::from(self.adapters[host as usize].queue_answer(answer));
     }
 
-    /// Handles an ACK. One that brings back a trail is handled apart, so that others cost nothing more.
+    /// Handles an ACK. ACKs with a trail are handled separately, to keep the common path fast.
     #[inline(always)]
     fn deliver_ack<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
         match packet.trail() {
@@ -128,8 +130,8 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         cx.shared.trails.reuse(trail);
     }
 
-    /// Opens the window of the flow that an ACK answers, and gives the ACK to its response, with the time that the
-    /// receiver held the packet and what switches have recorded.
+    /// Opens the acknowledged flow's window. Notifies its response of the ACK, with the time for which the
+    /// receiver held the packet and the switches' records.
     #[inline(always)]
     fn acknowledge<O: Observer>(&mut self, packet: &Packet, held: Time, trail: &[Hop], cx: &mut Context<'_, O>) {
         let sender = &mut self.flows.senders[packet.flow.index()];

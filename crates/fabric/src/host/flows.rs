@@ -14,20 +14,21 @@ use crate::host::sender::Sender;
 use crate::ids::{FlowId, NodeId};
 use crate::policy::{Notice, Observer, Response, Sent};
 
-/// The sending ends of all flows, by flow, and the pacers by their number.
+/// The sending ends of all flows, indexed by flow, and the pacers, indexed by number.
 #[derive(Debug)]
 pub(crate) struct Flows<R> {
     pub senders: Vec<Sender>,
     pub pacers: Vec<Pacer>,
-    /// By pacer. Apart from these, since their size is that of the largest scheme, and most packets do not need them.
+    /// Indexed by pacer. Stored separately, because each has the size of the largest scheme's and most
+    /// packets do not need it.
     pub responses: Vec<R>,
-    /// By [`PacerFlows::Several`]: the flows of a pacer that have a packet to send.
+    /// Indexed by [`PacerFlows::Several`]: the flows of a pacer that have a packet to send.
     pub lists: Vec<SendQueue>,
-    /// Whether the pacer of every flow is its own, and has its number.
+    /// Whether every flow has its own pacer, with the same number.
     pub own_pacers: bool,
     pub packets: PacketConfig,
     pub seed: u64,
-    /// The first flow of jobs, which are the last flows of all.
+    /// The first flow of jobs. Flows of jobs follow all others.
     pub first_of_jobs: u32,
 }
 
@@ -38,8 +39,8 @@ impl<R> Flows<R> {
         &self.pacers[pacer as usize]
     }
 
-    /// Looks at all that posting a message to a flow needs. Where there are many flows it has to come from memory, and
-    /// loads that do not wait for one another come at the same time.
+    /// Loads all data needed for posting a message to a flow. With many flows, the data come from memory, and
+    /// independent loads overlap.
     #[inline(always)]
     pub fn prefetch(&self, flow: FlowId) {
         let sender = &self.senders[flow.index()];
@@ -47,13 +48,13 @@ impl<R> Flows<R> {
         black_box((sender.pacer, sender.posted_messages, pacer));
     }
 
-    /// Whether a pacer has one flow only.
+    /// Whether a pacer has only one flow.
     #[inline]
     pub fn is_alone(&self, pacer: u32) -> bool {
         matches!(self.pacers[pacer as usize].flows(), PacerFlows::One(_))
     }
 
-    /// Exchanges a pacer, with its response and its list, for that of another part.
+    /// Exchanges a pacer, its response and its list with those of another part.
     pub fn swap_pacer(&mut self, other: &mut Flows<R>, pacer: usize) {
         if let PacerFlows::Several(list) = self.pacers[pacer].flows() {
             swap(&mut self.lists[list as usize], &mut other.lists[list as usize]);
@@ -69,7 +70,7 @@ impl<R> Flows<R> {
 }
 
 impl<R: Response> Flows<R> {
-    /// Schedules the timer of a response at its host, if it wants one earlier than any that is pending.
+    /// Schedules the timer of a response at its host, if its deadline is earlier than a pending timer.
     pub fn arm_timer<O: Observer>(&mut self, id: u32, host: NodeId, cx: &mut Context<'_, O>) {
         let pacer = &mut self.pacers[id as usize];
         if pacer.is_steady {
@@ -83,7 +84,7 @@ impl<R: Response> Flows<R> {
         cx.schedule(deadline, host, id as u16, mix(self.seed, u64::from(id)), Signal::Timer(id));
     }
 
-    /// Begins a new flow for the response with the next message.
+    /// Starts a new flow for the response with the next message.
     pub fn restart<O: Observer>(&mut self, id: FlowId, host: NodeId, cx: &mut Context<'_, O>) {
         let sender = &mut self.senders[id.index()];
         sender.begin_flow();
@@ -93,7 +94,7 @@ impl<R: Response> Flows<R> {
         self.arm_timer(pacer, host, cx);
     }
 
-    /// Records a packet that goes out, which takes this time on the link.
+    /// Records a packet that is sent, with this transmission time.
     #[inline(always)]
     pub fn sent(&mut self, id: u32, sent: &Sent, transmission: Time) {
         let pacer = &mut self.pacers[id as usize];
@@ -104,7 +105,7 @@ impl<R: Response> Flows<R> {
         pacer.sent(sent.now, transmission, pace);
     }
 
-    /// The flow of a pacer that sends next.
+    /// The flow for which a pacer sends next.
     #[inline(always)]
     pub fn next_flow(&mut self, pacer: u32) -> Option<FlowId> {
         let pacer = &self.pacers[pacer as usize];
@@ -115,7 +116,7 @@ impl<R: Response> Flows<R> {
         }
     }
 
-    /// The flow of a list that sends next in this window; flows that cannot send are removed.
+    /// The next flow on a list that may send within this window. Removes flows that cannot send.
     fn next_of_several(&mut self, list: u32, window: u32) -> Option<FlowId> {
         let list = &mut self.lists[list as usize];
         while let Some((id, _)) = list.first() {

@@ -6,7 +6,7 @@ use crate::host::hosts::Hosts;
 use crate::policy::{Echo, Observer, Response};
 
 impl<R: Response, E: Echo> Hosts<R, E> {
-    /// Handles an event at a host, then sends what the host can send.
+    /// Handles an event at a host, then sends what the host is able to send.
     #[inline(never)]
     pub fn handle<O: Observer>(&mut self, host: u32, event: &Event, cx: &mut Context<'_, O>) {
         match event {
@@ -21,7 +21,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         self.adapters[host as usize].try_transmit(&mut self.flows, cx);
     }
 
-    /// Handles a signal; returns whether it was still valid.
+    /// Handles a signal. Returns whether it was still valid.
     #[inline(always)]
     fn handle_signal<O: Observer>(&mut self, host: u32, word: Word, cx: &mut Context<'_, O>) -> bool {
         let adapter = &mut self.adapters[host as usize];

@@ -11,20 +11,20 @@ use crate::host::source::Source;
 use crate::ids::{FlowId, NodeId};
 use crate::policy::{Notice, Observer, Response};
 
-/// All hosts of a fabric; `E` is the echo of each.
+/// All hosts of a fabric, each with an echo of type `E`.
 #[derive(Debug)]
 pub(crate) struct Hosts<R, E> {
-    /// By the host's rank.
+    /// Indexed by host rank.
     pub adapters: Vec<Adapter>,
-    /// By the host's rank.
+    /// Indexed by host rank.
     pub echoes: Vec<E>,
-    /// By flow.
+    /// Indexed by flow.
     pub receivers: Vec<Receiver>,
     pub sources: Vec<Source>,
     pub jobs: Jobs,
-    /// By flow: the round-trip time that the last ACK has brought; empty unless it is asked for.
+    /// Round-trip time of each flow's last ACK; empty unless requested.
     pub rtts: Vec<Time>,
-    /// The sending ends.
+    /// The sending ends of flows.
     pub flows: Flows<R>,
 }
 
@@ -34,19 +34,19 @@ impl<R: Response, E> Hosts<R, E> {
         self.adapters[self.flows.host_of(self.sources[source].first_flow()) as usize].node
     }
 
-    /// The source and the destination of a flow.
+    /// The source and destination of a flow.
     pub fn ends_of(&self, flow: FlowId) -> (NodeId, NodeId) {
         let destination = self.flows.senders[flow.index()].destination;
         (self.adapters[self.flows.host_of(flow) as usize].node, self.adapters[destination as usize].node)
     }
 
-    /// Checks again whether a flow may send.
+    /// Re-evaluates whether a flow may send.
     pub fn update_eligibility<O: Observer>(&mut self, flow: FlowId, cx: &mut Context<'_, O>) {
         let host = self.flows.host_of(flow);
         self.adapters[host as usize].update_eligibility(flow, cx.now, &mut self.flows);
     }
 
-    /// Gives a notice to a response, and adopts the pace that follows.
+    /// Passes a notice to a response, and adopts the resulting pace.
     pub fn notify<O: Observer>(&mut self, id: u32, notice: &Notice, cx: &mut Context<'_, O>) {
         let pacer = &mut self.flows.pacers[id as usize];
         let host = pacer.host as usize;
@@ -65,13 +65,13 @@ impl<R: Response, E> Hosts<R, E> {
         self.adapters[host].update_pacer(id, cx.now, &mut self.flows);
     }
 
-    /// Schedules the timer of a response that wants one earlier than any that is pending.
+    /// Schedules the timer of a response, if its deadline is earlier than a pending timer.
     pub fn arm_timer<O: Observer>(&mut self, id: u32, cx: &mut Context<'_, O>) {
         let node = self.adapters[self.flows.pacers[id as usize].host as usize].node;
         self.flows.arm_timer(id, node, cx);
     }
 
-    /// The timer of a response: notifies the response if its deadline still stands.
+    /// Handles a timer: notifies the response if its deadline is unchanged.
     pub fn on_timer<O: Observer>(&mut self, id: u32, cx: &mut Context<'_, O>) {
         let pacer = &mut self.flows.pacers[id as usize];
         if pacer.timer() != Some(cx.now) {

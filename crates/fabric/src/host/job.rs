@@ -13,22 +13,24 @@ use crate::network::link::Rate;
 pub struct JobSpec {
     /// The program.
     pub program: Arc<Program>,
-    /// Its start.
+    /// Start time.
     pub start: Time,
-    /// The host of every rank.
+    /// The host of each rank.
     pub hosts: Vec<NodeId>,
-    /// The pairs of ranks on different hosts that exchange messages: the sender and the receiver, in rising order.
+    /// The pairs of ranks on different hosts that exchange messages, as (sender, receiver) in ascending
+    /// order.
     pub pairs: Vec<(u32, u32)>,
-    /// The flow of the first pair; the others follow. The flows of jobs come after all others.
+    /// The flow of the first pair. The other pairs' flows follow in order. Jobs' flows come after all others.
     pub first_flow: FlowId,
-    /// Time that a rank works on a send or a receive.
+    /// Time that a rank needs for a send or a receive.
     pub overhead: Time,
-    /// Picoseconds that it works on each byte, beyond that.
+    /// Additional time per byte, in picoseconds.
     pub overhead_per_byte: f64,
-    /// Time that a message between ranks of one host takes, beyond that of its bytes.
+    /// Latency of a message between ranks on one host, in addition to the time for its bytes.
     pub local_latency: Time,
-    /// Rate at which messages of a pair of ranks on one host are copied, one after the other; `None`: in no time.
+    /// Rate at which the messages of a pair of ranks on one host are copied, one at a time; `None` for no
+    /// delay.
     pub local_rate: Option<Rate>,
-    /// Whether the times of all operations are recorded.
+    /// Whether to record the times of all operations.
     pub record: bool,
 }

@@ -42,7 +42,7 @@ pub(crate) struct HostedRank {
 pub(crate) enum Path {
     /// Packets of a flow.
     Flow(FlowId),
-    /// Copies within the host, one message at a time. The host is free at this time.
+    /// Copies within the host, one message at a time. Contains the time at which the path is free.
     Local(Time),
 }
 
@@ -117,7 +117,7 @@ impl Jobs {
         jobs
     }
 
-    /// The first flow of jobs. Flows of jobs follow all others; `u32::MAX` without jobs.
+    /// The first flow of jobs, which follow all other flows; `u32::MAX` without jobs.
     pub fn first_flow(&self) -> u32 {
         self.specs.first().map_or(u32::MAX, |job| job.first_flow.0)
     }

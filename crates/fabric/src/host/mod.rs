@@ -1,12 +1,12 @@
 //! Hosts: adapters, the two ends of flows, pacers, and the sources of traffic.
 //!
-//! [`traffic`] says what flows send, and `source` draws it. A `sender` cuts messages into packets, a `pacer` holds the
-//! pace that spaces them, `paced` lists those that wait for their time, a `send_queue` the order in which they go,
-//! `flows` all of these together. A `backlog` counts the packets that wait at a host, where its send queue has an end.
-//! An `adapter` sends on the host's link and drains what arrives; a `receiver` counts it. With a drain rate it passes a
-//! `receive_buffer`. `hosts` holds all of this for the whole fabric, `posting` and `delivery` are what happens at the
-//! two ends of a flow, and `handling` distributes the events. `jobs` are the programs that run on hosts, and
-//! `execution` is what their ranks do.
+//! [`traffic`] describes what flows send, and `source` generates it. A `sender` segments messages into packets. A
+//! `pacer` applies the pace, `paced` lists pacers that may send only later, and a `send_queue` determines the sending
+//! order. `flows` combines these. A `backlog` counts the packets in a host's send queue, if its size is limited. An
+//! `adapter` sends on the host's link and accepts arriving packets. With a drain rate, packets pass through a
+//! `receive_buffer`. A `receiver` counts the packets of a flow. `hosts` holds all of this for the entire fabric.
+//! `posting` and `delivery` implement the two ends of a flow, and `handling` dispatches events. `jobs` are the programs
+//! that run on hosts, and `execution` runs their ranks.
 
 mod adapter;
 mod backlog;

@@ -5,14 +5,14 @@ use std::collections::BinaryHeap;
 
 use becalm_engine::Time;
 
-/// A pacer by the time from which it may send, a hash that decides among those of the same time, and its number.
+/// The time from which a pacer may send, a hash that breaks ties, and the pacer's number.
 type Due = (Time, u64, u32);
 
-/// Comes after all others.
+/// Sorts after all others.
 const NONE: Due = (Time::MAX, u64::MAX, u32::MAX);
 
-/// Pacers by the times from which they may send, earliest first. Most hosts have one pacer, so the first has a place of
-/// its own before the heap.
+/// Pacers in the order of the times from which they may send. Most hosts have one pacer, so the first is
+/// stored outside the heap.
 #[derive(Debug)]
 pub(crate) struct Paced {
     first: Due,
@@ -26,7 +26,7 @@ impl Default for Paced {
 }
 
 impl Paced {
-    /// Adds a pacer, which is due at a time before [`Time::MAX`].
+    /// Adds a pacer whose due time is before [`Time::MAX`].
     #[inline]
     pub fn push(&mut self, mut due: Due) {
         if due < self.first {
@@ -37,19 +37,19 @@ impl Paced {
         }
     }
 
-    /// The time from which the first may send; [`Time::MAX`] if there is none.
+    /// The time from which the first pacer may send; [`Time::MAX`] if there is none.
     #[inline]
     pub fn next(&self) -> Time {
         self.first.0
     }
 
-    /// The first, without removing it.
+    /// The first entry, which is not removed.
     #[inline]
     pub fn first(&self) -> Option<Due> {
         (self.first != NONE).then_some(self.first)
     }
 
-    /// Removes the first.
+    /// Removes the first entry.
     #[inline]
     pub fn pop(&mut self) {
         self.first = if self.rest.is_empty() { NONE } else { self.rest.pop().map_or(NONE, |Reverse(due)| due) };

@@ -1,4 +1,4 @@
-//! Pacers: the times at which responses let flows send.
+//! Pacers: the times at which responses allow flows to send.
 
 use becalm_engine::Time;
 
@@ -8,48 +8,49 @@ use crate::policy::{Pace, Response};
 /// State of a pacer at its adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PacerState {
-    /// No flow has a packet to send and an open window.
+    /// No flow has both a packet to send and an open window.
     Idle,
-    /// Listed at the adapter as one that may send.
+    /// Listed at the adapter as ready to send.
     Ready,
-    /// Waits for this time.
+    /// Waiting until this time.
     Paced(Time),
 }
 
 /// The flows of a pacer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum PacerFlows {
-    /// Its only flow.
+    /// A single flow.
     One(FlowId),
-    /// Several flows. Those that have a packet to send are on the list at this place.
+    /// Several flows. Those with a packet to send are on the list with this index.
     Several(u32),
 }
 
-/// The unit of congestion control: the pace that a response has set, for one flow or for all of a service level.
-// One cache line, whatever the response; see `Flows::responses`. So times that may be missing have a value of their own.
+/// The unit of congestion control: the pace set by a response, for one flow or for all flows of a service
+/// level.
+// One cache line, whatever the response; see `Flows::responses`. Missing times are therefore sentinel values.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(crate) struct Pacer {
     /// The pace: [`Pace::gap`] and [`Pace::window`].
     gap: f64,
     window: u32,
-    /// The rank of its host.
+    /// The rank of the pacer's host.
     pub host: u32,
-    /// Time from which the pace allows the next packet.
+    /// Time at which the pace allows the next packet.
     due: Time,
     /// Start and duration of the last packet's transmission; [`NONE`] if none was sent.
     last_start: Time,
     last_duration: Time,
-    /// [`IDLE`], [`READY`], or the time that it waits for.
+    /// [`IDLE`], [`READY`], or the time until which the pacer waits.
     state: Time,
     /// Time of the pending timer event, or [`NONE`].
     timer: Time,
-    /// Its only flow, or the place of its list.
+    /// The pacer's only flow, or the index of its list.
     flows: u32,
     has_several: bool,
-    /// Whether its response is [steady](Response::is_steady).
+    /// Whether the response is [steady](Response::is_steady).
     pub is_steady: bool,
-    /// Whether its response [follows sending](Response::follows_sending).
+    /// Whether the response [follows sending](Response::follows_sending).
     pub follows_sending: bool,
 }
 
@@ -124,13 +125,13 @@ impl Pacer {
         self.timer = timer.unwrap_or(NONE);
     }
 
-    /// Time from which the pace allows the next packet.
+    /// Time at which the pace allows the next packet.
     #[inline]
     pub fn due(&self) -> Time {
         self.due
     }
 
-    /// Adopts a pace; returns whether it is new.
+    /// Adopts a pace. Returns whether it has changed.
     #[inline]
     pub fn adopt(&mut self, pace: Pace) -> bool {
         let is_new = pace != self.pace();
@@ -150,18 +151,19 @@ impl Pacer {
         if self.gap == 0.0 { end } else { end + self.last_duration.scaled(self.gap) }
     }
 
-    /// Whether the gap still holds, counted from the start of the last packet, so that a gap of 0 never holds.
+    /// Whether the gap is still in effect. It is measured from the start of the last packet, so a gap of 0 is
+    /// never in effect.
     pub fn rests(&self, now: Time) -> bool {
         self.last_start != NONE && now < self.last_start + self.last_duration.scaled(self.gap)
     }
 
-    /// Begins again with a pace, as if no packet had been sent.
+    /// Restarts with a pace, as if no packet had been sent.
     pub fn restart(&mut self, pace: Pace) {
         self.set_pace(pace);
         (self.last_start, self.due) = (NONE, Time::ZERO);
     }
 
-    /// Records a packet that goes out, which takes this time on the link, and the pace from then on.
+    /// Records a packet that is sent, with this transmission time, and the new pace.
     #[inline]
     pub fn sent(&mut self, now: Time, transmission: Time, pace: Pace) {
         (self.last_start, self.last_duration) = (now, transmission);
@@ -224,7 +226,7 @@ mod tests {
             assert_eq!(pacer.timer(), timer);
         }
         assert!(matches!(pacer.flows(), PacerFlows::One(FlowId(0))));
-        assert!(!pacer.is_steady && pacer.follows_sending, "the slow answers are the defaults");
+        assert!(!pacer.is_steady && pacer.follows_sending, "the defaults assume nothing about the response");
         let several = Pacer::new(7, PacerFlows::Several(3), &Thrice);
         assert!(matches!(several.flows(), PacerFlows::Several(3)) && several.host == 7);
     }

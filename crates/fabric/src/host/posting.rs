@@ -1,4 +1,4 @@
-//! Posting of messages by sources.
+//! Posting of messages by traffic sources.
 
 use becalm_engine::Time;
 
@@ -12,7 +12,7 @@ use crate::ids::{FlowId, SourceId};
 use crate::policy::{Notice, Observer, Response};
 
 impl<R: Response, E> Hosts<R, E> {
-    /// Does what a source has to do now, and schedules what it does next.
+    /// Performs the action that a source is due to take, and schedules its next one.
     pub fn post<O: Observer>(&mut self, id: SourceId, cx: &mut Context<'_, O>) {
         if let Some(held) = self.sources[id.index()].held.take() {
             return self.post_held(id, held, cx);
@@ -29,7 +29,7 @@ impl<R: Response, E> Hosts<R, E> {
         next.into_iter().for_each(|time| self.schedule_post(time, id, cx));
     }
 
-    /// Begins or ends greedy traffic; returns when to end it.
+    /// Starts or stops greedy traffic. Returns when to stop it.
     fn switch_greedy<O: Observer>(&mut self, id: SourceId, bytes: u32, cx: &mut Context<'_, O>) -> Option<Time> {
         let source = &mut self.sources[id.index()];
         let (flow, stop) = (source.first_flow(), source.spec.stop);
@@ -44,7 +44,7 @@ impl<R: Response, E> Hosts<R, E> {
         ends_at
     }
 
-    /// Begins an ON or an OFF period; returns when the next one begins.
+    /// Starts an ON or OFF period. Returns when the next period starts.
     fn switch_on_off<O: Observer>(
         &mut self,
         id: SourceId,
@@ -68,7 +68,7 @@ impl<R: Response, E> Hosts<R, E> {
         if on && stop != Time::MAX { Some(change.min(stop)) } else { (change < stop).then_some(change) }
     }
 
-    /// Posts one message of Poisson traffic; returns when to post the next one, unless this one waits.
+    /// Posts one message of Poisson traffic. Returns when to post the next one, unless this one waits.
     fn post_next<O: Observer>(
         &mut self,
         id: SourceId,
@@ -81,7 +81,8 @@ impl<R: Response, E> Hosts<R, E> {
         self.flows.prefetch(flow);
         let next = cx.now.saturating_add(source.random.exponential(mean_interval));
         let (bytes, stop) = (source.pick_size(), source.spec.stop);
-        // Exponential intervals have no memory: to leave out what falls into the gap is to begin at its end.
+        // Exponential intervals are memoryless, so omitting arrivals during the gap is the same as starting
+        // at its end.
         if !(paced && self.flows.pacer_of(flow).rests(cx.now)) {
             let message = Held { flow, bytes, count: 1, then: Then::Next(next - cx.now) };
             if !self.offer(id, message, false, cx) {
@@ -91,7 +92,7 @@ impl<R: Response, E> Hosts<R, E> {
         (next < stop).then_some(next)
     }
 
-    /// Posts this many messages of a batch, or as many as there is room for.
+    /// Posts this many messages of a batch, or as many as fit in the send queue.
     fn post_batch<O: Observer>(&mut self, id: SourceId, count: u32, cx: &mut Context<'_, O>) {
         let SourceSpec { traffic: Traffic::Batch { bytes, sizes, .. }, flows, .. } = &self.sources[id.index()].spec
         else {
@@ -113,8 +114,8 @@ impl<R: Response, E> Hosts<R, E> {
         }
     }
 
-    /// Posts messages as far as the host's send queue has room. Drops the others, or has the source wait with them;
-    /// `again` if it has waited before. Returns whether it need not wait.
+    /// Posts the messages that fit in the host's send queue. The others are dropped, or block the source.
+    /// `again` states whether the source has already waited. Returns `false` if it has to wait.
     fn offer<O: Observer>(&mut self, id: SourceId, message: Held, again: bool, cx: &mut Context<'_, O>) -> bool {
         let Held { flow, bytes, count, .. } = message;
         let host = self.flows.host_of(flow) as usize;
@@ -134,7 +135,7 @@ impl<R: Response, E> Hosts<R, E> {
         rest == 0
     }
 
-    /// Posts what a source holds, since there may be room for it, and goes on.
+    /// Retries a source's held messages and, if they all fit, continues with its traffic.
     fn post_held<O: Observer>(&mut self, id: SourceId, held: Held, cx: &mut Context<'_, O>) {
         if !self.offer(id, held, true, cx) {
             return;
@@ -154,7 +155,7 @@ impl<R: Response, E> Hosts<R, E> {
         }
     }
 
-    /// Posts messages to a flow, whether the send queue has room for them or not.
+    /// Posts messages to a flow, whether or not they fit in the send queue.
     pub fn post_messages<O: Observer>(&mut self, flow: FlowId, bytes: u32, count: u32, cx: &mut Context<'_, O>) {
         let host = self.flows.host_of(flow);
         let adapter = &mut self.adapters[host as usize];

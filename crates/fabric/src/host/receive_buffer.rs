@@ -7,7 +7,7 @@ use crate::packet::{Kind, Packet};
 use crate::policy::Observer;
 
 impl Adapter {
-    /// Receives a packet whose last byte is in; it is drained later.
+    /// Stores a packet whose last byte has arrived, and schedules its draining.
     #[inline(never)]
     pub fn receive<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
         let Some(rate) = self.config.drain_rate else { return };
@@ -21,16 +21,16 @@ impl Adapter {
         cx.schedule(self.drained_at, self.node, 0, u64::from(packet.tie), Signal::Drained(packet.tie));
     }
 
-    /// Frees the room of a packet that has been drained, and returns the packet.
+    /// Removes a drained packet from the buffer and returns it.
     pub fn drained<O: Observer>(&mut self, tie: u32, cx: &mut Context<'_, O>) -> Packet {
-        // The first one, unless several are drained at the same time.
+        // It is the first one, unless several are drained at the same time.
         let at = self.draining.iter().position(|packet| packet.tie == tie).expect("every packet is drained once");
         let packet = self.draining.remove(at).expect("found");
         self.empty(packet.vl, packet.size, cx);
         packet
     }
 
-    /// Takes room in the receive buffer; with PFC, pauses the sender if it is above XOFF now.
+    /// Occupies space in the receive buffer. With PFC, pauses the sender if the buffer is now above XOFF.
     fn fill<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) {
         self.taken[usize::from(vl)] += cx.shared.config.need(size);
         if let Some(pauses) = &mut self.pauses
@@ -40,7 +40,7 @@ impl Adapter {
         }
     }
 
-    /// Gives the room back; with PFC, lets the sender go on if the buffer is down to XON.
+    /// Frees space. With PFC, resumes the sender if the buffer has drained to XON.
     fn empty<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) {
         let units = cx.shared.config.need(size);
         self.taken[usize::from(vl)] -= units;

@@ -28,7 +28,7 @@ pub(crate) struct Receiver {
     /// The rank of the sending host.
     pub source: u32,
     began: Time,
-    /// Packets received since the last ACK.
+    /// Packets received since the last ACK, and the marked ones among them.
     unanswered: u32,
     unanswered_marked: u32,
     /// Time of the last CNP; [`Time::MAX`] if none was sent.

@@ -5,18 +5,18 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use crate::config::Injection;
 
-/// The place of its next message in the order of posting at the host, and the number of a pacer or a flow.
+/// The position of the next message in the host's posting order, and the number of a pacer or a flow.
 type Item = (u64, u32);
 
-/// Pacers of an adapter, or flows of a pacer, in the order in which they will send. Most hosts have one pacer, so the first has
-/// a place of its own before the others.
+/// Pacers of an adapter, or flows of a pacer, in sending order. Most hosts have one pacer, so the first is
+/// stored separately.
 #[derive(Debug)]
 pub(crate) struct SendQueue {
     first: Option<Item>,
     others: Others,
 }
 
-/// Those that come after the first.
+/// The items after the first.
 #[derive(Debug)]
 enum Others {
     Turns(VecDeque<Item>),
@@ -48,7 +48,7 @@ impl SendQueue {
         self.first.is_none()
     }
 
-    /// Adds a pacer or a flow whose next message is the `order`-th posted at the host.
+    /// Adds a pacer or a flow whose next message has position `order` in the host's posting order.
     #[inline]
     pub fn push(&mut self, id: u32, order: u64) {
         match self.first {
@@ -57,7 +57,7 @@ impl SendQueue {
         }
     }
 
-    /// Adds one where there is a first.
+    /// Adds an item behind an existing first one.
     #[inline(never)]
     fn push_behind(&mut self, first: Item, item: Item) {
         match &mut self.others {
@@ -99,7 +99,8 @@ impl SendQueue {
 mod tests {
     use super::*;
 
-    /// What leaves a queue that gets three, gives up the first, and gets it back before it gets a fourth.
+    /// The items that leave a queue. Three are added, the first is popped and put back, and then a fourth is
+    /// added.
     fn leave(injection: Injection) -> Vec<u32> {
         let mut queue = SendQueue::new(injection);
         for (id, order) in [(7, 30), (8, 10), (9, 20)] {

@@ -5,7 +5,7 @@ use becalm_engine::{Stream, Time};
 use crate::host::traffic::{SourceSpec, Traffic};
 use crate::ids::FlowId;
 
-/// The purpose of the random stream of a source.
+/// Domain of a source's random stream.
 const TRAFFIC_STREAM: u64 = 1;
 
 /// A source and its state.
@@ -13,15 +13,15 @@ const TRAFFIC_STREAM: u64 = 1;
 pub(crate) struct Source {
     pub spec: SourceSpec,
     pub random: Stream,
-    /// Whether its flow is greedy now.
+    /// Whether the source's flow is currently greedy.
     pub on: bool,
-    /// Whether an ON period has ended before.
+    /// Whether an ON period has ended.
     pub paused: bool,
-    /// What waits for room in the host's send queue.
+    /// Messages that wait for space in the host's send queue.
     pub held: Option<Held>,
 }
 
-/// Messages to post as soon as there is room for them.
+/// Messages to post as soon as they fit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
     pub flow: FlowId,
@@ -30,22 +30,22 @@ pub(crate) struct Held {
     pub then: Then,
 }
 
-/// What a source does after it has posted.
+/// The action of a source after posting.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Then {
-    /// Makes the next message after this time.
+    /// Generate the next message after this time.
     Next(Time),
-    /// Makes this many more of a batch.
+    /// Generate this many more messages of a batch.
     Rest(u32),
 }
 
 impl Source {
-    /// The `number`-th source of a run, before it has done anything.
+    /// Creates source `number` of a run, in its initial state.
     pub fn new(spec: SourceSpec, seed: u64, number: u64) -> Source {
         Source { spec, random: Stream::new(seed, number, TRAFFIC_STREAM), on: false, paused: false, held: None }
     }
 
-    /// The time of its first event, if it has one.
+    /// The time of the source's first event, if any.
     pub fn first_time(&mut self) -> Option<Time> {
         let start = self.spec.start;
         let first = match self.spec.traffic {
@@ -55,18 +55,18 @@ impl Source {
         (first < self.spec.stop).then_some(first)
     }
 
-    /// The first of its flows; all are of the same host.
+    /// The source's first flow. All of its flows start at the same host.
     pub fn first_flow(&self) -> FlowId {
         FlowId(self.spec.flows.start)
     }
 
-    /// The size of the next message, where messages are posted.
+    /// The size of the next message, for traffic that posts messages.
     pub fn pick_size(&mut self) -> u32 {
         match &self.spec.traffic {
             Traffic::Poisson { bytes, sizes, .. } | Traffic::Batch { bytes, sizes, .. } => {
                 sizes.size(*bytes, &mut self.random)
             }
-            Traffic::Greedy { .. } | Traffic::OnOff { .. } => unreachable!("their flows have messages of their own"),
+            Traffic::Greedy { .. } | Traffic::OnOff { .. } => unreachable!("flows generate these messages"),
         }
     }
 

@@ -10,15 +10,16 @@ use crate::ids::FlowId;
 /// A kind of traffic.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Traffic {
-    /// As much data as the pace allows, from `start` until `stop`, as one message after the other.
+    /// Back-to-back messages from `start` to `stop`, as fast as the pace allows.
     Greedy {
-        /// Mean payload of a message in bytes; one that is not finished at `stop` never is.
+        /// Mean payload of a message in bytes. A message that is incomplete at `stop` is never completed.
         bytes: u32,
         /// Distribution of payloads.
         sizes: Distribution,
     },
-    /// Greedy while ON, silent while OFF, both exponentially distributed; begins with ON. Every packet is a message.
-    /// Every ON period is a new flow for the response ([`Notice::Restart`](crate::policy::Notice::Restart)).
+    /// Greedy while ON and silent while OFF, starting with ON. The periods are exponentially distributed.
+    /// Every packet is a message. Every ON period is a new flow for the response
+    /// ([`Notice::Restart`](crate::policy::Notice::Restart)).
     OnOff {
         /// Mean ON time.
         mean_on: Time,
@@ -33,13 +34,13 @@ pub enum Traffic {
         bytes: u32,
         /// Distribution of payloads.
         sizes: Distribution,
-        /// Whether no message is made for a flow while the gap after its last packet lasts, so that the gap
-        /// lengthens the interval; otherwise messages are posted all the same, and wait.
+        /// Whether messages of a flow are omitted during the gap after its last packet, so that the gap
+        /// lengthens the interval. Otherwise, messages are posted during the gap and wait.
         paced: bool,
     },
     /// A number of messages, all posted at `start`.
     Batch {
-        /// Messages.
+        /// Number of messages.
         count: u32,
         /// Mean payload of a message in bytes.
         bytes: u32,
@@ -48,23 +49,24 @@ pub enum Traffic {
     },
 }
 
-/// A source: one kind of traffic over one or more flows of the same host.
+/// A source: one kind of traffic on one or more flows of the same host.
 ///
-/// With several flows, each message goes to one of them at random; `Greedy` and `OnOff` take exactly one flow.
+/// With several flows, each message uses one of them at random. `Greedy` and `OnOff` require exactly one
+/// flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceSpec {
-    /// The flows, as a contiguous range; all start at the same host.
+    /// The flows, as a contiguous range. All start at the same host.
     pub flows: Range<u32>,
     /// Kind of traffic.
     pub traffic: Traffic,
-    /// Time at which it begins.
+    /// Start time.
     pub start: Time,
-    /// Time at which it ends; messages posted by then are still sent, except by `Greedy` and `OnOff`.
+    /// Stop time. Messages already posted are still sent, except for `Greedy` and `OnOff`.
     pub stop: Time,
 }
 
 impl SourceSpec {
-    /// A source over a single flow for the whole run.
+    /// A source on a single flow that is active during the entire run.
     pub fn always(flow: FlowId, traffic: Traffic) -> SourceSpec {
         SourceSpec { flows: flow.0..flow.0 + 1, traffic, start: Time::ZERO, stop: Time::MAX }
     }

@@ -36,8 +36,8 @@ impl Rate {
         Time((bytes as u64 * self.fs_per_byte + 500) / 1000)
     }
 
-    /// Maximum number of bytes in packets of at least `smallest` bytes whose transmission times, each rounded
-    /// by [`Rate::time_of`], together are less than `time`.
+    /// Maximum number of bytes that can be sent in less than `time`, in packets of at least `smallest` bytes.
+    /// The transmission time of each packet is rounded as in [`Rate::time_of`].
     pub(crate) fn bytes_before(self, time: Time, smallest: u32) -> u64 {
         let rounding = if self.fs_per_byte.is_multiple_of(1000) { 0 } else { 500u64.div_ceil(u64::from(smallest)) };
         let least = self.fs_per_byte.saturating_sub(rounding).max(1);
@@ -54,7 +54,7 @@ impl fmt::Display for Rate {
 /// The mechanism that keeps a sender from overflowing the buffer at the other end of its link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
-    /// None: a host without a drain rate accepts every packet.
+    /// None, since a host without a drain rate accepts every packet.
     Free,
     /// Credit.
     Credit,
@@ -69,12 +69,12 @@ pub(crate) struct EgressLink {
     pub arrivals: Key,
     pub control: Control,
     pub rate: Rate,
-    /// Whether a packet arrives as a whole. If so, its delay begins when its tail has left, otherwise when
-    /// its header has left.
+    /// Whether a packet counts as arrived only after its last byte. If so, its delay begins when its tail has left,
+    /// otherwise when its header has left.
     pub whole: bool,
     /// Delay until the arrival: the cable's and, if the peer is a switch, the forwarding delay.
     pub delay: Time,
-    /// Index of the credit or gate for VL 0. Those of the other VLs follow.
+    /// Index of the credit or gate for VL 0. The indices for the other VLs follow.
     pub first_credit: u32,
     /// The part of the peer, or [`LOCAL`].
     pub part: u16,

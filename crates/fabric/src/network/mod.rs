@@ -1,4 +1,4 @@
-//! Networks: links, nodes and cables, the generators of topologies, routes, and latencies without load.
+//! Networks: links, topologies and their generators, routes, and latencies on an idle network.
 
 pub mod generators;
 pub mod latency;

@@ -17,13 +17,13 @@ pub enum NodeKind {
 /// A node of a topology.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// A name that is unique in the topology.
+    /// Name, unique in the topology.
     pub name: String,
     /// Host or switch.
     pub kind: NodeKind,
-    /// Its number among the nodes of its kind.
+    /// Index among the nodes of the same kind.
     pub rank: u32,
-    /// Number of its ports.
+    /// Number of ports.
     pub degree: u16,
 }
 
@@ -42,7 +42,7 @@ pub struct Cable {
 
 /// The nodes and cables of a network.
 ///
-/// Ports are numbered per node in the order in which its cables are added.
+/// The ports of a node are numbered in the order in which its cables are added.
 #[derive(Clone, Debug, Default)]
 pub struct Topology {
     nodes: Vec<Node>,
@@ -52,13 +52,13 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Adds a host. Names are the caller's to keep unique.
+    /// Adds a host. The caller must ensure that names are unique.
     pub fn add_host(&mut self, name: impl Into<String>) -> NodeId {
         self.hosts += 1;
         self.add(Node { name: name.into(), kind: NodeKind::Host, rank: self.hosts - 1, degree: 0 })
     }
 
-    /// Adds a switch. Names are the caller's to keep unique.
+    /// Adds a switch. The caller must ensure that names are unique.
     pub fn add_switch(&mut self, name: impl Into<String>) -> NodeId {
         self.switches += 1;
         self.add(Node { name: name.into(), kind: NodeKind::Switch, rank: self.switches - 1, degree: 0 })
@@ -69,7 +69,7 @@ impl Topology {
         NodeId(self.nodes.len() as u32 - 1)
     }
 
-    /// Joins two different nodes by a cable, on the next free port of each.
+    /// Connects two different nodes with a cable, on the next free port of each.
     pub fn connect(&mut self, a: NodeId, b: NodeId, rate: Rate, delay: Time) {
         let mut next_port = |node: NodeId| {
             let degree = &mut self.nodes[node.index()].degree;
@@ -80,7 +80,7 @@ impl Topology {
         self.cables.push(cable);
     }
 
-    /// All nodes; a node's place is its [`NodeId`].
+    /// All nodes; a node's index is its [`NodeId`].
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
     }
@@ -124,7 +124,7 @@ impl Topology {
         self.nodes.iter().position(|node| node.name == name).map(|i| NodeId(i as u32))
     }
 
-    /// The distance of each node from the nearest host: 0 for hosts, 1 for switches that have hosts.
+    /// The distance of each node from the nearest host: 0 for hosts, 1 for switches with hosts.
     pub fn levels(&self) -> Vec<u32> {
         let peers = self.peers();
         let mut levels = vec![u32::MAX; self.nodes.len()];
@@ -142,12 +142,12 @@ impl Topology {
             }
             edge = next;
         }
-        // A switch without a path to a host gets the level of the switches that have hosts.
+        // A switch without a path to a host is assigned level 1, as if it had hosts.
         levels.iter_mut().for_each(|level| *level = if *level == u32::MAX { 1 } else { *level });
         levels
     }
 
-    /// The port at the other end of each port's cable: `peers()[node][port]`, with the cable's place in the list.
+    /// The port at the other end of each port's cable, `peers()[node][port]`, and the cable's index.
     pub fn peers(&self) -> Vec<Vec<(PortId, usize)>> {
         let mut peers: Vec<Vec<(PortId, usize)>> = self.nodes.iter().map(|_| Vec::new()).collect();
         for (i, cable) in self.cables.iter().enumerate() {

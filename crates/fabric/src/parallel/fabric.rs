@@ -1,8 +1,8 @@
-//! A fabric that runs on one thread or on several.
+//! A fabric that runs on one or more threads.
 //!
-//! Every part is a whole [`Fabric`] that handles its own nodes only; packets and credit for nodes of another part leave
-//! as messages. Counters are read from the part that a node belongs to, and [`ParallelFabric::join`] puts the parts
-//! together again.
+//! Each part is a complete [`Fabric`] that handles only its own nodes. Packets and credit for nodes of
+//! another part are sent as messages. Counters are read from the part that handles the node, and
+//! [`ParallelFabric::join`] reassembles the parts.
 
 use becalm_engine::{Parts, Simulator, Stop, Time, Work};
 
@@ -36,11 +36,11 @@ where
     E: Echo + Clone + Send,
     O: Observer + Joint + Send,
 {
-    /// Simulators at time zero, one for each part; `observer` makes the observer of each. Within a part, the nodes of
-    /// each of the `groups` have their turns together; see [`becalm_engine::run`].
+    /// Creates simulators at time zero, one per part; `observer` creates the observer of each. Within a part,
+    /// the nodes of each of the `groups` are processed together, see [`becalm_engine::run`].
     ///
     /// # Errors
-    /// Those of [`Fabric::simulator`].
+    /// As for [`Fabric::simulator`].
     pub fn new(
         spec: FabricSpec<R, K, E>,
         observer: impl Fn() -> O,
@@ -52,7 +52,7 @@ where
             let share = Share { part_of: &partition.of_node, part, parts: partition.parts };
             let mut simulator = Simulator::new(Fabric::build(spec, observer(), &share)?);
             let Simulator { model, agenda, .. } = &mut simulator;
-            // A window of the groups that were longer than one of the parts would be cut again and again.
+            // A group window longer than the parts' window would be split repeatedly.
             agenda.split(groups.of_node.clone(), groups.lookahead.min(partition.lookahead), reach);
             model.begin(agenda, &share);
             Ok(simulator)
@@ -94,12 +94,12 @@ where
         self.model_of(port.node).standing(port, vl, self.parts.now())
     }
 
-    /// The headroom of the buffer behind an input; `None` with credit, and at a host without a drain rate.
+    /// The headroom of an input's buffer; `None` with credits, and at a host without a drain rate.
     pub fn headroom(&self, input: PortId, vl: u8) -> Option<Headroom> {
         self.model_of(input.node).headroom(input, vl)
     }
 
-    /// A buffer that has needed more headroom than it has.
+    /// The overflow error of a buffer that has needed more headroom than it has.
     pub fn overflow(&self) -> Option<FabricError> {
         self.parts.simulators().iter().find_map(|part| part.model.overflow())
     }
@@ -115,12 +115,13 @@ where
         self.model_of(source).flow(id).received_as(&self.model_of(destination).flow(id))
     }
 
-    /// Notes the round-trip time of each flow from now on.
+    /// Records the round-trip times of each flow from now on.
     pub fn note_rtts(&mut self) {
         self.parts.simulators_mut().iter_mut().for_each(|simulator| simulator.model.note_rtts());
     }
 
-    /// Gives a flow another response from now on, and all flows that share the response: see [`Fabric::set_response`].
+    /// Changes the response of a flow, and of all flows that share it, from now on; see
+    /// [`Fabric::set_response`].
     pub fn set_response(&mut self, id: FlowId, response: R, due: Time) {
         let (source, _) = self.model(0).hosts.ends_of(id);
         let part = usize::from(self.of_node[source.index()]);
@@ -128,14 +129,15 @@ where
         model.set_response(id, response, due, agenda);
     }
 
-    /// Bytes of a flow's data packets delivered so far, as in [`ParallelFabric::flow`], without a look at its sending end.
+    /// Bytes of a flow's data packets delivered so far, as in [`ParallelFabric::flow`] but without reading
+    /// the sender.
     pub fn delivered_bytes(&self, id: FlowId) -> u64 {
-        // The parts without its destination have seen nothing of it.
+        // Parts without the flow's destination count no bytes.
         self.parts.simulators().iter().map(|part| part.model.hosts.receivers[id.index()].bytes()).sum()
     }
 
-    /// Whether all messages that were posted have been delivered and answered: no packet exists, none is to be sent, and
-    /// no source waits.
+    /// Whether all posted messages have been delivered and answered: no packets exist, none are left to send,
+    /// and no source waits.
     pub fn is_drained(&self) -> bool {
         self.packets_in_flight() == 0 && self.parts.simulators().iter().all(|part| part.model.is_silent())
     }
@@ -146,12 +148,12 @@ where
         packets as usize
     }
 
-    /// Ranks of jobs that have something left to do.
+    /// Number of job ranks that have not finished.
     pub fn open_ranks(&self) -> u32 {
         self.parts.simulators().iter().map(|part| part.model.open_ranks()).sum()
     }
 
-    /// All parts joined in one simulator, which can go on alone.
+    /// Joins all parts into one simulator that can continue on one thread.
     pub fn join(self) -> Simulator<Fabric<R, K, E, O>> {
         let of_node = self.of_node;
         let mut parts = self.parts.into_simulators().into_iter();
@@ -167,7 +169,8 @@ where
     }
 }
 
-/// The longest time from the start of a packet at one end of a cable to its arrival at the other.
+/// The longest time from the start of a packet's transmission at one end of a cable to its arrival at the
+/// other.
 fn reach<R, K, E>(spec: &FabricSpec<R, K, E>) -> Time {
     let largest = spec.packets.largest();
     let time = |cable: &Cable| cable.rate.time_of(largest) + cable.delay + spec.switch.forwarding_delay;

@@ -1,4 +1,4 @@
-//! One fabric on several threads: which thread handles which node, and how the parts work together.
+//! A fabric on several threads: the assignment of nodes to threads, and the interaction of the parts.
 
 pub mod fabric;
 mod part;

@@ -21,7 +21,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Part for Fabric<R, K,
         match message {
             Message::Packet { at: (time, _), .. } | Message::Credit { time, .. } | Message::Gate { time, .. } => *time,
             Message::Recorded(recorded) => recorded.at.0,
-            // Nothing happens before the message's packets arrive.
+            // An announcement has no effect before the message's packets arrive.
             Message::Announce { .. } => Time::MAX,
         }
     }
@@ -100,7 +100,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
         self.observer.join(other.observer, theirs);
     }
 
-    /// Takes over the ends of flows, the pacers and the sources of another part's nodes.
+    /// Takes over the flow ends, pacers and sources of another part's nodes.
     fn take_flows(&mut self, other: &mut Self, theirs: &dyn Fn(NodeId) -> bool) {
         let (hosts, its) = (&mut self.hosts, &mut other.hosts);
         for flow in 0..hosts.flows.senders.len() {
@@ -136,7 +136,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
         }
     }
 
-    /// Makes all nodes this part's own.
+    /// Assigns all nodes to this part.
     pub(super) fn handle_all(&mut self) {
         self.hosts.jobs.handle_all();
         for adapter in &mut self.hosts.adapters {

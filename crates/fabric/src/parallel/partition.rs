@@ -12,7 +12,7 @@ use crate::sim::spec::FlowSpec;
 /// A partition of the nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Partition {
-    /// The part of every node, from 0.
+    /// The part of every node; parts are numbered from 0.
     pub of_node: Vec<u16>,
     /// Number of parts.
     pub parts: usize,
@@ -20,18 +20,18 @@ pub struct Partition {
     pub lookahead: Time,
 }
 
-/// Nodes that stay together: a switch with its hosts, and what is joined by cables without delay.
+/// Nodes that must stay together: a switch with its hosts, and nodes joined by cables without delay.
 struct Clumps {
     of_node: Vec<u32>,
-    /// Share of the packets that each handles.
+    /// Load of each clump, in packet shares.
     load: Vec<u64>,
-    /// For every clump: its neighbours, and the share of the packets on the cables to them.
+    /// Neighbours of each clump, with the packet shares on the connecting cables.
     links: Vec<Vec<(u32, u64)>>,
-    /// Shares of data packets between switches, over all links.
+    /// Sum of data packet shares on all links between switches.
     between_switches: u64,
 }
 
-/// The share of a flow that has a link for itself.
+/// The share of a flow that is alone on a link.
 const WHOLE: u64 = 1 << 20;
 
 impl Partition {
@@ -40,10 +40,10 @@ impl Partition {
         Partition { of_node: vec![0; topology.nodes().len()], parts: 1, lookahead: Time::MAX }
     }
 
-    /// At most `parts` parts, with about the same load when flows share the links of their hosts alike.
+    /// A partition into at most `parts` parts, with about equal loads if flows share the links of their hosts equally.
     ///
-    /// Parts grow one after the other, each from the busiest clump that is left, by the clump that shares most traffic
-    /// with it. There are fewer parts if there are too few clumps.
+    /// Parts are grown one by one. Each starts from the busiest remaining clump and repeatedly adds the clump
+    /// that exchanges most traffic with it. If there are too few clumps, there are fewer parts.
     pub fn balanced(topology: &Topology, routes: &Routes, flows: &[FlowSpec], parts: usize) -> Partition {
         if parts <= 1 {
             return Partition::whole(topology);
@@ -51,8 +51,8 @@ impl Partition {
         Self::balanced_by(topology, routes, flows, |_| parts)
     }
 
-    /// The same, with as many parts as fit the traffic: `parts` is given how many links between switches the data packets of
-    /// the flows can fill.
+    /// As [`Partition::balanced`], with a number of parts that suits the traffic: `parts` receives the number
+    /// of links between switches that the flows' data packets can fill, and returns the number of parts.
     pub fn balanced_by(
         topology: &Topology,
         routes: &Routes,
@@ -76,7 +76,7 @@ impl Partition {
         Partition::new(topology, of_node, parts)
     }
 
-    /// The given parts.
+    /// A partition with the given parts.
     ///
     /// # Panics
     /// If a cable without delay joins two parts.
@@ -100,7 +100,7 @@ impl Clumps {
             for (from, to) in [(flow.source, flow.destination), (flow.destination, flow.source)] {
                 let Ok(path) = paths.path(from, to) else { continue };
                 if from == flow.source {
-                    // The first link and the last are those of hosts.
+                    // The first and last links belong to hosts.
                     clumps.between_switches += share * (path.len() as u64).saturating_sub(2);
                 }
                 for port in path {
@@ -119,7 +119,7 @@ impl Clumps {
         clumps
     }
 
-    /// Grows a part to about `share` of load, or over all that is left; returns its load.
+    /// Grows a part to about `share` of the load, or to all remaining clumps; returns its load.
     fn grow(&self, part: u16, share: u64, takes_all: bool, part_of: &mut [u16]) -> u64 {
         let mut load = 0;
         let mut shared = vec![0u64; part_of.len()];
@@ -132,7 +132,7 @@ impl Clumps {
             if part_of[clump] != u16::MAX {
                 continue;
             }
-            // The last clump goes to the side that it brings nearer to its share.
+            // Add the last clump only if that brings the part closer to its share.
             if !takes_all && load > 0 && load + self.load[clump] / 2 > share {
                 return load;
             }
@@ -146,7 +146,8 @@ impl Clumps {
     }
 }
 
-/// The share of a link that each flow has at the busier one of its hosts: many flows to one host are no more work than one.
+/// Each flow's share of the link at the busier one of its hosts. Many flows to one host cause no more work
+/// than one.
 fn shares(topology: &Topology, flows: &[FlowSpec]) -> impl Iterator<Item = u64> {
     let mut at_host = vec![[0u64; 2]; topology.nodes().len()];
     for flow in flows {
@@ -159,7 +160,7 @@ fn shares(topology: &Topology, flows: &[FlowSpec]) -> impl Iterator<Item = u64> 
     })
 }
 
-/// The clump of every node, and how many there are.
+/// The clump of every node, and the number of clumps.
 fn clumps(topology: &Topology) -> (Vec<u32>, usize) {
     let mut leader: Vec<u32> = (0..topology.nodes().len() as u32).collect();
     let is_host = |node: NodeId| topology.node(node).kind == NodeKind::Host;
@@ -183,7 +184,7 @@ fn clumps(topology: &Topology) -> (Vec<u32>, usize) {
     (of_node, count as usize)
 }
 
-/// The leader of a node's clump, with the way to it shortened.
+/// Finds the leader of a node's clump, and shortens the path to it.
 fn find(leader: &mut [u32], mut node: u32) -> u32 {
     while leader[node as usize] != node {
         leader[node as usize] = leader[leader[node as usize] as usize];
@@ -197,7 +198,8 @@ mod tests {
     use super::*;
     use crate::network::link::Rate;
 
-    /// Switches in a ring, `hosts` on each; cables of 100 ns, to hosts of none.
+    /// A ring of switches with `hosts` hosts each. Cables between switches have a delay of 100 ns; those to
+    /// hosts have none.
     fn ring(switches: usize, hosts: usize) -> Topology {
         let mut topology = Topology::default();
         let rate = Rate::from_bits_per_second(8e9);

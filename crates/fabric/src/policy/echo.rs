@@ -2,13 +2,14 @@ use becalm_engine::Time;
 
 use crate::packet::Packet;
 
-/// The answer of a destination adapter to a data packet: an ACK, a CNP, both, or neither.
+/// A destination adapter's answer to a data packet, which is an ACK, a CNP, both or neither.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// An acknowledgement of this packet and all that arrived before it, which opens the source's window: the number of marked
-    /// packets that it reports.
+    /// The number of marked packets that the ACK reports, if an ACK is sent. The ACK acknowledges this packet and all
+    /// that arrived before it, and opens the source's window.
     pub ack: Option<u32>,
-    /// Whether a congestion notification packet goes out; it opens no window. It goes before the ACK.
+    /// Whether a congestion notification packet is sent. It does not open the window, and is sent before the
+    /// ACK.
     pub cnp: bool,
 }
 
@@ -24,19 +25,20 @@ impl Answer {
     }
 }
 
-/// The data packets of a flow that no ACK covers yet, the present one included. The fabric counts them.
+/// Counts of a flow's data packets that are not yet covered by an ACK, including the current one. The fabric
+/// maintains them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unanswered {
     /// Packets since the last ACK.
     pub packets: u32,
-    /// Of these, the packets that carry a mark.
+    /// The marked ones among these packets.
     pub marked: u32,
-    /// Time of the flow's last CNP, if there was one.
+    /// Time of the flow's last CNP, if any.
     pub notified: Option<Time>,
 }
 
-/// A destination's policy of answering the data packets of the flows that end there.
+/// A destination's policy for answering data packets.
 pub trait Echo {
-    /// The answer to a data packet whose last byte has just arrived.
+    /// Returns the answer to a data packet whose last byte has just arrived.
     fn answer(&mut self, now: Time, packet: &Packet, unanswered: &Unanswered) -> Answer;
 }

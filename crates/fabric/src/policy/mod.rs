@@ -1,4 +1,4 @@
-//! The seams: the traits that a congestion-control scheme implements, and its view of the fabric.
+//! The seams, which are the traits that a congestion-control scheme implements, and the scheme's view of the fabric.
 //!
 //! | seam | where it runs | sees | answers |
 //! |---|---|---|---|
@@ -6,9 +6,9 @@
 //! | [`Echo`] | the destination adapter | the packet that arrived, and the [`Unanswered`] ones | [`Answer`] |
 //! | [`Response`] | a source flow | its [`FlowShape`], [`Sent`] packets, [`Notice`]s with [`Ack`]s | a [`Pace`] |
 //!
-//! [`Observer`] is the fourth seam: it watches the model and never changes it.
+//! [`Observer`] is the fourth seam. It watches the model but never changes it.
 //!
-//! Schemes return verdicts; only the fabric moves packets and credits, and only the fabric schedules events.
+//! Schemes return decisions. Only the fabric moves packets and credits and schedules events.
 
 mod echo;
 mod marker;

@@ -3,27 +3,28 @@ use becalm_engine::Time;
 use crate::ids::{FlowId, NodeId, PortId};
 use crate::packet::Packet;
 
-/// A message that has arrived whole.
+/// A message that has arrived completely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Its flow.
+    /// Flow of the message.
     pub flow: FlowId,
-    /// Its number within the flow, from 0.
+    /// Number of the message within its flow, starting at 0.
     pub number: u64,
-    /// The number of its last packet within the flow.
+    /// Sequence number of its last packet within the flow.
     pub last: u32,
-    /// Time at which it was posted; for a flow that always has data, when its first packet was injected.
+    /// Time at which the message was posted. For a flow that always has data, the injection time of the
+    /// message's first packet.
     pub posted: Time,
-    /// Time at which its first packet's header left the source.
+    /// Time at which the first packet's header left the source.
     pub began: Time,
-    /// Its payload, in bytes.
+    /// Payload in bytes.
     pub bytes: u64,
 }
 
-/// An observer of a run. The default of every method does nothing and costs nothing; `()` observes nothing.
+/// An observer of a run. By default, every method does nothing and costs nothing. `()` observes nothing.
 pub trait Observer {
-    /// A packet's header goes out on the link behind `from`, a port of a switch or of an adapter.
-    /// The packet's marks are final for this hop.
+    /// A packet's header leaves on the link at `from`, a port of a switch or of an adapter. The packet's
+    /// marks are final for this hop.
     fn hop(&mut self, now: Time, from: PortId, packet: &Packet) {
         let _ = (now, from, packet);
     }
@@ -33,42 +34,44 @@ pub trait Observer {
         let _ = (now, packet);
     }
 
-    /// All bytes of a message have arrived at its destination, and of those before it.
+    /// All bytes of a message and of its flow's earlier messages have arrived at the destination.
     fn message(&mut self, now: Time, delivery: &Delivery) {
         let _ = (now, delivery);
     }
 
-    /// The contents of a switch's input buffer changed to `packets` (a packet in transmission counts until its
-    /// last byte has left). Calls for each buffer are in the order of time, but a departure may be reported later than
-    /// it happens.
+    /// The contents of a switch's input buffer changed to `packets`. A packet in transmission counts until
+    /// its last byte has left. The calls for each buffer are in time order, but a departure may be reported
+    /// late.
     fn buffer(&mut self, now: Time, input: PortId, vl: u8, packets: u32) {
         let _ = (now, input, vl, packets);
     }
 
-    /// Several changes of one input buffer, one after the other: `tell` reports each as [`Observer::buffer`] would get it.
+    /// Several successive changes of one input buffer. `tell` reports each with the arguments of
+    /// [`Observer::buffer`].
     #[inline]
     fn buffers(&mut self, input: PortId, vl: u8, tell: impl FnOnce(&mut dyn FnMut(Time, u32))) {
         tell(&mut |now, packets| self.buffer(now, input, vl, packets));
     }
 
-    /// The bytes that wait for a switch's output changed to `bytes`; a packet in transmission does not wait.
+    /// The number of bytes waiting for a switch's output changed to `bytes`. A packet in transmission does
+    /// not wait.
     fn queue(&mut self, now: Time, output: PortId, vl: u8, bytes: u64) {
         let _ = (now, output, vl, bytes);
     }
 
-    /// An output (of a switch or an adapter) that is free and has a packet to send begins (`true`) or ends
-    /// (`false`) to wait for credit.
+    /// A free output (of a switch or an adapter) with a packet to send starts (`true`) or stops (`false`)
+    /// waiting for credit.
     fn stalled(&mut self, now: Time, output: PortId, vl: u8, stalled: bool) {
         let _ = (now, output, vl, stalled);
     }
 
-    /// A buffer behind a link tells its sender to stop (`true`) or to go on (`false`): with priority-based flow control.
-    /// The sender obeys after the delay of the pause.
+    /// With priority-based flow control, a buffer tells its sender to stop (`true`) or to resume (`false`).
+    /// The sender obeys after the pause delay.
     fn paused(&mut self, now: Time, input: PortId, vl: u8, paused: bool) {
         let _ = (now, input, vl, paused);
     }
 
-    /// Adds what has been put off, before the observations are read.
+    /// Records postponed observations before they are read.
     fn settle(&mut self) {}
 
     /// A switch's output enters (`true`) or leaves (`false`) the congestion state of its
@@ -80,10 +83,10 @@ pub trait Observer {
 
 impl Observer for () {}
 
-/// An observer of a run on several threads: each thread has its own, and they are joined at the end.
+/// An observer of a run on several threads. Each thread has one, and they are joined at the end.
 pub trait Joint {
-    /// Takes over the observations of another observer of the same run, which has seen only the nodes for which
-    /// `theirs` is true.
+    /// Takes over the observations of another observer of the same run, which has only observed the nodes for
+    /// which `theirs` is true.
     fn join(&mut self, other: Self, theirs: &dyn Fn(NodeId) -> bool);
 }
 

@@ -6,12 +6,12 @@ use crate::network::link::Rate;
 /// The limits on the sending of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pace {
-    /// Idle time after a packet, as a multiple of the packet's own transmission time, at least 0.
+    /// Idle time after a packet, as a multiple of the packet's transmission time; at least 0.
     ///
-    /// The rate is the link's divided by 1 + `gap`: an inter-packet delay, and the injection-rate
-    /// delay of IBTA congestion control.
+    /// The rate is the link's divided by 1 + `gap`. The gap can represent an inter-packet delay, including
+    /// the injection-rate delay of IBTA congestion control.
     pub gap: f64,
-    /// Packets that may be sent and not yet acknowledged, at least 1; `u32::MAX` for no limit.
+    /// Maximum number of unacknowledged packets, at least 1; `u32::MAX` for no limit.
     pub window: u32,
 }
 
@@ -20,148 +20,151 @@ impl Pace {
     pub const FREE: Pace = Pace { gap: 0.0, window: u32::MAX };
 }
 
-/// The shape of a flow: the path of its packets, as far as a response may know it.
+/// The shape of a flow, that is, the properties of its path that a response may use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowShape {
     /// Rate of the source's link at the start of the run.
     pub rate: Rate,
     /// Payload of a full packet, in bytes.
     pub mtu: u32,
-    /// Header of a data packet, in bytes, including that of [`Response::trail`].
+    /// Header of a data packet, in bytes, including the telemetry header ([`Response::trail`]).
     pub header: u32,
-    /// Round-trip time of a full packet and its ACK on an empty fabric, measured as [`Ack::rtt`].
+    /// Round-trip time of a full packet and its ACK on an idle fabric, measured as [`Ack::rtt`].
     pub base_rtt: Time,
-    /// The longest base RTT of all flows of the run.
+    /// The longest base RTT of any flow in the run.
     pub longest_rtt: Time,
-    /// Links between the source and the destination.
+    /// Number of links between the source and the destination.
     pub hops: u32,
 }
 
-/// Telemetry: what a switch records of an output as the header of a packet leaves by it.
+/// A telemetry record of an output, which a switch makes when a packet's header leaves by this output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
     /// The output.
     pub output: PortId,
-    /// The time.
+    /// Time of the record.
     pub at: Time,
-    /// Bytes that the output has sent since the start of the run, without this packet.
+    /// Bytes that the output has sent since the start of the run, excluding this packet.
     pub sent: u64,
-    /// Bytes that wait for the output, without this packet.
+    /// Bytes waiting for the output, excluding this packet.
     pub waiting: u64,
-    /// Rate of its link.
+    /// Rate of the output's link.
     pub rate: Rate,
 }
 
-/// An ACK, as its source receives it.
+/// An ACK as received by its source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ack<'a> {
-    /// Number of marked packets that it reports.
+    /// Number of marked packets reported.
     pub marked: u32,
-    /// Packets that it covers: those since the ACK before it.
+    /// Number of packets acknowledged since the previous ACK.
     pub covers: u32,
-    /// Sequence number of the last packet that it covers.
+    /// Sequence number of the last packet acknowledged.
     pub sequence: u32,
     /// Sequence number of the next packet that the flow sends.
     pub next: u32,
-    /// Time since the header of the last packet that it covers left the source.
+    /// Time since the header of the last acknowledged packet left the source.
     pub rtt: Time,
-    /// Part of `rtt` that the receiver held the packet or its ACK, in whole nanoseconds: the receive buffer's delay, and
-    /// the wait of the ACK for the link.
+    /// Part of `rtt` for which the receiver held the packet or its ACK, in whole nanoseconds. It includes the receive
+    /// buffer's delay and the ACK's wait for the link.
     pub held: Time,
-    /// What the switches on the path of the last packet that it covers have recorded, in their order; empty unless the
-    /// response asks for it by [`Response::trail`].
+    /// Records of the switches on the path of the last acknowledged packet, in path order. Empty unless the
+    /// response requests them with [`Response::trail`].
     pub trail: &'a [Hop],
 }
 
 impl Ack<'_> {
-    /// Whether it reports a mark.
+    /// Whether the ACK reports a mark.
     pub const fn is_marked(&self) -> bool {
         self.marked > 0
     }
 }
 
-/// A packet of a flow that goes out.
+/// A packet that a flow sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sent {
-    /// The time.
+    /// Time at which the packet is sent.
     pub now: Time,
     /// Size on the wire, in bytes.
     pub bytes: u32,
-    /// Packets of the flow that are not yet acknowledged, this one included.
+    /// Unacknowledged packets of the flow, including this one.
     pub in_flight: u32,
 }
 
-/// A notice to a source flow.
+/// A notice to a flow's response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice<'a> {
     /// An ACK arrived.
     Ack(Ack<'a>),
     /// A congestion notification packet arrived.
     Becn,
-    /// The time of [`Response::deadline`] has come.
+    /// The time returned by [`Response::deadline`] has been reached.
     Timer,
-    /// A new flow begins between the same pair of hosts after a pause. A response that persists ignores it;
-    /// another goes back to its initial state.
+    /// A new flow begins between the same pair of hosts after a pause. A response that persists across flows ignores
+    /// this notice. Any other response returns to its initial state.
     Restart,
 }
 
 impl Notice<'_> {
-    /// An ACK of a single packet, with or without a mark, for responses that look at nothing else.
+    /// An ACK of a single packet, with or without a mark, for responses that use no other fields.
     pub const fn ack(marked: bool) -> Notice<'static> {
         let (rtt, held) = (Time::ZERO, Time::ZERO);
         Notice::Ack(Ack { marked: marked as u32, covers: 1, sequence: 0, next: 1, rtt, held, trail: &[] })
     }
 }
 
-/// The reaction of a source flow to feedback. A pure state machine: it has no clock but the `now` it is given.
+/// The reaction of a source flow to feedback. A response is a pure state machine, whose only clock is the `now` that it
+/// receives.
 pub trait Response {
-    /// Prepares for a flow of this shape, once, before the run begins. Where several flows share a response, the shape is
-    /// that of the flow with the longest base RTT.
+    /// Prepares the response for a flow of this shape. Called once, before the run begins. If several flows
+    /// share the response, the shape is that of the flow with the longest base RTT.
     fn start(&mut self, flow: &FlowShape) {
         let _ = flow;
     }
 
-    /// If switches are to record the path of the flow's packets, for [`Ack::trail`]: the bytes that their records take in
-    /// each packet. Asked once, before the run begins.
+    /// Whether switches should record the path of the flow's packets for [`Ack::trail`]. If so, returns the
+    /// bytes that the records add to each packet. Called once, before the run begins.
     fn trail(&self) -> Option<u32> {
         None
     }
 
-    /// Whether the pace stays what it is whatever happens, and no timer is wanted. Then the fabric calls nothing else, which
-    /// saves looking the response up in memory. Asked once, before the run begins.
+    /// Whether the pace never changes and no timer is needed. The fabric then calls no other methods, which
+    /// avoids loading the response from memory. Called once, before the run begins.
     fn is_steady(&self) -> bool {
         false
     }
 
-    /// Whether packets that go out matter: to the pace, or to the answers to later notices. If not, the fabric does not
-    /// call [`Response::sent`], which saves looking the response up. Asked once, before the run begins.
+    /// Whether sent packets affect the pace, or reactions to later notices. If not, the fabric does not call
+    /// [`Response::sent`], which avoids loading the response from memory. Called once, before the run begins.
     fn follows_sending(&self) -> bool {
         true
     }
 
-    /// The current pace. The fabric asks after every notice, and after every packet if that matters.
+    /// Returns the current pace. Called after every notice and, if sent packets matter, after every packet.
     fn pace(&self) -> Pace;
 
     /// Handles a notice.
     fn notice(&mut self, now: Time, notice: &Notice);
 
-    /// Handles a packet that goes out.
+    /// Handles a packet that is sent.
     fn sent(&mut self, sent: &Sent) {
         let _ = sent;
     }
 
-    /// When the flow wants a [`Notice::Timer`]; asked after every notice, and once when the run begins.
+    /// Returns the time at which the response needs a [`Notice::Timer`]. Called after every notice, and once
+    /// when the run begins.
     fn deadline(&self) -> Option<Time> {
         None
     }
 
-    /// Handles a notice; returns the pace and the deadline from then on. A list of schemes answers in one call.
+    /// Handles a notice; returns the new pace and deadline. A registry of schemes can override this to
+    /// dispatch only once.
     fn react(&mut self, now: Time, notice: &Notice) -> (Pace, Option<Time>) {
         self.notice(now, notice);
         (self.pace(), self.deadline())
     }
 
-    /// Handles a packet that goes out; returns the pace from then on.
+    /// Handles a packet that is sent; returns the new pace.
     fn paced_by(&mut self, sent: &Sent) -> Pace {
         self.sent(sent);
         self.pace()

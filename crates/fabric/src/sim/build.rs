@@ -21,11 +21,11 @@ use crate::sim::spec::{FabricSpec, FlowSpec};
 use crate::switch::{State, Switch};
 use crate::trail::Trails;
 
-/// The nodes that one simulator handles, where several share a fabric.
+/// The nodes that one simulator handles, if several share a fabric.
 pub(crate) struct Share<'a> {
-    /// The part of every node.
+    /// The part of each node.
     pub part_of: &'a [u16],
-    /// The part that is handled.
+    /// The part that this simulator handles.
     pub part: u16,
     /// Number of parts.
     pub parts: usize,
@@ -36,20 +36,21 @@ impl Share<'_> {
         self.part_of[node.index()] == self.part
     }
 
-    /// The part of a node, [`LOCAL`] if it is handled here.
+    /// The part of a node, [`LOCAL`] if this simulator handles it.
     fn part(&self, node: NodeId) -> u16 {
         if self.has(node) { LOCAL } else { self.part_of[node.index()] }
     }
 }
 
 impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
-    /// A simulator at time zero, with the first event of every source pending.
+    /// Creates a simulator at time zero, with the first event of every source pending.
     ///
     /// # Errors
-    /// [`FabricError::Unreachable`] or [`FabricError::RoutingLoop`] for a flow or the way back of its answers.
+    /// [`FabricError::Unreachable`] or [`FabricError::RoutingLoop`] for the path of a flow or of its answers.
     ///
     /// # Panics
-    /// If a flow, a source or the number of markers does not fit the topology; the scenario checks these.
+    /// If a flow, a source or the number of markers does not fit the topology. The scenario checks this
+    /// beforehand.
     pub fn simulator(spec: FabricSpec<R, K, E>, observer: O) -> Result<Simulator<Self>, FabricError> {
         let part_of = vec![0; spec.topology.nodes().len()];
         let whole = Share { part_of: &part_of, part: 0, parts: 1 };
@@ -59,7 +60,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         Ok(simulator)
     }
 
-    /// The whole fabric at time zero; links to nodes that other simulators handle lead to these.
+    /// Builds the fabric at time zero. Links to nodes of other simulators lead to their parts.
     pub(crate) fn build(mut spec: FabricSpec<R, K, E>, observer: O, share: &Share<'_>) -> Result<Self, FabricError> {
         let paths = Paths::new(&spec.topology, &spec.routes);
         paths.check(spec.flows.iter().map(|flow| (flow.source, flow.destination)))?;
@@ -75,7 +76,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let mut responses = std::mem::take(&mut spec.responses);
         let (pacers, lists) = pacers(&shapes, &spec.flows, &mut responses, &trails);
         let senders: Vec<_> = spec.flows.iter().map(|flow| sender(&spec, flow, &trails)).collect();
-        // The largest packets are those with the longest trail.
+        // The largest packets have the longest trail.
         spec.packets.header += trails.iter().flatten().max().unwrap_or(&0);
         let (mut adapters, mut switches) = nodes(&spec, markers, share);
         Headrooms::of(&spec).into_iter().for_each(|headrooms| headrooms.set(&mut adapters, &mut switches));
@@ -149,10 +150,10 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     }
 }
 
-/// The adapters and the switches with their markers, each in the order of their ranks.
+/// The adapters, and the switches with their markers, in order of rank.
 ///
 /// # Panics
-/// If the number of adapters or of markers does not fit the topology.
+/// If the number of adapters or markers does not fit the topology.
 fn nodes<R, K: Marker, E>(
     spec: &FabricSpec<R, K, E>,
     markers: Vec<K>,
@@ -182,7 +183,7 @@ fn nodes<R, K: Marker, E>(
     (adapters, switches)
 }
 
-/// Has the adapters with one pacer list it early.
+/// Lets adapters with a single pacer list it early.
 fn list_early(adapters: &mut [Adapter], configs: &[AdapterConfig], pacers: &[Pacer]) {
     let mut count = vec![0u32; adapters.len()];
     pacers.iter().for_each(|pacer| count[pacer.host as usize] += 1);
@@ -199,7 +200,7 @@ fn places(topology: &Topology) -> Vec<Place> {
     topology.nodes().iter().map(place).collect()
 }
 
-/// The sending end of a flow, with nothing to send yet.
+/// The sending end of a flow, initially without messages.
 fn sender<R, K, E>(spec: &FabricSpec<R, K, E>, flow: &FlowSpec, trails: &[Option<u32>]) -> Sender {
     let destination = spec.topology.node(flow.destination).rank;
     let trail = trails[flow.response as usize];
@@ -210,8 +211,8 @@ fn sender<R, K, E>(spec: &FabricSpec<R, K, E>, flow: &FlowSpec, trails: &[Option
     sender
 }
 
-/// One pacer per response, with the host of its flows; and the lists of those with several. Responses get to know the
-/// shapes of their flows.
+/// The pacers, one per response, with the host of its flows, and the lists of pacers with several flows. Also
+/// calls [`Response::start`] with the shapes of flows.
 fn pacers<R: Response>(
     shapes: &Shapes<'_>,
     flows: &[FlowSpec],
@@ -244,7 +245,7 @@ fn pacers<R: Response>(
     (pacers, lists)
 }
 
-/// For every port of every node, its link, and the path of credit or pauses back to the sender at the other end.
+/// For each port of every node, its link and the path of credit or pauses back to the sender.
 fn egress_links(
     topology: &Topology,
     adapters: &[AdapterConfig],
@@ -252,7 +253,7 @@ fn egress_links(
     packets: &PacketConfig,
 ) -> Vec<Vec<(EgressLink, CreditReturn)>> {
     let (vls, pfc) = (u32::from(switch.vls), switch.flow_control.pfc());
-    // Each direction of a cable has credit for each VL: the credit for the direction from its first end comes first.
+    // Each direction of a cable has credit for each VL. The direction from the cable's first end comes first.
     let link = |(peer, index): &(PortId, usize)| {
         let cable = &topology.cables()[*index];
         let first = 2 * *index as u32 * vls;

@@ -7,7 +7,8 @@ use crate::ids::{FlowId, PortId};
 use crate::policy::{Echo, Marker, Observer, Pace, Response};
 use crate::sim::fabric::Fabric;
 
-/// Counters of a flow since the start of the run. Bytes are on the wire, headers included, unless named payload.
+/// Counters of a flow since the start of the run. Bytes are on the wire, including headers, unless named
+/// payload.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowView {
     /// Data packets sent.
@@ -22,34 +23,34 @@ pub struct FlowView {
     pub delivered_payload: u64,
     /// Data packets delivered with a mark.
     pub delivered_marked: u64,
-    /// Data packets that arrived before one that was sent earlier.
+    /// Data packets that arrived out of order, before one sent earlier.
     pub disordered_packets: u64,
-    /// Messages that were delivered whole.
+    /// Messages delivered completely.
     pub messages_delivered: u64,
-    /// ACKs that came back.
+    /// ACKs received by the source.
     pub acks: u64,
-    /// ACKs that came back with a mark.
+    /// ACKs received that report a mark.
     pub acks_marked: u64,
-    /// Bytes of the messages that were posted, those that were dropped included.
+    /// Bytes of posted messages, including dropped ones.
     pub posted_bytes: u64,
-    /// Messages that were posted.
+    /// Number of messages posted.
     pub posted_messages: u64,
-    /// Messages that were dropped because the host's send queue was full.
+    /// Messages dropped because the host's send queue was full.
     pub dropped_messages: u64,
-    /// Time in which it always had a message to send, up to the last time that this changed.
+    /// Total time during which the flow was greedy, up to the last change.
     pub greedy_time: Time,
-    /// The time since which it has always had a message to send, if it does.
+    /// Time at which the current greedy period began, if the flow is greedy.
     pub greedy_since: Option<Time>,
-    /// Packets that are not yet acknowledged.
+    /// Unacknowledged packets.
     pub in_flight: u32,
-    /// The round-trip time that the last ACK has brought; zero before the first, and unless the fabric notes it.
+    /// Round-trip time of the last ACK; zero before the first ACK, or if the fabric does not record it.
     pub rtt: Time,
-    /// The pace now.
+    /// Current pace.
     pub pace: Pace,
 }
 
 impl FlowView {
-    /// The same flow with the receiving end's counters of another view.
+    /// This view, with the receiving end's counters from another view.
     pub(crate) fn received_as(self, other: &FlowView) -> FlowView {
         FlowView {
             delivered_packets: other.delivered_packets,
@@ -63,24 +64,24 @@ impl FlowView {
     }
 }
 
-/// Contents of a port's buffers for one virtual lane at one time.
+/// Contents of a port's buffers for one virtual lane.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PortStanding {
-    /// Share of the input buffer that is taken, 0 to 1, with PFC of its size and headroom; 0 at a host without a drain
-    /// rate.
+    /// Occupied share of the input buffer, from 0 to 1. With PFC, the share of its size plus headroom. 0 at a
+    /// host without a drain rate.
     pub occupancy: f64,
-    /// Bytes that wait for the output; 0 at a host.
+    /// Bytes waiting for the output; 0 at a host.
     pub waiting: u64,
 }
 
 /// Counters of a port since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortCounters {
-    /// Packets of all kinds.
+    /// Packets of all kinds sent.
     pub packets: u64,
-    /// Bytes on the wire.
+    /// Bytes sent on the wire.
     pub bytes: u64,
-    /// Packets that were marked here.
+    /// Packets marked here.
     pub marked: u64,
 }
 impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
@@ -123,7 +124,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         }
     }
 
-    /// The contents of a port's buffers at the present time, `now`.
+    /// The contents of a port's buffers at the current time, `now`.
     pub fn standing(&self, port: PortId, vl: u8, now: Time) -> PortStanding {
         let (taken, waiting) = match self.shared.places[port.node.index()] {
             Place::Host(rank) => (self.hosts.adapters[rank as usize].taken[usize::from(vl)], 0),
@@ -135,7 +136,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         };
         let headroom = self.headroom(port, vl).map_or(0, |headroom| headroom.bytes);
         let capacity = self.shared.config.capacity(self.hosts.flows.packets.largest());
-        // Shared memory may give a buffer more than that.
+        // With shared memory, a buffer may exceed its size and headroom.
         let occupancy = f64::from(taken) / (f64::from(capacity) + f64::from(headroom));
         PortStanding { occupancy: occupancy.min(1.0), waiting }
     }

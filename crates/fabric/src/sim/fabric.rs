@@ -1,4 +1,4 @@
-//! The model that the engine runs: hosts, switches, and the events between them.
+//! The model run by the engine: hosts, switches and the events between them.
 
 use becalm_engine::{Agenda, Key, Model, Time};
 use becalm_workload::Rank;
@@ -11,7 +11,8 @@ use crate::network::topology::Topology;
 use crate::policy::{Echo, Marker, Observer, Response};
 use crate::switch::Switch;
 
-/// A lossless network with its traffic: `R` responds, `K` marks, `E` echoes, `O` observes.
+/// A lossless network with its traffic. `R` is the response function, `K` the marker, `E` the echo, `O` the
+/// observer.
 #[derive(Debug)]
 pub struct Fabric<R, K, E, O> {
     /// The observer of the run.
@@ -32,17 +33,17 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         self.hosts.flows.senders.len()
     }
 
-    /// Packets that have crossed a link (or begun to), ACKs and CNPs included.
+    /// Number of times that a packet, including ACKs and CNPs, has started to cross a link.
     pub fn packet_hops(&self) -> u64 {
         self.shared.hops
     }
 
-    /// Ranks of jobs that have something left to do.
+    /// Number of job ranks that have not finished.
     pub fn open_ranks(&self) -> u32 {
         self.hosts.jobs.open_ranks()
     }
 
-    /// A rank of a job, and what it has done.
+    /// The state of a job's rank.
     pub fn rank(&self, job: usize, rank: u32) -> &Rank {
         self.hosts.jobs.rank(job, rank)
     }
@@ -57,7 +58,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         self.hosts.flows.responses.iter()
     }
 
-    /// Reports to the observer what has left the switches by now, and that its observations will be read.
+    /// Reports all departures from switches up to now to the observer, then calls its `settle`.
     pub fn settle(&mut self, now: Time) {
         for switch in &mut self.switches {
             switch.state.settle_all(now, &mut self.observer);
@@ -65,13 +66,13 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         self.observer.settle();
     }
 
-    /// The observer alone, at the end: everything else is freed.
+    /// Returns the observer and frees everything else.
     pub fn into_observer(self) -> O {
         self.observer
     }
 
-    /// Gives a flow another response, and all flows that share the response. Its pace holds from `due` on, which is after
-    /// now, and which its deadline must be.
+    /// Changes the response of a flow, and of all flows that share it. Its pace applies from `due`, which
+    /// must be in the future and equal the response's deadline.
     pub fn set_response(&mut self, id: FlowId, response: R, due: Time, agenda: &mut Agenda<Event>) {
         let hosts = &mut self.hosts;
         let pacer = hosts.flows.senders[id.index()].pacer;
@@ -83,12 +84,12 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         hosts.arm_timer(pacer, &mut cx);
     }
 
-    /// Notes the round-trip time of each flow from now on.
+    /// Records the round-trip times of each flow from now on.
     pub fn note_rtts(&mut self) {
         self.hosts.rtts = vec![Time::ZERO; self.flow_count()];
     }
 
-    /// Whether no flow has a packet to send, and no source waits for room in a send queue.
+    /// Whether no flow has a packet to send, and no source is blocked by a full send queue.
     pub fn is_silent(&self) -> bool {
         let mut senders = self.hosts.flows.senders.iter();
         senders.all(|sender| !sender.has_packet()) && self.hosts.sources.iter().all(|source| source.held.is_none())

@@ -1,4 +1,5 @@
-//! Guards: checks that no packet is lost, credits are conserved, flows stay in order and nothing is deadlocked.
+//! Guards: checks that no packets are lost, credits are conserved, flows stay in order and nothing is
+//! deadlocked.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,14 +15,15 @@ use crate::policy::{Echo, Marker, Observer, Response};
 use crate::sim::fabric::Fabric;
 use crate::switch::{Port, Slot};
 
-/// An input buffer: (rank of the switch, port, VL).
+/// An input buffer: (switch rank, port, VL).
 type Buffer = (u32, u16, u8);
 
 impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
-    /// Checks the rules that hold between events.
+    /// Checks the invariants that hold between events.
     ///
     /// # Errors
-    /// [`FabricError::Guard`] with the broken rule: a bug of becalm. [`FabricError::Overflow`] if headroom is too small.
+    /// [`FabricError::Guard`] with the violated invariant, which indicates a bug in becalm.
+    /// [`FabricError::Overflow`] if headroom is too small.
     pub fn check(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
         self.check_packets(agenda)?;
         match self.shared.config.flow_control {
@@ -31,7 +33,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         self.check_flows()
     }
 
-    /// Every packet that exists is in a queue or on its way to the next node.
+    /// Checks that every packet is in a queue or on its way to the next node.
     fn check_packets(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
         let holds_packet = |event| match event {
             Event::Arrive(_) => true,
@@ -43,17 +45,17 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let found = travelling + waiting + answers;
         let exist = self.packets_in_flight();
         if found != exist {
-            return Err(FabricError::Guard(format!("{exist} packets exist, {found} can be found")));
+            return Err(FabricError::Guard(format!("{exist} packets exist, but {found} were found")));
         }
         let trails = self.shared.trails.in_use();
         if trails > exist {
-            return Err(FabricError::Guard(format!("{exist} packets exist, with {trails} trails")));
+            return Err(FabricError::Guard(format!("{exist} packets exist, but {trails} trails")));
         }
         Ok(())
     }
 
-    /// For every buffer, the credit at the sender, the credit and packets on the link, and the taken units add up to its
-    /// size.
+    /// Checks for every buffer that the sender's credit, the credit and packets on the link, and the occupied
+    /// units add up to the buffer's size.
     fn check_credits(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
         let mut sums: HashMap<(NodeId, u16, usize), u32> = HashMap::new();
         for entry in agenda.pending() {
@@ -77,14 +79,14 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             let capacity = self.shared.config.buffer.capacity();
             if sum != capacity {
                 let (name, port) = (&self.shared.topology.node(port.node).name, port.port);
-                let message = format!("buffer {name}[{port}], VL {vl}: credits add up to {sum} of {capacity}");
+                let message = format!("buffer {name}[{port}], VL {vl}: credits add up to {sum}, not {capacity}");
                 return Err(FabricError::Guard(message));
             }
         }
         Ok(())
     }
 
-    /// All buffers that can fill up, with their VL, the place of their sender's credit, and the taken units.
+    /// All buffers that can fill up, with VL, index of the sender's credit, and occupied units.
     fn buffers(&self) -> impl Iterator<Item = (PortId, usize, u32, u32)> + '_ {
         let vls = usize::from(self.shared.config.vls);
         let of_switches = self.switches.iter().flat_map(move |switch| {
@@ -108,17 +110,17 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         }
         let disordered: u64 = self.hosts.receivers.iter().map(|receiver| u64::from(receiver.disordered())).sum();
         if disordered > 0 {
-            return Err(FabricError::Guard(format!("{disordered} packets arrived out of order")));
+            return Err(FabricError::Guard(format!("packets arrived out of order: {disordered}")));
         }
         Ok(())
     }
 
-    /// Finds a cycle of buffers in which each waits for room in the next for ever.
+    /// Finds a cycle of buffers in which each buffer waits forever for space in the next one.
     ///
-    /// Starts from all buffers that hold waiting packets and send nothing, and strikes out, until nothing changes,
-    /// those of which one packet may still move: its output is free and has credit, or credit is on its way (with PFC, an
-    /// open gate, or an opening), or the
-    /// buffer that it waits for has been struck out. The rest never moves again.
+    /// Starts with all buffers that hold waiting packets and send nothing. Repeatedly removes buffers in
+    /// which a packet can still move, until none are left to remove. A packet can still move if its output is
+    /// free and has credit, or credit is on its way (with PFC, if the gate is open, or an opening is on its
+    /// way), or if the buffer that it waits for has been removed. The remaining buffers never move again.
     pub fn deadlock(&self, now: Time) -> Option<FabricError> {
         let mut waits_for: HashMap<Buffer, Vec<Option<Buffer>>> = HashMap::new();
         for switch in &self.switches {
@@ -144,8 +146,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         Some(self.describe_cycle(start, &waits_for, now))
     }
 
-    /// Whether a sender has no credit for a packet, nor will have by what is on its way; with PFC, whether its gate is
-    /// closed and no opening is on its way.
+    /// Whether a sender lacks credit for a packet even after the credit on its way arrives. With PFC, whether
+    /// its gate is closed and no opening is on its way.
     fn lacks_credit(&self, link: &EgressLink, vl: u8, size: u32) -> bool {
         let at = link.credit_index(vl);
         match link.control {
@@ -155,7 +157,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         }
     }
 
-    /// The buffer that an output leads to, unless it leads to a host.
+    /// The buffer at the other end of an output's link, unless that is a host.
     fn buffer_behind(&self, rank: u32, output: u16, vl: u8) -> Option<Buffer> {
         let peer = self.switches[rank as usize].state.output(output).link.peer();
         match self.shared.places[peer.node.index()] {
@@ -172,7 +174,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     ) -> FabricError {
         let mut path = vec![start];
         let cycle = loop {
-            let next = waits_for[path.last().expect("never empty")][0].expect("all that is left waits");
+            let next = waits_for[path.last().expect("never empty")][0].expect("only waiting buffers remain");
             if let Some(at) = path.iter().position(|&buffer| buffer == next) {
                 path.push(next);
                 break path.split_off(at);

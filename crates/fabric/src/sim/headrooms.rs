@@ -12,20 +12,20 @@ use crate::network::topology::{Cable, NodeKind, Topology};
 use crate::sim::spec::FabricSpec;
 use crate::switch::Switch;
 
-/// Headroom by port, thresholds and lanes.
+/// Headroom by port, and the thresholds and lanes of all buffers.
 pub(crate) struct Headrooms<'a> {
     pfc: &'a Pfc,
-    /// By node and port.
+    /// Indexed by node and port.
     headrooms: Vec<Vec<u32>>,
     xoff: u32,
     xon: u32,
-    /// Two packets of the largest size.
+    /// The sizes of two packets of the largest size.
     offset: u32,
     vls: usize,
 }
 
 impl<'a> Headrooms<'a> {
-    /// The buffers of a fabric with PFC; `None` with credit.
+    /// The buffers of a fabric with PFC; `None` with credits.
     pub fn of<R, K, E>(spec: &'a FabricSpec<R, K, E>) -> Option<Headrooms<'a>> {
         let pfc = spec.switch.flow_control.pfc()?;
         let largest = spec.packets.largest();
@@ -37,7 +37,7 @@ impl<'a> Headrooms<'a> {
         Some(Headrooms { pfc, headrooms, xoff, xon, offset, vls: usize::from(spec.switch.vls) })
     }
 
-    /// Gives switches and hosts with a drain rate their buffers.
+    /// Assigns buffers to switches and to hosts with a drain rate.
     pub fn set<K>(&self, adapters: &mut [Adapter], switches: &mut [Switch<K>]) {
         for state in switches.iter_mut().map(|switch| &mut switch.state) {
             let own = self.buffers(state.node);
@@ -51,16 +51,16 @@ impl<'a> Headrooms<'a> {
         }
     }
 
-    /// The buffers of a node, each with its own memory.
+    /// The buffers of a node, without shared memory.
     fn buffers(&self, node: NodeId) -> Pauses {
         let ports = self.headrooms[node.index()].iter();
         Pauses::new(ports.flat_map(|&headroom| std::iter::repeat_n(headroom, self.vls)), self.xoff, self.xon)
     }
 }
 
-/// The headroom that every input needs, by node and port; `None` with credit.
+/// The headroom that every input needs, by node and port; `None` with credits.
 ///
-/// It follows from the highest rate that the link to it has during the run.
+/// It depends on the highest rate of the input's link during the run.
 pub fn needed_headrooms(
     topology: &Topology,
     switch: &SwitchConfig,
@@ -74,7 +74,7 @@ pub fn needed_headrooms(
     };
     let of_port = |node: NodeId, &(sender, cable): &(PortId, usize)| {
         let cable = &topology.cables()[cable];
-        let rate: Rate = fastest(sender, cable).expect("that of the cable");
+        let rate: Rate = fastest(sender, cable).expect("at least the cable's rate");
         let is_switch = topology.node(node).kind == NodeKind::Switch;
         let forwarding = if is_switch { switch.forwarding_delay } else { Time::ZERO };
         let whole = !is_switch || switch.switching == Switching::StoreAndForward;

@@ -1,4 +1,4 @@
-//! The simulated fabric: its specification, its model, its counters and its guards.
+//! The simulated fabric: specification, model, counters and guards.
 
 pub(crate) mod build;
 pub mod counters;

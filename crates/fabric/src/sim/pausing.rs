@@ -17,17 +17,18 @@ use crate::switch::Slot;
 /// The headroom of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headroom {
-    /// Bytes that it has above XOFF.
+    /// Size in bytes, above XOFF.
     pub bytes: u32,
-    /// Most of them that have been in use since the start of the run.
+    /// Maximum number of bytes in use since the start of the run.
     pub most: u32,
 }
 
-/// A buffer with the bytes that it holds by another count, and the place of its sender's gate.
+/// A buffer's port and VL, the buffer, the bytes found in it by a separate count, and the index of its
+/// sender's gate.
 type Checked<'a> = (PortId, usize, &'a Buffer, u32, usize);
 
 impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
-    /// The buffers of a node; `None` with credit, and of a host without a drain rate.
+    /// The buffers of a node; `None` with credits, and for a host without a drain rate.
     fn pauses_of(&self, place: Place) -> Option<&Pauses> {
         match place {
             Place::Host(rank) => self.hosts.adapters[rank as usize].pauses.as_deref(),
@@ -35,7 +36,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         }
     }
 
-    /// The headroom of the buffer behind an input; `None` with credit, and at a host without a drain rate.
+    /// The headroom of an input's buffer; `None` with credits, and at a host without a drain rate.
     pub fn headroom(&self, input: PortId, vl: u8) -> Option<Headroom> {
         let pauses = self.pauses_of(self.shared.places[input.node.index()])?;
         let at = usize::from(input.port) * usize::from(self.shared.config.vls) + usize::from(vl);
@@ -43,7 +44,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         Some(Headroom { bytes: headroom, most: most_over })
     }
 
-    /// A buffer that has needed more headroom than it has.
+    /// The overflow error of a buffer that has needed more headroom than it has.
     pub fn overflow(&self) -> Option<FabricError> {
         self.shared.config.flow_control.pfc()?;
         let nodes = (0u32..).zip(&self.shared.places);
@@ -63,7 +64,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         })
     }
 
-    /// No buffer has overflowed, every buffer knows what it holds, and every gate agrees with its buffer.
+    /// Checks that no buffer has overflowed, that counts are correct, and that every gate matches its buffer.
     pub(super) fn check_pauses(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
         self.overflow().map_or(Ok(()), Err)?;
         let held = self.held_back(agenda);
@@ -72,8 +73,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             let agrees = self.shared.gates[gate].will_be_open() != buffer.paused;
             let problem = match (found == buffer.taken, agrees) {
                 (true, true) => return None,
-                (false, _) => format!("{found} B are there, {} B are counted", buffer.taken),
-                (_, false) => "its sender's gate disagrees with it".to_string(),
+                (false, _) => format!("{found} B found, {} B counted", buffer.taken),
+                (_, false) => "the sender's gate does not match".to_string(),
             };
             let name = &self.shared.topology.node(port.node).name;
             Some(FabricError::Guard(format!("buffer {name}[{}], VL {vl}: {problem}", port.port)))
@@ -81,7 +82,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         problem.map_or(Ok(()), Err)
     }
 
-    /// Bytes that have come in and wait until they cannot run dry on a faster link, by buffer.
+    /// Bytes per buffer that have arrived and are held until they cannot run dry on a faster link.
     fn held_back(&self, agenda: &Agenda<Event>) -> HashMap<(PortId, usize), u32> {
         let mut held = HashMap::new();
         for entry in agenda.pending() {

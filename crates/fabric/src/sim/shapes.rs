@@ -1,4 +1,4 @@
-//! The shapes of flows, for their responses.
+//! The shapes of flows, used by their responses.
 
 use becalm_engine::Time;
 
@@ -9,7 +9,7 @@ use crate::network::routing::Paths;
 use crate::network::topology::Topology;
 use crate::policy::FlowShape;
 
-/// The data from which the shapes of flows are computed.
+/// The data for computing the shapes of flows.
 pub(super) struct Shapes<'a> {
     pub topology: &'a Topology,
     pub paths: &'a Paths<'a>,
@@ -19,8 +19,8 @@ pub(super) struct Shapes<'a> {
 }
 
 impl Shapes<'_> {
-    /// The shape of a flow from one host to another, with this many bytes of telemetry in each packet; its RTT is the
-    /// longest.
+    /// The shape of a flow from one host to another, with `trail` bytes of telemetry in each packet.
+    /// `longest_rtt` is set to the flow's own RTT.
     pub fn of(&self, source: NodeId, destination: NodeId, trail: u32) -> FlowShape {
         let unloaded = Unloaded::new(self.topology, self.paths, self.switch);
         let &PacketConfig { mtu, header, ack, .. } = self.packets;
@@ -32,7 +32,7 @@ impl Shapes<'_> {
         FlowShape { rate, mtu, header, base_rtt, longest_rtt: base_rtt, hops: hops as u32 }
     }
 
-    /// Time that a host takes to drain a packet of this size.
+    /// Time that a host needs to drain a packet of this size.
     fn drain(&self, host: NodeId, size: u32) -> Time {
         let adapter = &self.adapters[self.topology.node(host).rank as usize];
         adapter.drain_rate.map_or(Time::ZERO, |rate| rate.time_of(size))

@@ -7,20 +7,20 @@ use crate::ids::NodeId;
 use crate::network::routing::Routes;
 use crate::network::topology::Topology;
 
-/// One flow: a queue pair from one host to another.
+/// A flow: a queue pair from one host to another.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowSpec {
     /// Sending host.
     pub source: NodeId,
     /// Receiving host.
     pub destination: NodeId,
-    /// Virtual lane of data packets, and of ACKs and CNPs unless these have one of their own.
+    /// Virtual lane of data packets, and of ACKs and CNPs unless these have a separate one.
     pub vl: u8,
-    /// Its place in [`FabricSpec::responses`]. Flows of the same host and lane may share one (IBTA's congestion
-    /// control by service level): then the pace holds for all of them together.
+    /// Index into [`FabricSpec::responses`]. Flows of the same host and lane may share a response (IBTA's
+    /// congestion control by service level). The pace then applies to all of them together.
     pub response: u32,
-    /// Whether every message is a flow of its own for the response, which no other flow may share then: it begins again
-    /// with each, and gets feedback on the packets of this one alone.
+    /// Whether the response treats every message as a separate flow. It then restarts with each message, and
+    /// gets feedback only on this message's packets. Such a response cannot be shared with other flows.
     pub restart: bool,
 }
 
@@ -29,34 +29,35 @@ pub struct FlowSpec {
 pub struct FabricSpec<R, K, E> {
     /// Nodes and links.
     pub topology: Topology,
-    /// The routes of this topology.
+    /// The routes in this topology.
     pub routes: Routes,
-    /// The switches.
+    /// Settings of the switches.
     pub switch: SwitchConfig,
     /// Packet sizes.
     pub packets: PacketConfig,
-    /// One adapter per host, in the order of the hosts in the topology.
+    /// One adapter per host, in topology order.
     pub adapters: Vec<AdapterConfig>,
-    /// The flows; a flow's place in the list is its [`FlowId`](crate::FlowId).
+    /// The flows; a flow's index is its [`FlowId`](crate::FlowId).
     pub flows: Vec<FlowSpec>,
-    /// The responses to congestion, in their initial state, one for each flow or for several of one host.
+    /// The responses to congestion, in their initial state. Each belongs to one flow or to several flows of
+    /// one host.
     pub responses: Vec<R>,
     /// The sources that feed the flows.
     pub sources: Vec<SourceSpec>,
     /// The jobs.
     pub jobs: Vec<JobSpec>,
-    /// Changes of rates during the run.
+    /// Changes of link rates during the run.
     pub changes: Vec<RateChange>,
-    /// One marker per switch, in the order of the switches in the topology.
+    /// One marker per switch, in topology order.
     pub markers: Vec<K>,
-    /// The echo of every destination.
+    /// The echo that all destinations use.
     pub echo: E,
     /// Seed of all random streams.
     pub seed: u64,
 }
 
 impl<R, K, E> FabricSpec<R, K, E> {
-    /// The same run with other responses and markers, made of these one by one, in their order.
+    /// The same specification with other responses and markers, converted one by one in order.
     pub fn with_seams<S, L>(self, response: impl FnMut(R) -> S, marker: impl FnMut(K) -> L) -> FabricSpec<S, L, E> {
         FabricSpec {
             topology: self.topology,

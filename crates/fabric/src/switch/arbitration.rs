@@ -1,4 +1,4 @@
-//! Arbitration: which packet of a switch leaves next.
+//! Arbitration: the choice of the packet that leaves a switch next.
 
 use crate::config::{Arbiter, Bypass, InputReads, Queueing, SwitchConfig};
 use crate::context::Context;
@@ -12,7 +12,7 @@ use crate::switch::state::State;
 use crate::switch::vl_arbiter::VlArbiter;
 
 impl State {
-    /// Whether an output's next buffer has room for a packet of this size.
+    /// Whether an output has credit for a packet of this size.
     #[inline]
     pub fn has_credit<O>(&self, output: u16, vl: u8, size: u32, cx: &mut Context<'_, O>) -> bool
     where
@@ -21,17 +21,17 @@ impl State {
         cx.has_credit(&self.output(output).link, vl, self.room.need(size))
     }
 
-    /// Whether an input that may send one packet at a time is sending already.
+    /// Whether an input that is limited to one packet at a time is already sending.
     #[inline]
     pub fn is_reading<M: Rules>(&self, input: u16, config: &SwitchConfig) -> bool {
         M::input_reads(config) == InputReads::One
             && (0..self.vls).any(|vl| self.ports[self.at(input, vl)].input.leaving > 0)
     }
 
-    /// Whether a packet must let an older packet go first: on its own output, or the oldest of the switch.
+    /// Whether a packet must wait for an older packet: one on its own output, or the oldest of the switch.
     ///
-    /// An oldest packet without credit, or behind an answer without, blocks no other: two switches whose oldest packets
-    /// wait for each other's buffers would otherwise never move again.
+    /// The oldest packet blocks no others if it lacks credit, or if it is behind an answer that lacks credit.
+    /// Otherwise, two switches whose oldest packets wait for each other's buffers would be deadlocked.
     #[inline(always)]
     pub fn must_yield<M: Rules, O: Observer>(
         &self,
@@ -48,7 +48,7 @@ impl State {
         is_due && cx.shared.config.arbiter.counts(kind) && self.oldest_has_credit::<M, O>(cx)
     }
 
-    /// Whether a packet must let an older packet of its output go first.
+    /// Whether a packet must wait for an older packet on its output.
     #[inline(never)]
     fn must_yield_there(
         &self,
@@ -60,7 +60,7 @@ impl State {
         self.bypasses[self.at(output, vl)].hold(order, max_bypass) && config.arbiter.counts(kind)
     }
 
-    /// Whether the oldest packet of the switch, if there is one, has credit.
+    /// Whether there is an oldest packet, and it has credit.
     #[inline(never)]
     fn oldest_has_credit<M: Rules, O: Observer>(&self, cx: &mut Context<'_, O>) -> bool {
         let Some(foremost) = self.foremost::<M>(&cx.shared.config) else { return false };
@@ -68,8 +68,8 @@ impl State {
         self.has_credit(output, vl, size, cx)
     }
 
-    /// The oldest packet of the switch; with FIFO queueing the head of its buffer, since an answer that does not count
-    /// may stand before it.
+    /// The oldest packet of the switch. With FIFO queueing, the head of its buffer, because an answer that
+    /// does not count may precede it.
     #[inline]
     fn foremost<M: Rules>(&self, config: &SwitchConfig) -> Option<Slot> {
         let &oldest = self.arrival_order.waiting.front()?;
@@ -80,7 +80,7 @@ impl State {
         })
     }
 
-    /// Whether a packet that arrives now, with its place in the order of arrival and its units, can leave at once.
+    /// Whether an arriving packet, with its position in order of arrival and its units, can leave at once.
     #[inline(always)]
     pub fn can_cut_through<M: Rules, O: Observer>(
         &self,
@@ -102,7 +102,7 @@ impl State {
             && !self.must_yield::<M, O>(order, (output, vl), kind, cx)
     }
 
-    /// The place of the input whose packet an output's VL would take next.
+    /// The place of the input whose packet an output's VL would send next.
     #[inline]
     pub fn choose_place<M: Rules>(&self, output: u16, vl: u8, config: &SwitchConfig) -> Option<u16> {
         let offering = self.offering::<M>(output, vl);
@@ -124,7 +124,7 @@ impl State {
         place.map(|place| place as u16)
     }
 
-    /// The VL that a free output serves next, and the place of the input, among those with credit.
+    /// The VL that a free output serves next, among those with credit, and the place of the input.
     #[inline]
     pub fn choose<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) -> Option<(u8, u16)> {
         if M::one_lane(self) {
@@ -143,7 +143,8 @@ impl State {
         vl.map(|vl| (vl, chosen))
     }
 
-    /// The place of the input whose packet an output's VL can send now; reports the beginning and the end of a wait for credit.
+    /// The place of the input whose packet an output's VL can send now. Reports the start and end of a wait
+    /// for credit.
     #[inline]
     pub fn candidate<M: Rules, O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) -> Option<u16> {
         let place = self.choose_place::<M>(output, vl, &cx.shared.config)?;
@@ -165,7 +166,8 @@ impl State {
         }
         if !has_credit {
             cx.wait_for_credit(port, &self.output(output).link, vl);
-            // A pause takes credit that packets of other outputs have yielded to; else only their own start takes it.
+            // A pause blocks the oldest packet, to which packets for other outputs have yielded. Otherwise,
+            // only a packet's own start consumes credit.
             if M::pauses(self) && self.foremost::<M>(&cx.shared.config) == Some(head) {
                 self.unblock_other_outputs(output);
             }

@@ -4,13 +4,13 @@ use std::collections::VecDeque;
 
 use crate::switch::pool::Slot;
 
-/// The order in which waiting packets arrived, and how often the oldest one has been overtaken; used by oldest-first
-/// arbitration.
+/// The order in which waiting packets arrived, and the number of times that the oldest one has been
+/// overtaken. Used by oldest-first arbitration.
 #[derive(Debug, Default)]
 pub(crate) struct ArrivalOrder {
-    /// The packets since the oldest waiting one, in order of arrival; `NONE` for those that have left.
+    /// Packets from the oldest waiting one onwards, in order of arrival; `NONE` for those that have left.
     pub waiting: VecDeque<Slot>,
-    /// Order of arrival of the first.
+    /// Position of the first packet in the order of arrival.
     pub first: u64,
     pub overtaken: u32,
 }
@@ -23,20 +23,20 @@ impl ArrivalOrder {
         self.waiting.push_back(id);
     }
 
-    /// Records a packet that arrives behind others and leaves at once.
+    /// Records a packet that arrives behind others but leaves at once.
     pub fn overtaken_by_newest(&mut self) {
         self.waiting.push_back(Slot::NONE);
         self.overtaken += 1;
     }
 
-    /// Records a packet that takes no part: it overtakes and is overtaken at will.
+    /// Records a packet that is not subject to the bound: it may overtake and be overtaken freely.
     pub fn ignored(&mut self) {
         if !self.waiting.is_empty() {
             self.waiting.push_back(Slot::NONE);
         }
     }
 
-    /// Records a departure; returns whether the packet was the oldest.
+    /// Records a departure. Returns whether the packet was the oldest.
     pub fn departed(&mut self, order: u64) -> bool {
         self.waiting[(order - self.first) as usize] = Slot::NONE;
         if order != self.first {

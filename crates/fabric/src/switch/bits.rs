@@ -1,6 +1,6 @@
-//! Sets of small numbers as words of bits.
+//! Sets of small numbers as bit arrays.
 
-/// Words that hold `n` bits.
+/// Number of words needed for `n` bits.
 pub(crate) const fn words(n: usize) -> usize {
     n.div_ceil(64)
 }
@@ -23,7 +23,7 @@ pub(crate) fn is_empty(bits: &[u64]) -> bool {
     bits.iter().all(|&word| word == 0)
 }
 
-/// Removes the smallest number from the set.
+/// Removes and returns the smallest number in the set.
 #[inline]
 pub(crate) fn pop_first(bits: &mut [u64]) -> Option<usize> {
     let word = bits.iter().position(|&word| word != 0)?;
@@ -32,7 +32,7 @@ pub(crate) fn pop_first(bits: &mut [u64]) -> Option<usize> {
     Some(word * 64 + n)
 }
 
-/// The smallest number of the set above `last`, or else the smallest of all.
+/// The smallest number in the set above `last`, or else the smallest of all.
 #[inline]
 pub(crate) fn next_in_turn(bits: &[u64], last: usize) -> Option<usize> {
     let start = last + 1;
@@ -45,7 +45,7 @@ pub(crate) fn next_in_turn(bits: &[u64], last: usize) -> Option<usize> {
     Some(word * 64 + bits[word].trailing_zeros() as usize)
 }
 
-/// The numbers of the set, ascending.
+/// The numbers in the set, in ascending order.
 #[inline]
 pub(crate) fn iter(bits: &[u64]) -> Members<'_> {
     let (first, rest) = bits.split_first().map_or((0, &[][..]), |(first, rest)| (*first, rest));

@@ -1,16 +1,17 @@
-//! How often the packets that wait for an output have been overtaken there; used by oldest-first arbitration.
+//! Number of times that waiting packets have been overtaken at their output, for oldest-first arbitration.
 
 use std::collections::VecDeque;
 
 /// The packets that wait for one virtual lane of an output, in order of arrival.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bypasses {
-    /// Place in the switch's order of arrival, and number of younger packets that have left by this lane since.
+    /// Position in the switch's order of arrival, and the number of younger packets that have since left by
+    /// this lane.
     waiting: VecDeque<(u64, u32)>,
 }
 
 impl Bypasses {
-    /// Records a packet that begins to wait.
+    /// Records a packet that starts to wait.
     pub fn waits(&mut self, order: u64) {
         let place = self.waiting.partition_point(|&(other, _)| other < order);
         self.waiting.insert(place, (order, 0));
@@ -42,7 +43,7 @@ mod tests {
         lane.departed(5);
         assert!(lane.hold(8, 1) && !lane.hold(8, 2), "3 has been overtaken once");
         lane.departed(9);
-        assert!(lane.hold(8, 2), "3 twice");
+        assert!(lane.hold(8, 2), "3 has been overtaken twice");
         lane.departed(3);
         assert!(!lane.hold(8, 0), "8 is the oldest now");
         lane.waits(10);

@@ -1,4 +1,4 @@
-//! What the choice among equal ports remembers.
+//! State of the choice among equal ports.
 
 use std::collections::HashMap;
 
@@ -6,17 +6,17 @@ use becalm_engine::{Time, mix};
 
 use crate::network::routing::PortSet;
 
-/// What the choice among equal ports remembers.
+/// State of the choice among equal ports.
 #[derive(Debug)]
 pub(crate) struct Choices {
     pub(super) seed: u64,
-    /// By set of equal ports: packets that have taken their turn.
+    /// For each set of equal ports, the next round-robin index.
     turns: Vec<u32>,
-    /// By flow and kind of packet.
+    /// Indexed by flow and kind of packet.
     pub(super) flowlets: HashMap<u64, Flowlet>,
 }
 
-/// The packets of a flow that follow each other closely.
+/// A burst of a flow's packets that use the same port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flowlet {
     pub(super) last: Time,
@@ -28,7 +28,8 @@ impl Choices {
         Choices { seed, turns: Vec::new(), flowlets: HashMap::new() }
     }
 
-    /// The place of the next turn of a set. Sets begin at random places, so that switches are not in step.
+    /// The next round-robin index into a set. Sets begin at random indices, so that switches are not
+    /// synchronised.
     pub(super) fn turn(&mut self, set: &PortSet<'_>, switch: u32) -> usize {
         let (number, n) = (set.number() as usize, set.len());
         while self.turns.len() <= number {

@@ -1,10 +1,11 @@
 //! Forwarding: the path of a packet through a switch.
 //!
-//! A packet that can cut through leaves at once. Any other packet joins the queue of its (output, VL, input). An event
-//! that may let a packet leave (an arrival, credit, a free output, a free input, the departure of a packet that blocked
-//! others) lists the output, and [`Switch::arbitrate`] starts the packets that can leave by the listed outputs.
+//! A packet that can cut through leaves at once. Any other packet joins the queue of its (output, VL, input).
+//! Some events may allow a packet to leave: an arrival, credit, a free output, a free input, or the departure
+//! of a packet that blocked others. Each of these lists the output, and [`Switch::arbitrate`] starts the
+//! packets that can leave by the listed outputs.
 //!
-//! A switch stores its waiting packets itself, so that its data lie together in memory.
+//! A switch stores its waiting packets itself, to keep them close together in memory.
 
 use crate::config::{Arbiter, Bypass, InputReads, PathSelection, Queueing, Switching};
 use crate::context::Context;
@@ -17,7 +18,7 @@ use crate::switch::rules::{self, Common, Configured, OneLane, Rules};
 use crate::switch::state::State;
 use crate::switch::view::View;
 
-/// The ports that a packet comes in and leaves by.
+/// The input and output ports of a packet.
 type Ports = (u16, u16);
 
 /// A switch and its marker.
@@ -29,8 +30,9 @@ pub(crate) struct Switch<K> {
 
 impl<K: Marker> Switch<K> {
     /// Handles an event at a port.
-    // What every packet takes is compiled as one function, from its arrival to its link: calls would take a fifth of the
-    // instructions. The run loop distributes events, so it must not hold any of it.
+    // The path of every packet, from its arrival to its link, is compiled as one function. Calls would
+    // account for a fifth of the instructions. The run loop dispatches events, so none of this code may be
+    // inlined there.
     #[inline(always)]
     pub fn handle<O: Observer>(&mut self, port: u16, event: &Event, cx: &mut Context<'_, O>) {
         let packet = match event {
@@ -72,7 +74,8 @@ impl<K: Marker> Switch<K> {
         }
     }
 
-    /// Handles a header: finds the output; on the way to a faster link, waits until the packet cannot run dry.
+    /// Handles a header and finds the output. Before a faster link, holds the packet until it can be sent without a
+    /// gap.
     #[inline(never)]
     fn arrive<M: Rules, O: Observer>(&mut self, input: u16, packet: &Packet, cx: &mut Context<'_, O>) {
         let steered;
@@ -94,7 +97,7 @@ impl<K: Marker> Switch<K> {
         self.admit::<M, O>(packet, (input, output), cx);
     }
 
-    /// Holds a packet that would run dry on a faster link; returns whether it does.
+    /// Holds a packet that would run dry on a faster link; returns whether it is held.
     #[inline(never)]
     fn runs_dry<O: Observer>(&mut self, packet: &Packet, (input, output): Ports, cx: &mut Context<'_, O>) -> bool {
         let time_on = |port: u16| self.state.output(port).link.rate.time_of(packet.size);
@@ -153,7 +156,7 @@ impl<K: Marker> Switch<K> {
                 self.watch(arrival, u64::from(tie), cx);
             }
             self.marker.arrived(&arrival, &View::new(&self.state, cx.shared, cx.now));
-            // The departure of one that passes at once is noted now, too.
+            // The departure of a packet that cuts through is also noted now.
             if queued {
                 self.note_congestion(output, vl, cx);
             }
@@ -169,8 +172,8 @@ impl<K: Marker> Switch<K> {
         }
     }
 
-    /// Forwards a packet that cuts through, with its lane, its place in the order of arrival, whether it is shown to the marker, and
-    /// its units; the queue that it skips is empty.
+    /// Forwards a packet that cuts through, past an empty queue. Its parameters are the lane on which it
+    /// arrived, its position in arrival order, whether the marker sees it, and its units.
     #[inline(always)]
     fn pass<M: Rules, O: Observer>(
         &mut self,
@@ -211,7 +214,7 @@ impl<K: Marker> Switch<K> {
         }
     }
 
-    /// Handles credit for an output that waits for it.
+    /// Handles credit for an output that waits for credit.
     #[inline]
     fn credit<M: Rules, O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
         if !cx.called(&self.state.output(output).link, vl) {
@@ -221,7 +224,7 @@ impl<K: Marker> Switch<K> {
         self.arbitrate::<M, O>(cx);
     }
 
-    /// Handles the end of a packet: frees the output and the room, and returns the credit.
+    /// Handles the tail of a packet: frees the output and the buffer space, and returns the credit.
     #[inline]
     fn tail<M: Rules, O: Observer>(&mut self, output: u16, input: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
         let state = &mut self.state;
@@ -245,7 +248,7 @@ impl<K: Marker> Switch<K> {
         self.arbitrate::<M, O>(cx);
     }
 
-    /// Handles the end of a packet whose room and credit have been seen to.
+    /// Handles the tail of a packet whose buffer space and credit have already been handled.
     #[inline]
     fn free<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
         self.state.output_mut(output).awaited = false;
@@ -261,7 +264,8 @@ impl<K: Marker> Switch<K> {
         }
     }
 
-    /// Starts a packet if the output is free and a packet can leave by it; otherwise sees to it that it is served later.
+    /// Starts a packet if the output is free and a packet can leave by it. Otherwise, ensures that the output
+    /// is served later.
     #[inline(always)]
     fn serve<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
         let out = &self.state.ports[M::at(&self.state, output, 0)].output;
@@ -274,7 +278,7 @@ impl<K: Marker> Switch<K> {
         }
     }
 
-    /// Makes the end of the present packet an event.
+    /// Schedules an event for the end of the current transmission.
     fn await_tail<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
         let at = M::at(&self.state, output, 0);
         let out = &mut self.state.ports[at].output;
@@ -306,7 +310,8 @@ impl<K: Marker> Switch<K> {
         let state = &mut self.state;
         if let Arbiter::OldestFirst { max_bypass, bypass: Bypass::Switch, .. } = M::arbiter(&cx.shared.config) {
             let held_up_others = state.arrival_order.overtaken >= max_bypass;
-            // An answer that does not count may take the credit of the oldest packet, which then holds up no packet.
+            // An answer that does not count may use up the oldest packet's credit. The oldest packet then
+            // holds up no others.
             let counts = cx.shared.config.arbiter.counts(packet.kind);
             let frees = !counts || state.arrival_order.departed(order);
             if frees && held_up_others {
@@ -332,7 +337,7 @@ impl<K: Marker> Switch<K> {
         marked
     }
 
-    /// Puts a packet, which came on a lane and took this many units there, on its link.
+    /// Transmits a packet, which arrived on lane `came_on` and occupies `units` there, on its link.
     #[inline(always)]
     fn send<M: Rules, O: Observer>(
         &mut self,
@@ -372,7 +377,7 @@ impl<K: Marker> Switch<K> {
         };
         let tail = cx.launch(from, &out.link, packet, transmission);
         out.busy_until = tail;
-        // Not next to the packets: two counts as one vector take longer.
+        // Kept apart from the packet count: updating both as one vector is slower.
         out.bytes += u64::from(size);
         let buffer = &mut ports[buffer].input;
         if silent && buffer.leave_silently(tail, units) {

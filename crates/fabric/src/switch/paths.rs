@@ -13,12 +13,12 @@ use crate::switch::choices::Flowlet;
 use crate::switch::ports::Port;
 use crate::switch::state::State;
 
-/// Lots of a packet: the region of its detour, and the host of that region.
+/// Numbers of a packet's hashes: for the region of its detour, and for a host in that region.
 const REGION: u64 = 1 << 40;
 const AIM: u64 = 1 << 41;
 
 impl State {
-    /// The port by which a packet leaves that came by `input`; `None` without a route.
+    /// The port by which a packet that arrived at `input` leaves; `None` without a route.
     #[inline(never)]
     pub fn choose_port<O: Observer>(
         &mut self,
@@ -53,7 +53,7 @@ impl State {
         })
     }
 
-    /// The port by which a packet leaves where packets make detours, and the packet with what is left of its own.
+    /// With detours, the port by which a packet leaves, and the packet with its updated detour.
     #[inline(never)]
     pub fn steer<O: Observer>(
         &self,
@@ -62,7 +62,7 @@ impl State {
         cx: &Context<'_, O>,
     ) -> (Option<u16>, Packet) {
         let (routes, mut packet) = (&cx.shared.routes, *packet);
-        let detours = routes.detours().expect("the routes have them where the law asks for them");
+        let detours = routes.detours().expect("this law has routes with detours");
         if packet.via() == Some(detours.region_of(self.rank)) {
             packet.set_via(None);
         }
@@ -77,12 +77,12 @@ impl State {
         (routes.port(self.rank, aim), packet)
     }
 
-    /// The host of a region that decides by which port a packet goes there.
+    /// The host of a region whose routes a packet follows to that region.
     fn aim(&self, detours: &Detours, via: u32, packet: &Packet) -> u32 {
         detours.host_in(via, self.lot(packet, AIM))
     }
 
-    /// Whether the product of queue and hops is smaller by way of a region than straight on.
+    /// Whether the product of queue length and hops is smaller through a region than on the direct path.
     fn detour_pays(&self, detours: &Detours, via: u32, packet: &Packet, shared: &Shared, now: Time) -> bool {
         let aim = self.aim(detours, via, packet);
         let queue = |host: u32| shared.routes.port(self.rank, host).map_or(0, |port| self.queue(port, shared, now));
@@ -94,7 +94,8 @@ impl State {
         queue(packet.destination) * u64::from(straight) > queue(aim) * u64::from(there + onward)
     }
 
-    /// Units that wait for an output on all lanes, and those that it has sent into the next buffers, as far as credit tells.
+    /// Units that wait for an output on all lanes, plus the units in the next buffers according to the
+    /// output's credit.
     fn queue(&self, output: u16, shared: &Shared, now: Time) -> u64 {
         let lanes = &self.ports[self.at(output, 0)..][..usize::from(self.vls)];
         let units = |port: &Port| match self.room {
@@ -109,12 +110,12 @@ impl State {
         lanes.iter().map(units).sum::<u64>() + (0..self.vls).map(|vl| u64::from(taken(vl))).sum::<u64>()
     }
 
-    /// A hash of the packet and the switch, one of several.
+    /// One of several hashes of the packet and the switch.
     fn lot(&self, packet: &Packet, number: u64) -> u64 {
         mix(mix(u64::from(packet.tie), u64::from(self.rank)), number)
     }
 
-    /// The port with the least work waiting, among those with credit if any has; a hash decides between equals.
+    /// The port with the least waiting data. Ports with credit are preferred, and a hash breaks ties.
     fn least_waiting<O: Observer>(
         &self,
         set: &PortSet<'_>,
@@ -128,15 +129,15 @@ impl State {
         };
         let best = match sample as usize {
             sample if sample >= set.len() => set.iter().min_by_key(|&port| rank(port)),
-            // Draws are independent of each other and of the hashes that decide between equals.
+            // Samples are independent of each other and of the hashes that break ties.
             sample => (0..sample as u64)
                 .map(|draw| set.get(pick(self.lot(packet, !draw), set.len())))
                 .min_by_key(|&port| rank(port)),
         };
-        best.expect("there are several ports, and a sample has at least one")
+        best.expect("there are several ports and at least one sample")
     }
 
-    /// Whether an output may send a packet of this size now, as far as the next buffer is concerned.
+    /// Whether the next buffer allows an output to send a packet of this size now.
     fn is_open(&self, output: u16, (input, packet): (u16, &Packet), shared: &Shared, now: Time) -> bool {
         let link = &self.output(output).link;
         let lane = |lanes: &LaneChanges| lanes.next(self.rank, (input, output), packet.vl, Heading::of(packet));
@@ -149,7 +150,8 @@ impl State {
         }
     }
 
-    /// Time that an output takes for what waits for it, on all lanes, and for the rest of the packet that it sends.
+    /// Time that an output needs to send all waiting packets, on all lanes, and the rest of the current
+    /// packet.
     fn work(&self, output: u16, now: Time) -> Time {
         let out = self.output(output);
         let lanes = &self.ports[self.at(output, 0)..][..usize::from(self.vls)];

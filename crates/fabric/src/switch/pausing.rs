@@ -6,7 +6,7 @@ use crate::policy::Observer;
 use crate::switch::state::State;
 
 impl State {
-    /// Counts a packet whose header has come in, and pauses its sender if its buffer is above XOFF now.
+    /// Counts a packet whose header has arrived, and pauses its sender if its buffer is now above XOFF.
     pub fn pause<O: Observer>(&mut self, input: u16, packet: &Packet, cx: &mut Context<'_, O>) {
         let at = self.at(input, packet.vl);
         if let Some(pauses) = &mut self.pauses
@@ -16,7 +16,8 @@ impl State {
         }
     }
 
-    /// Counts out a packet whose last byte has left, and lets its sender go on if its buffer is down to XON.
+    /// Stops counting a packet whose last byte has left, and resumes its sender if the buffer has drained to
+    /// XON.
     pub fn release<O: Observer>(&mut self, input: u16, vl: u8, size: u32, cx: &mut Context<'_, O>) {
         let at = self.at(input, vl);
         if let Some(pauses) = &mut self.pauses

@@ -1,13 +1,13 @@
-//! The packets that wait in a switch, and the queues that they form.
+//! The packets that wait in a switch, and their queues.
 
 use crate::packet::Packet;
 
-/// A place in a pool.
+/// An index into a pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot(u32);
 
 impl Slot {
-    /// No place.
+    /// No slot.
     pub const NONE: Slot = Slot(u32::MAX);
 
     #[inline]
@@ -15,7 +15,7 @@ impl Slot {
         self.0 != Slot::NONE.0
     }
 
-    /// The number of the place.
+    /// The slot's number.
     pub const fn number(self) -> u32 {
         self.0
     }
@@ -27,24 +27,24 @@ impl From<u32> for Slot {
     }
 }
 
-/// A packet that waits. It fills one cache line.
+/// A waiting packet. It fills one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(crate) struct Waiting {
     pub packet: Packet,
-    /// Place in the switch's order of arrival.
+    /// Position in the switch's order of arrival.
     pub order: u64,
-    /// The port it came in by.
+    /// Port at which the packet arrived.
     pub input: u16,
-    /// The port it leaves by.
+    /// Port by which the packet leaves.
     pub output: u16,
-    /// The next packet of the queue; in a free place, the next free one.
+    /// The next packet in the queue; for a free slot, the next free slot.
     next: Slot,
 }
 
 const _: () = assert!(size_of::<Waiting>() == 64);
 
-/// A queue of packets of a pool.
+/// A queue of packets in a pool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fifo {
     pub head: Slot,
@@ -58,18 +58,18 @@ impl Default for Fifo {
 }
 
 impl Fifo {
-    /// A queue of one packet, which may be the head of another queue.
+    /// A queue with one packet, which may be the head of another queue.
     pub fn of_one(head: Slot) -> Fifo {
         Fifo { head, tail: head }
     }
 }
 
-/// The packets of one switch; freed places are used again.
+/// The packets of one switch. Freed slots are reused.
 #[derive(Debug)]
 pub(crate) struct Pool {
     places: Vec<Waiting>,
     free: Slot,
-    /// By place: the lane on which the packet came, where packets change their lane.
+    /// By slot: the lane on which the packet arrived, if packets change lanes.
     lanes: Vec<u8>,
 }
 
@@ -80,7 +80,7 @@ impl Default for Pool {
 }
 
 impl Pool {
-    /// Stores a packet with its ports and its place in the order of arrival.
+    /// Stores a packet with its ports and its position in order of arrival.
     pub fn insert(&mut self, packet: &Packet, (input, output): (u16, u16), order: u64) -> Slot {
         let waiting = Waiting { packet: *packet, order, input, output, next: Slot::NONE };
         let slot = self.free;
@@ -97,31 +97,31 @@ impl Pool {
         }
     }
 
-    /// Frees a place and returns what it holds.
+    /// Frees a slot and returns its contents.
     pub fn remove(&mut self, slot: Slot) -> &Waiting {
         let place = &mut self.places[slot.0 as usize];
         place.next = std::mem::replace(&mut self.free, slot);
         place
     }
 
-    /// Frees the place of the head of a queue; returns the head from then on.
+    /// Frees the slot of a queue's head. Returns the new head.
     #[inline]
     pub fn remove_head(&mut self, head: Slot) -> Slot {
         std::mem::replace(&mut self.places[head.0 as usize].next, std::mem::replace(&mut self.free, head))
     }
 
-    /// Notes the lane on which a packet came.
+    /// Records the lane on which a packet arrived.
     pub fn came_on(&mut self, slot: Slot, vl: u8) {
         self.lanes.resize(self.places.len(), 0);
         self.lanes[slot.0 as usize] = vl;
     }
 
-    /// The lane on which a packet came, which was noted.
+    /// The recorded lane on which a packet arrived.
     pub fn lane_of(&self, slot: Slot) -> u8 {
         self.lanes[slot.0 as usize]
     }
 
-    /// Moves the trails of all packets by this many places.
+    /// Increases the trail indices of all packets by `places`.
     pub fn move_trails(&mut self, places: u32) {
         self.places.iter_mut().for_each(|waiting| waiting.packet.move_trail(places));
     }

@@ -1,6 +1,7 @@
 //! The state of a switch's ports.
 //!
-//! What a packet needs of a port lies together: its input buffer, its output, and the lane of the output.
+//! The parts of a port that a packet uses are stored together: the input buffer, the output and the output's
+//! lane.
 
 use becalm_engine::{Stream, Time, mix};
 
@@ -10,13 +11,13 @@ use crate::ids::NodeId;
 use crate::network::link::EgressLink;
 use crate::switch::pool::Fifo;
 
-/// The purpose of the random stream of an output's transmission times.
+/// Domain of the random stream for an output's transmission times.
 const SERVICE_STREAM: u64 = 2;
 
-/// Most packets of an input buffer whose tails are no events.
+/// Maximum number of packets in an input buffer whose tails have no event.
 const SILENT: usize = 2;
 
-/// A port, or one VL of it: each VL has an input buffer and a lane, and VL 0 has the output, whatever the number of VLs.
+/// One VL of a port. Each VL has an input buffer and a lane. VL 0 also has the output, which all VLs share.
 #[derive(Clone, Debug)]
 pub(crate) struct Port {
     pub input: Input,
@@ -25,40 +26,40 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// An idle port; `place` is that of its input in the order of turns, `last` that of the input that its output counts
-    /// as having served.
+    /// An idle port. `place` is its input's place in the round-robin order. `last` is the place of the input
+    /// that the output considers served last.
     pub fn new((link, credit_return): (EgressLink, CreditReturn), place: u16, last: u16) -> Port {
         let lane = Lane { last_place: last, ..Lane::default() };
         Port { input: Input::new(credit_return, place), output: Output::new(link), lane }
     }
 }
 
-/// An input buffer of one port and VL. It has a cache line of its own.
+/// An input buffer of one port and VL. It has its own cache line.
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(crate) struct Input {
     pub credit_return: CreditReturn,
-    /// Units of credit that are taken, those of `silent` included.
+    /// Occupied units, including those of `silent` packets.
     pub taken: u32,
-    /// Packets in the buffer, those in transmission included.
+    /// Packets in the buffer, including those in transmission.
     pub packets: u32,
-    /// Packets in transmission whose tail is an event.
+    /// Packets in transmission whose tails have an event.
     pub leaving: u16,
-    /// Packets in transmission whose tail is no event, and whose credit has been returned ahead of time.
+    /// Packets in transmission whose tails have no event, and whose credit has been returned in advance.
     silent: u8,
-    /// Their tails, earliest first, and the units that each takes.
+    /// Tails of `silent` packets, earliest first, and their units.
     tails: [Time; SILENT],
     units: [u16; SILENT],
-    /// Its place in the order of turns.
+    /// The input's place in the round-robin order.
     pub place: u16,
 }
 
-/// The packets of one VL that go from one input to one output.
+/// The packets of one VL from one input to one output.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Voq {
-    /// Those that the arbiter may take, in order of arrival.
+    /// Packets that the arbiter may choose, in order of arrival.
     pub offered: Fifo,
-    /// All that wait, offered or not.
+    /// Number of waiting packets, whether offered or not.
     pub waiting: u32,
 }
 
@@ -67,13 +68,13 @@ pub(crate) struct Voq {
 #[repr(align(64))]
 pub(crate) struct Output {
     pub link: EgressLink,
-    /// Input and VL of the packet that was sent last.
+    /// Input and VL of the last packet sent.
     pub input: u16,
     pub vl: u8,
-    /// Whether the end of its transmission has an event.
+    /// Whether an event marks the end of its transmission.
     pub awaited: bool,
     pub marked: u32,
-    /// When its transmission ends.
+    /// End of its transmission.
     pub busy_until: Time,
     pub packets: u64,
     pub bytes: u64,
@@ -87,9 +88,10 @@ impl Input {
         Input { credit_return, taken: 0, packets: 0, leaving: 0, silent: 0, tails, units, place }
     }
 
-    /// Records the tail of a packet, if it needs no event; returns whether that is so.
+    /// Records the tail of a packet if it needs no event; returns whether it was recorded.
     ///
-    /// Credit that takes no time on its way needs the event, since it matters who looks first.
+    /// The event is needed if credit returns without delay, because the order of simultaneous events then
+    /// matters.
     #[inline]
     pub fn leave_silently(&mut self, tail: Time, units: u32) -> bool {
         let Ok(units) = u16::try_from(units) else { return false };
@@ -106,7 +108,7 @@ impl Input {
         true
     }
 
-    /// Frees the room of the next packet that has left by now without an event; returns when it did.
+    /// Frees the space of the next packet that has left without an event by now; returns its departure time.
     #[inline]
     pub fn next_left(&mut self, now: Time) -> Option<Time> {
         if self.silent == 0 || self.tails[0] > now {
@@ -122,17 +124,17 @@ impl Input {
         Some(tail)
     }
 
-    /// The units of packets whose tails are no events, with these tails.
+    /// Tails and units of packets whose tails have no event.
     fn silent(&self) -> impl Iterator<Item = (Time, u32)> {
         self.tails.into_iter().zip(self.units.map(u32::from)).take(usize::from(self.silent))
     }
 
-    /// Units that are taken at the present time.
+    /// Units occupied at this time.
     pub fn taken_at(&self, now: Time) -> u32 {
         self.taken - self.silent().filter(|&(tail, _)| tail <= now).map(|(_, units)| units).sum::<u32>()
     }
 
-    /// Units that are taken and whose credit has not been returned.
+    /// Occupied units whose credit has not been returned.
     pub fn uncredited(&self) -> u32 {
         self.taken - self.silent().map(|(_, units)| units).sum::<u32>()
     }
@@ -160,7 +162,8 @@ impl Output {
     }
 }
 
-/// The distribution of an output's transmission times, and its random stream, which depends on no other output.
+/// The distribution of an output's transmission times, and its random stream, which is independent of other
+/// outputs.
 pub(crate) fn service(distribution: Distribution, seed: u64, node: NodeId, port: u16) -> (Distribution, Stream) {
     (distribution, Stream::new(seed, mix(u64::from(node.0), u64::from(port)), SERVICE_STREAM))
 }
@@ -170,13 +173,13 @@ pub(crate) fn service(distribution: Distribution, seed: u64, node: NodeId, port:
 pub(crate) struct Lane {
     pub waiting: u32,
     pub waiting_bytes: u64,
-    /// Whether an input has an offered packet: not zero. Where 64 bits hold all inputs, these are the set itself.
+    /// Nonzero if any input has an offered packet. If all inputs fit in 64 bits, this is the set itself.
     pub offering: u64,
-    /// The place of the input that was served last, and the hash of its packet.
+    /// The place of the input served last, and the hash of its packet.
     pub last_place: u16,
     pub last_tie: u32,
     pub stalled: bool,
-    /// When it last got credit that a packet had waited for.
+    /// The last time at which credit arrived for a waiting packet.
     pub blocked_until: Option<Time>,
     pub congested: bool,
 }

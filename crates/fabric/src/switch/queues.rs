@@ -1,4 +1,4 @@
-//! The queues of a switch: packets that wait, and their order.
+//! The queues of a switch: waiting packets, and their order.
 
 use crate::config::{Arbiter, Bypass, Queueing, SwitchConfig};
 use crate::packet::{Kind, Packet};
@@ -9,7 +9,7 @@ use crate::switch::rules::{Configured, Rules};
 use crate::switch::state::State;
 
 impl State {
-    /// Counts a packet that begins to wait.
+    /// Counts a packet that starts to wait.
     #[inline]
     pub fn count<M: Rules>(&mut self, packet: &Packet, (input, output): (u16, u16)) {
         let &Packet { vl, size, .. } = packet;
@@ -21,7 +21,7 @@ impl State {
         self.voqs[voq].waiting += 1;
     }
 
-    /// Counts out a packet that waited.
+    /// Removes a packet that waited from the counts.
     #[inline]
     pub fn discount<M: Rules>(&mut self, packet: &Packet, (input, output): (u16, u16)) {
         let &Packet { vl, size, .. } = packet;
@@ -33,7 +33,7 @@ impl State {
         self.voqs[voq].waiting -= 1;
     }
 
-    /// Puts a packet into its queue, and counts it.
+    /// Adds a packet to its queue, and counts it.
     #[inline(always)]
     pub fn enqueue<M: Rules>(
         &mut self,
@@ -79,7 +79,8 @@ impl State {
         }
     }
 
-    /// Records a packet that an output can choose or that stands behind one, if overtaking is bounded there.
+    /// Records a packet that its output can choose, or that is queued behind such a packet, if overtaking is
+    /// bounded per output.
     #[inline]
     fn waits(&mut self, order: u64, kind: Kind, output: u16, vl: u8, config: &SwitchConfig) {
         if !self.bypasses.is_empty() && config.arbiter.counts(kind) {
@@ -88,7 +89,7 @@ impl State {
         }
     }
 
-    /// With FIFO queueing, shows the head of an input buffer to the arbiter of its output. Its link to the next
+    /// With FIFO queueing, offers the head of an input buffer to its output's arbiter. Its link to the next
     /// packet belongs to the buffer's list, so it is offered without being pushed.
     fn offer_head(&mut self, buffer: usize, config: &SwitchConfig) {
         let head = self.fifos[buffer].head;
@@ -104,7 +105,7 @@ impl State {
         self.list(output);
     }
 
-    /// Removes the head of a queue, which has this many bytes, and counts it out.
+    /// Removes the head of a queue, a packet of `size` bytes, and updates the counts.
     #[inline(always)]
     pub fn dequeue<M: Rules>(&mut self, output: u16, vl: u8, place: u16, size: u32, config: &SwitchConfig) {
         let voq = M::voq(self, output, vl, place);
@@ -133,7 +134,7 @@ impl State {
         }
     }
 
-    /// Whether a packet that had to wait still does: queues are in order of arrival.
+    /// Whether a packet that had to wait is still waiting. Queues are in order of arrival.
     pub fn still_waits(&self, arrival: &Arrival, config: &SwitchConfig) -> bool {
         let &Arrival { output, input, vl, order, .. } = arrival;
         let head = match config.queueing {
@@ -143,13 +144,13 @@ impl State {
         head.is_some() && self.pool.get(head).order <= order
     }
 
-    /// The lane on which a packet that waits, and will leave on the lane `vl`, came.
+    /// The lane on which a waiting packet arrived; it will leave on the lane `vl`.
     #[inline(always)]
     pub fn came_on<M: Rules>(&self, slot: Slot, vl: u8) -> u8 {
         if !M::one_lane(self) && self.changes_lanes { self.pool.lane_of(slot) } else { vl }
     }
 
-    /// The packets that wait at the head of some queue, as (output, VL, (input, VL that it came on), size).
+    /// The packets at the heads of queues, as (output, VL, (input, VL of arrival), size).
     pub fn heads(&self) -> impl Iterator<Item = (u16, u8, (u16, u8), u32)> + '_ {
         (0..self.degree).flat_map(move |output| {
             (0..self.vls).flat_map(move |vl| {
@@ -162,7 +163,7 @@ impl State {
         })
     }
 
-    /// Packets that are counted as waiting.
+    /// Number of packets that are counted as waiting.
     pub fn waiting_packets(&self) -> usize {
         self.ports.iter().map(|port| port.lane.waiting as usize).sum()
     }

@@ -1,4 +1,4 @@
-//! Records of the path of packets that ask for them (telemetry).
+//! Records of the paths of packets that request them (telemetry).
 
 use becalm_engine::Time;
 
@@ -9,13 +9,13 @@ use crate::switch::state::State;
 use crate::trail::Trails;
 
 impl State {
-    /// Has the switch record the path of packets that ask for it.
+    /// Enables recording of the paths of packets that request it.
     pub fn record(&mut self) {
         self.records = true;
         self.rules = self.rules.recording();
     }
 
-    /// Adds a record to a packet that asks for it, as its header leaves.
+    /// Adds a record to a packet that requests it, when the packet's header leaves.
     #[inline(always)]
     pub fn record_hop<M: Rules>(&self, packet: &Packet, output: u16, now: Time, trails: &mut Trails) {
         if M::records(self) {
@@ -23,7 +23,7 @@ impl State {
         }
     }
 
-    /// Records of an output as the header of a packet leaves by it; the packet itself no longer waits.
+    /// Records an output as a packet's header leaves by it. The packet itself no longer waits.
     #[inline(never)]
     fn record_asked(&self, packet: &Packet, output: u16, now: Time, trails: &mut Trails) {
         if !packet.is_recorded() {

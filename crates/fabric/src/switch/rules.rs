@@ -1,32 +1,32 @@
-//! The rules that all switches of a fabric follow, as far as the compiler may know them.
+//! The rules that all switches of a fabric follow, as known to the compiler.
 //!
-//! Most fabrics have one virtual lane, virtual output queues and round robin. For these the path of a packet is compiled
-//! once more, with [`Common`] in place of [`Configured`], and for other arbiters with [`OneLane`]: what is known then is not
-//! asked for every packet.
+//! Most fabrics have one virtual lane, virtual output queues and round-robin arbitration. For these, the
+//! forwarding path is compiled separately with [`Common`] instead of [`Configured`], and for other arbiters
+//! with [`OneLane`]. Settings that are then constant are not checked for every packet.
 
 use crate::config::{Arbiter, FlowControl, InputReads, PathSelection, Queueing, SwitchConfig, VlArbitration};
 use crate::distribution::Distribution;
 use crate::switch::bits;
 
-/// What the rules ask of a switch.
+/// The properties of a switch on which the rules depend.
 pub(crate) trait Layout {
     /// Number of ports.
     fn ports(&self) -> usize;
-    /// Whether there is one lane, and no arbitration between lanes.
+    /// Whether there is one lane and no arbitration between lanes.
     fn has_one_lane(&self) -> bool;
-    /// Words of the set of an output's inputs.
+    /// Number of words in a set of an output's inputs.
     fn words(&self) -> usize;
-    /// Whether outputs vary in the time that they take for a packet.
+    /// Whether transmission times vary.
     fn varies(&self) -> bool;
-    /// Whether packets may ask for records of their path.
+    /// Whether packets may request records of their paths.
     fn records(&self) -> bool;
     /// Whether buffers pause their senders.
     fn pauses(&self) -> bool;
-    /// The place of a port's lane in lists by (port, VL).
+    /// Index of a port's lane in lists by (port, VL).
     fn at(&self, port: u16, vl: u8) -> usize;
 }
 
-/// The rules of a switch. What a function is not given here is as its configuration says.
+/// The rules of a switch. Functions that are not overridden follow its configuration.
 pub(crate) trait Rules {
     #[inline(always)]
     fn queueing(config: &SwitchConfig) -> Queueing {
@@ -48,55 +48,55 @@ pub(crate) trait Rules {
         config.paths
     }
 
-    /// Whether there is one lane, and no arbitration between lanes.
+    /// Whether there is one lane and no arbitration between lanes.
     #[inline(always)]
     fn one_lane(state: &impl Layout) -> bool {
         state.has_one_lane()
     }
 
-    /// Whether the set of an output's inputs fills one word.
+    /// Whether the set of an output's inputs fits in one word.
     #[inline(always)]
     fn one_word(state: &impl Layout) -> bool {
         state.words() == 1
     }
 
-    /// Whether outputs vary in the time that they take for a packet.
+    /// Whether transmission times vary.
     #[inline(always)]
     fn varies(state: &impl Layout) -> bool {
         state.varies()
     }
 
-    /// Whether packets may ask for records of their path.
+    /// Whether packets may request records of their paths.
     #[inline(always)]
     fn records(state: &impl Layout) -> bool {
         state.records()
     }
 
-    /// Whether buffers pause their senders, in place of credit.
+    /// Whether buffers pause their senders, instead of using credit.
     #[inline(always)]
     fn pauses(state: &impl Layout) -> bool {
         state.pauses()
     }
 
-    /// The place of a port's lane in lists by (port, VL).
+    /// Index of a port's lane in lists by (port, VL).
     #[inline(always)]
     fn at(state: &impl Layout, port: u16, vl: u8) -> usize {
         state.at(port, vl)
     }
 
-    /// The place of a queue in the list by (output, VL, place of the input in the order of turns).
+    /// Index of a queue in the list by (output, VL, input's place in the round-robin order).
     #[inline(always)]
     fn voq(state: &impl Layout, output: u16, vl: u8, place: u16) -> usize {
         Self::at(state, output, vl) * state.ports() + usize::from(place)
     }
 }
 
-/// The rules are those of the configuration.
+/// The rules follow the configuration.
 pub(crate) struct Configured;
 
 impl Rules for Configured {}
 
-/// One lane, virtual output queues of at most 64 inputs, transmission times that do not vary, and credit.
+/// One lane, virtual output queues of at most 64 inputs, fixed transmission times, and credit.
 pub(crate) struct OneLane;
 
 impl OneLane {
@@ -143,8 +143,8 @@ impl Rules for OneLane {
     }
 }
 
-/// The rules of [`OneLane`], one port for each destination, and round robin among inputs, each of which feeds any
-/// number of outputs at the same time. No packet asks for records of its path.
+/// The rules of [`OneLane`], plus one port for each destination and round-robin among inputs, each of which
+/// can feed any number of outputs at the same time. No packet requests records of its path.
 pub(crate) struct Common;
 
 impl Common {
@@ -209,7 +209,7 @@ impl Rules for Common {
     }
 }
 
-/// The rules that a switch is compiled for and follows: the first of those that hold.
+/// The rules for which a switch is compiled: the first applicable ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Common,
@@ -229,7 +229,7 @@ impl Kind {
         }
     }
 
-    /// The kind of the same switch if packets may ask for records of their path.
+    /// The kind of the same switch if packets may request records of their paths.
     pub fn recording(self) -> Kind {
         if self == Kind::Common { Kind::OneLane } else { self }
     }

@@ -22,7 +22,7 @@ use crate::switch::rules::{self, Configured, Layout, Rules};
 use crate::switch::turns::Turns;
 use crate::switch::vl_arbiter::VlArbiter;
 
-/// The state of a switch without its marker.
+/// The state of a switch, excluding its marker.
 #[derive(Debug)]
 pub(crate) struct State {
     pub node: NodeId,
@@ -30,57 +30,58 @@ pub(crate) struct State {
     pub degree: u16,
     pub vls: u8,
     pub room: Room,
-    /// Units of an input buffer, up to XOFF with PFC.
+    /// Size of an input buffer in units; with PFC, up to XOFF.
     pub capacity: u32,
-    /// Units that the largest packet takes.
+    /// Units that a packet of the largest size occupies.
     pub largest: u32,
-    /// By (port, VL).
+    /// Indexed by (port, VL).
     pub ports: Vec<Port>,
-    /// By (port, VL): with FIFO queueing, the packets of an input buffer that wait behind each other; else empty.
+    /// Indexed by (port, VL): the packets of each input buffer with FIFO queueing; otherwise empty.
     pub fifos: Vec<Fifo>,
-    /// By output; unused where there is one lane.
+    /// Indexed by output; unused with a single lane.
     pub arbiters: Vec<VlArbiter>,
-    /// By output; empty where times do not vary.
+    /// Indexed by output; empty if transmission times do not vary.
     services: Vec<(Distribution, Stream)>,
-    /// By (output, VL, place of the input in the order of turns).
+    /// Indexed by (output, VL, input's place in the round-robin order).
     pub voqs: Vec<Voq>,
-    /// By (output, VL): the inputs with an offered packet, by their places in the order of turns. Empty where 64 bits
-    /// hold all inputs: these are with the lane.
+    /// Indexed by (output, VL): the inputs with an offered packet, by round-robin place. Empty if all inputs
+    /// fit in 64 bits, because the lane then stores them.
     offering: Vec<u64>,
     pub turns: Turns,
-    /// Words of a set of inputs.
+    /// Number of words in a set of inputs.
     pub words: usize,
     /// Outputs to arbitrate.
     pending: Vec<u64>,
-    /// Whether `pending` may hold any.
+    /// Whether `pending` may be non-empty.
     listed: bool,
     pub next_order: u64,
     pub arrival_order: ArrivalOrder,
-    /// By (port, VL): the packets that had to wait and whose last byte is not in; empty unless the marker asks for them.
+    /// Indexed by (port, VL): waiting packets whose last byte has not arrived; empty unless the marker
+    /// requires them.
     pub storing: Vec<VecDeque<Arrival>>,
-    /// By (output, VL); empty unless overtaking is bounded there.
+    /// Indexed by (output, VL); empty unless overtaking is bounded per output.
     pub bypasses: Vec<Bypasses>,
-    /// The packets that wait.
+    /// The waiting packets.
     pub pool: Pool,
-    /// With PFC.
+    /// Present with PFC.
     pub pauses: Option<Box<Pauses>>,
     /// Whether all links have the same rate.
     pub one_rate: bool,
-    /// There is one VL, and no arbitration between VLs.
+    /// Whether there is one VL and no VL arbitration table.
     pub one_lane: bool,
-    /// A tail for which no packet waits has no event.
+    /// Whether a tail for which no packet waits needs no event.
     pub lazy_tails: bool,
-    /// The marker need not be shown anything.
+    /// Whether the marker need not see any packets.
     pub unmarked: bool,
-    /// The marker must be shown packets that meet no other and leave at once.
+    /// Whether the marker must see packets that leave at once and meet no other.
     pub shows_passing: bool,
-    /// Packets may leave on another lane than that on which they came.
+    /// Whether packets may leave on a lane other than the lane on which they arrived.
     pub changes_lanes: bool,
-    /// The rule by which it computes the port for a destination, if there is one.
+    /// The rule by which the switch computes a destination's port, if there is one.
     pub computed: Option<SwitchRoutes>,
-    /// What the choice among equal ports remembers.
+    /// State of the choice among equal ports.
     pub choices: Choices,
-    /// Packets may ask for records of their path.
+    /// Whether packets may request records of their paths.
     pub records: bool,
     pub rules: rules::Kind,
 }
@@ -181,7 +182,7 @@ impl State {
         }
     }
 
-    /// Units that a packet of `size` bytes takes in an input buffer.
+    /// Units that a packet of `size` bytes occupies in an input buffer.
     #[inline]
     pub fn need<M: Rules>(&self, size: u32) -> u32 {
         if M::pauses(self) { size } else { self.room.need(size) }
@@ -191,7 +192,7 @@ impl State {
         PortId { node: self.node, port }
     }
 
-    /// The port by which packets for a destination leave, where each has one.
+    /// The single port by which packets for a destination leave.
     #[inline(always)]
     pub fn port_to(&self, destination: u32, routes: &Routes) -> Option<u16> {
         match &self.computed {
@@ -221,7 +222,7 @@ impl State {
         &mut self.ports[at].output
     }
 
-    /// The inputs with an offered packet, by their places in the order of turns.
+    /// The inputs with an offered packet, by round-robin place.
     #[inline]
     pub fn offering<M: Rules>(&self, output: u16, vl: u8) -> &[u64] {
         let at = M::at(self, output, vl);
@@ -231,13 +232,13 @@ impl State {
         }
     }
 
-    /// Whether an input has an offered packet.
+    /// Whether any input has an offered packet.
     #[inline]
     pub fn is_offered<M: Rules>(&self, output: u16, vl: u8) -> bool {
         self.ports[M::at(self, output, vl)].lane.offering != 0
     }
 
-    /// Notes that an input has an offered packet, or has none any more.
+    /// Records whether an input has an offered packet.
     #[inline]
     pub fn offer<M: Rules>(&mut self, output: u16, vl: u8, place: u16, offered: bool) {
         let (at, place) = (M::at(self, output, vl), usize::from(place));
@@ -257,7 +258,7 @@ impl State {
         self.listed = true;
     }
 
-    /// Takes an output off the list: the only one, or else that whose next packet is the oldest.
+    /// Removes and returns the only listed output, or the one whose next packet is the oldest.
     #[inline]
     pub fn next_listed(&mut self, config: &SwitchConfig, now: Time) -> Option<u16> {
         if !self.listed {
@@ -268,8 +269,8 @@ impl State {
         if self.listed { self.oldest_listed(first, config, now) } else { Some(first) }
     }
 
-    /// Of several listed outputs, that whose next packet is the oldest; those without one are struck off. Served in the
-    /// order of their numbers, the first ones would always have the first choice of inputs.
+    /// Returns the listed output whose next packet is the oldest, and unlists outputs without a packet.
+    /// Serving outputs by number would always favour the first ones.
     #[cold]
     fn oldest_listed(&mut self, first: u16, config: &SwitchConfig, now: Time) -> Option<u16> {
         bits::set(&mut self.pending, usize::from(first));
@@ -291,11 +292,12 @@ impl State {
         output
     }
 
-    /// Place in the order of arrival of the packet that a free output would take next; of several lanes', the first.
+    /// Arrival position of the next packet that a free output would send, the earliest of all lanes.
     fn next_order_of(&self, output: u16, config: &SwitchConfig, now: Time) -> Option<u64> {
         let out = self.output(output);
         if out.is_sending(now) {
-            // One whose end is no event yet comes first: to serve it makes it one, and sends nothing.
+            // An output whose end of transmission has no event comes first: serving it only schedules the
+            // event.
             return (!out.awaited).then_some(0);
         }
         let order = |vl: u8| {
@@ -311,7 +313,7 @@ impl State {
         self.one_rate = (0..self.degree).all(|other| self.output(other).link.rate == rate);
     }
 
-    /// The time that a packet takes on the link of an output.
+    /// Transmission time of a packet on an output's link.
     #[inline]
     pub fn transmission<M: Rules>(&mut self, output: u16, size: u32) -> Time {
         let nominal = self.ports[M::at(self, output, 0)].output.link.rate.time_of(size);
@@ -333,7 +335,7 @@ impl State {
         }
     }
 
-    /// Changes an input buffer, after room has come free of packets that have left it by now without an event.
+    /// Updates an input buffer, after freeing the space of packets that have left without an event by now.
     #[inline(always)]
     pub fn change<M: Rules, O: Observer>(
         &mut self,
@@ -356,7 +358,7 @@ impl State {
         });
     }
 
-    /// Does so in all input buffers.
+    /// Frees the space of packets that have left without an event, in all input buffers.
     pub fn settle_all<O: Observer>(&mut self, now: Time, observer: &mut O) {
         for input in 0..self.degree {
             for vl in 0..self.vls {
@@ -367,7 +369,7 @@ impl State {
 }
 
 impl State {
-    /// Lists the outputs that packets of an input wait for.
+    /// Lists the outputs that an input's packets wait for.
     pub fn unblock_outputs_of(&mut self, input: u16) {
         let place = self.turns.place(input);
         for output in 0..self.degree {

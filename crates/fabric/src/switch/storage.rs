@@ -1,4 +1,4 @@
-//! Packets whose last byte comes in while they wait, for markers that ask for them.
+//! Arrival of the last byte of waiting packets, for markers that need it.
 
 use becalm_engine::Time;
 
@@ -10,13 +10,14 @@ use crate::switch::forwarding::Switch;
 use crate::switch::view::View;
 
 impl<K: Marker> Switch<K> {
-    /// Has the marker called at the last byte of a packet that has to wait.
+    /// Schedules the arrival of the last byte of a waiting packet.
     pub(super) fn watch<O: Observer>(&mut self, arrival: Arrival, tie: u64, cx: &mut Context<'_, O>) {
         let &Arrival { now, input, output, vl, size, .. } = &arrival;
         let state = &mut self.state;
         let time_on = |port: u16| state.output(port).link.rate.time_of(size);
         let left = match cx.shared.config.switching {
-            // On the way to a faster link, the packet has been held until what is missing takes as long as there.
+            // Before a faster link, the packet was held until the rest could arrive within its transmission
+            // time on that link.
             Switching::CutThrough => {
                 let whole = time_on(input).min(time_on(output));
                 Time(whole.0.saturating_sub(cx.shared.config.forwarding_delay.0))
@@ -28,7 +29,7 @@ impl<K: Marker> Switch<K> {
         cx.schedule(now + left, node, input, tie, Signal::Stored { vl });
     }
 
-    /// Handles the last byte of a packet that had to wait.
+    /// Handles the arrival of the last byte of a packet that had to wait.
     pub(super) fn stored<O: Observer>(&mut self, input: u16, vl: u8, cx: &mut Context<'_, O>) {
         let at = self.state.at(input, vl);
         let arrival = self.state.storing[at].pop_front().expect("one for every event");

@@ -1,18 +1,18 @@
-//! The order in which the inputs of a switch have their turns.
+//! The round-robin order of a switch's inputs.
 
 use becalm_engine::Stream;
 
 use crate::ids::NodeId;
 
-/// The purpose of the random stream of a switch's order of turns.
+/// Domain of the random stream for a switch's round-robin order.
 const TURNS_STREAM: u64 = 3;
 
-/// A random order of the inputs, so that turns do not depend on the numbers of ports.
+/// A random order of the inputs, to make round-robin independent of port numbers.
 #[derive(Debug)]
 pub(crate) struct Turns {
-    /// By input: its place in the order.
+    /// The place of each input in the order.
     places: Vec<u16>,
-    /// By place: the input.
+    /// The input at each place.
     inputs: Vec<u16>,
 }
 

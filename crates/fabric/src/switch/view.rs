@@ -7,7 +7,7 @@ use crate::network::link::Control;
 use crate::policy::SwitchView;
 use crate::switch::state::State;
 
-/// The view of a switch that its marker gets.
+/// The view of a switch that its marker receives.
 pub(crate) struct View<'a> {
     pub state: &'a State,
     pub shared: &'a Shared,
@@ -15,7 +15,7 @@ pub(crate) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The view at the present time, `now`.
+    /// The view at the current time, `now`.
     pub fn new(state: &'a State, shared: &'a Shared, now: Time) -> View<'a> {
         View { state, shared, now }
     }
@@ -23,7 +23,7 @@ impl<'a> View<'a> {
 
 impl SwitchView for View<'_> {
     fn room(&self, input: u16, vl: u8) -> u32 {
-        // With PFC a buffer holds more than its size while it uses headroom.
+        // With PFC, a buffer that uses headroom holds more than its nominal size.
         let taken = self.state.ports[self.state.at(input, vl)].input.taken_at(self.now);
         self.state.capacity.saturating_sub(taken) / self.state.largest
     }

@@ -1,20 +1,20 @@
-//! Arbitration between the virtual lanes of a link: round robin, or the two weighted tables of IBTA.
+//! Arbitration between the virtual lanes of a link: round-robin, or IBTA's two weighted tables.
 
 use crate::config::VlArbitration;
 
-/// Bytes in a unit of weight. A packet's last unit counts whole.
+/// Bytes per unit of weight. A packet's size is rounded up to whole units.
 const WEIGHT_BYTES: u32 = 64;
-/// Bytes in a unit of the limit of high priority.
+/// Bytes per unit of the high-priority limit.
 const LIMIT_BYTES: i64 = 4096;
-/// The value of the limit that means no limit.
+/// The limit value that means no limit.
 const NO_LIMIT: u8 = 255;
 
-/// One table: lanes with weights, served in weighted round robin.
+/// A table of lanes with weights, served in weighted round-robin order.
 #[derive(Clone, Debug)]
 struct Wheel {
     entries: Vec<(u8, u8)>,
     at: usize,
-    /// Units of weight that the current entry may still send.
+    /// Remaining weight units of the current entry.
     left: i64,
 }
 
@@ -26,7 +26,7 @@ impl Wheel {
         Wheel { entries, at: 0, left }
     }
 
-    /// The first lane in turn that can send. An entry goes on while any of its weight is left.
+    /// The next lane in round-robin order that can send. An entry continues while it has weight left.
     fn choose(&mut self, can_send: &mut impl FnMut(u8) -> bool) -> Option<u8> {
         for step in 0..=self.entries.len() {
             if step > 0 || self.left <= 0 {
@@ -48,27 +48,28 @@ impl Wheel {
     }
 }
 
-/// The arbiter of one output link.
+/// The arbiter of an output link.
 #[derive(Clone, Debug)]
 pub(crate) enum VlArbiter {
     Turns { vls: u8, last: u8 },
     Tables(Box<Tables>),
 }
 
-/// The tables of IBTA: the high-priority one goes first until its limit is used up, then one packet of the other.
+/// The tables of IBTA. The high-priority table is served until its limit is used up. Then one packet of the
+/// low-priority table is sent.
 #[derive(Clone, Debug)]
 pub(crate) struct Tables {
     high: Wheel,
     low: Wheel,
     limit: u8,
-    /// Bytes of high priority that may still go before a packet of low priority does.
+    /// Bytes of high priority that may still be sent before a packet of low priority.
     high_left: i64,
-    /// Whether the last choice was of high priority.
+    /// Whether the last choice was from the high-priority table.
     chose_high: bool,
 }
 
 impl VlArbiter {
-    /// A placeholder while the real arbiter is borrowed.
+    /// A placeholder while the actual arbiter is borrowed.
     pub const IDLE: VlArbiter = VlArbiter::Turns { vls: 1, last: 0 };
 
     pub fn new(vls: u8, arbitration: &VlArbitration) -> VlArbiter {
@@ -84,7 +85,7 @@ impl VlArbiter {
         }
     }
 
-    /// The lane that sends next, among those that can.
+    /// Chooses the next lane to send, among those that can.
     #[inline]
     pub fn choose(&mut self, mut can_send: impl FnMut(u8) -> bool) -> Option<u8> {
         match self {
@@ -94,7 +95,7 @@ impl VlArbiter {
         }
     }
 
-    /// Charges the chosen lane for a packet of this size.
+    /// Charges a packet of this size to the chosen lane.
     #[inline]
     pub fn sent(&mut self, vl: u8, bytes: u32) {
         match self {
@@ -130,7 +131,7 @@ impl Tables {
 mod tests {
     use super::*;
 
-    /// Bytes that each of four lanes sends in 10,000 packets of 1 KiB when all lanes in `busy` always can.
+    /// Bytes sent by each of four lanes in 10,000 packets of 1 KiB, when the lanes in `busy` can always send.
     fn served(arbitration: &VlArbitration, busy: &[u8]) -> [u64; 4] {
         let mut arbiter = VlArbiter::new(4, arbitration);
         let mut bytes = [0; 4];
@@ -153,7 +154,7 @@ mod tests {
         let tables = VlArbitration::Tables { high: vec![], low: vec![(0, 32), (1, 96)], limit: 0 };
         let bytes = served(&tables, &[0, 1]);
         assert!((bytes[1] as f64 / bytes[0] as f64 - 3.0).abs() < 0.01, "{bytes:?}");
-        assert_eq!(served(&tables, &[0])[0], 10_000 * 1024, "an idle lane's weight is not kept for it");
+        assert_eq!(served(&tables, &[0])[0], 10_000 * 1024, "an idle lane's weight is not reserved");
     }
 
     #[test]
@@ -178,7 +179,7 @@ mod tests {
         assert_eq!(served(&tables(255), &[0, 1])[0], 0);
         let bytes = served(&tables(4), &[0, 1]);
         let ratio = bytes[1] as f64 / bytes[0] as f64;
-        assert!((ratio - 17.0).abs() < 0.1, "{ratio}: packets of high priority as long as 16 KiB are not exceeded");
+        assert!((ratio - 17.0).abs() < 0.1, "{ratio}: high priority sends until 16 KiB are exceeded");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Cyclic waits are reported with their cycle; congestion is not taken for one.
+//! Cyclic waits are reported with their cycles; congestion is not reported as a deadlock.
 
 use becalm_engine::Time;
 use becalm_fabric::*;

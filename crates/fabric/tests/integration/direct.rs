@@ -1,11 +1,11 @@
-//! Dragonflies and tori: with changes of virtual lane nothing deadlocks, without them it may.
+//! Dragonflies and tori: changes of virtual lane prevent deadlocks.
 
 use becalm_engine::{Stream, Time};
 use becalm_fabric::*;
 
 use crate::doubles::*;
 
-/// Every host sends to `per_host` others, chosen at random, as fast as it can.
+/// Each host sends to `per_host` random hosts at full rate.
 fn loaded(topology: Topology, routes: Routes, vls: u8, per_host: u32) -> FabricSpec<Steady, Unmarked, Acks> {
     let hosts: Vec<NodeId> = topology.hosts().collect();
     let n = hosts.len() as u32;
@@ -19,7 +19,7 @@ fn loaded(topology: Topology, routes: Routes, vls: u8, per_host: u32) -> FabricS
     spec
 }
 
-/// Whether the run ends in a deadlock; the guards hold either way.
+/// Whether the run ends in a deadlock; checks the guards in both cases.
 fn deadlocks(spec: FabricSpec<Steady, Unmarked, Acks>) -> bool {
     let mut run = simulate(spec, ());
     for us in 1..=20 {
@@ -29,7 +29,7 @@ fn deadlocks(spec: FabricSpec<Steady, Unmarked, Acks>) -> bool {
     run.model.deadlock(run.now()).is_some()
 }
 
-/// Checks that packets with detours stay alive on this many lanes.
+/// Checks that detours do not deadlock with this many lanes.
 fn detours(topology: &Topology, routes: &Routes, vls: u8) {
     for law in [PathSelection::Valiant, PathSelection::Ugal] {
         let mut spec = loaded(topology.clone(), routes.clone(), vls, 4);
@@ -72,7 +72,7 @@ fn a_dragonfly_stays_alive_on_two_lanes() {
     }
 }
 
-/// Hosts send on the first lane of a pair. Data and ACKs change to the second at the first switch, and end on it.
+/// Hosts send on the first lane of a pair. Data and ACKs change to the second lane at the first switch and stay on it.
 #[test]
 fn packets_that_cross_a_dateline_have_a_lane_along_the_ring() {
     #[derive(Default)]

@@ -1,4 +1,4 @@
-//! The plainest schemes, to run the fabric without any.
+//! Trivial schemes for tests of the fabric.
 
 use becalm_engine::{Simulator, Time};
 use becalm_fabric::policy::{
@@ -31,7 +31,7 @@ impl Echo for Acks {
     }
 }
 
-/// A pace that never changes.
+/// A constant pace.
 #[derive(Clone, Copy, Debug)]
 pub struct Steady(pub Pace);
 
@@ -57,7 +57,7 @@ pub const SANTOS: SwitchConfig = SwitchConfig {
     flow_control: FlowControl::Credits,
 };
 
-/// Oldest first with any bound on overtaking.
+/// Oldest-first arbiters with any bound on overtaking.
 pub fn bounded_arbiters() -> impl Strategy<Value = Arbiter> {
     (0u32..6, any::<[bool; 2]>()).prop_map(|(max_bypass, [own, counts_answers])| Arbiter::OldestFirst {
         max_bypass,
@@ -66,7 +66,7 @@ pub fn bounded_arbiters() -> impl Strategy<Value = Arbiter> {
     })
 }
 
-/// This many cases of a property, or PROPTEST_CASES.
+/// Configuration with this many cases per property, or PROPTEST_CASES.
 pub fn cases(usual: u32) -> ProptestConfig {
     match std::env::var_os("PROPTEST_CASES") {
         Some(_) => ProptestConfig::default(),
@@ -119,7 +119,7 @@ pub fn plain(
     }
 }
 
-/// The simulator of a fabric whose routes are known to be complete.
+/// Simulator of a fabric with complete routes.
 pub fn simulate<R: Response, K: Marker, E: Echo + Clone, O: Observer>(
     spec: FabricSpec<R, K, E>,
     observer: O,
@@ -132,7 +132,7 @@ pub fn free_flow(source: NodeId, destination: NodeId) -> (FlowSpec, Steady) {
     (FlowSpec { source, destination, vl: 0, response: 0, restart: false }, Steady(Pace::FREE))
 }
 
-/// Always a message of one packet to send.
+/// Traffic that always has a one-packet message to send.
 pub fn greedy() -> Traffic {
     Traffic::Greedy { bytes: 2048, sizes: Distribution::Fixed }
 }

@@ -6,7 +6,7 @@ use becalm_fabric::*;
 
 use crate::doubles::*;
 
-/// Shares of the link of (victim, inter-switch) with all flows active.
+/// Link shares of the victim and of the inter-switch link with all flows active.
 fn shares(remote: u32, local: u32, window: u32) -> (f64, f64) {
     let rate = gigabyte();
     let topology = Topology::dumbbell(&DumbbellSpec { remote, local, rate, delay: Time::ZERO });
@@ -33,10 +33,10 @@ fn shares(remote: u32, local: u32, window: u32) -> (f64, f64) {
     (share(run.model.flow(victim).delivered_bytes, before.0), share(run.model.port(trunk).bytes, before.1))
 }
 
-/// Each of the four places in the trunk's buffer passes one remote and one victim packet in turn. A remote packet is
-/// served after the 24 others that wait for the root (20 local, 4 remote with itself), and the victim that takes its
-/// place holds it for one more transmission: 4 of every 25 packets on the root are remote. (The paper reads off 15%
-/// and 30%.)
+/// Each of the four slots in the trunk's buffer alternates between a remote packet and a victim packet. 24 packets wait
+/// for the root: 20 local and 4 remote, including this one. After the remote packet is served, a victim packet occupies
+/// its slot for another transmission. Therefore 4 of every 25 packets on the root are remote. (The paper's figure shows
+/// 15% and 30%.)
 #[test]
 fn one_remote_and_five_local_flows_without_a_window() {
     let (victim, trunk) = shares(1, 5, u32::MAX);

@@ -1,4 +1,4 @@
-//! Equal ports: what each law of choice among them carries, and what it does to the order of packets.
+//! Equal ports: throughput and packet order with each path selection law.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,14 @@ use becalm_fabric::*;
 
 use crate::doubles::*;
 
-/// What is measured: from when to when.
+/// Start and end of the measurement.
 type Window = (Time, Time);
 
 const SHORT: Window = (Time::from_us(100), Time::from_us(500));
-/// At full load a queue of random arrivals grows as the root of time, and what is in it has not been delivered.
+/// At full load, a queue of random arrivals grows with the square root of time, and queued packets are not delivered.
 const LONG: Window = (Time::from_ms(5), Time::from_ms(25));
 
-/// Two leaf switches with `n` hosts each and `n` spine switches; every host sends to the one across, in both directions.
+/// Two leaf switches with `n` hosts each and `n` spine switches; each host sends to its counterpart on the other leaf.
 fn leaves(n: u32, paths: PathSelection, buffer: u32, seed: u64) -> FabricSpec<Steady, Unmarked, Silent> {
     let clos = ClosSpec { leaves: 2, spines: n, hosts_per_leaf: n, rate: gigabyte(), delay: Time::from_ns(50) };
     let topology = Topology::clos(&clos);
@@ -44,7 +44,7 @@ fn leaves(n: u32, paths: PathSelection, buffer: u32, seed: u64) -> FabricSpec<St
     }
 }
 
-/// Answers nothing.
+/// Sends no answers.
 #[derive(Clone, Copy, Debug)]
 struct Silent;
 
@@ -54,7 +54,7 @@ impl Echo for Silent {
     }
 }
 
-/// Runs it. Gives the share of their links that the flows get, all together, and the packets out of order.
+/// Runs a fabric. Returns the flows' mean share of their links, and the number of packets out of order.
 fn run(spec: FabricSpec<Steady, Unmarked, Silent>, (from, until): Window) -> (f64, u64) {
     let flows = spec.flows.len() as u32;
     let mut run = simulate(spec, ());
@@ -71,7 +71,7 @@ fn run(spec: FabricSpec<Steady, Unmarked, Silent>, (from, until): Window) -> (f6
     ((bytes(&run) - before) as f64 / (link * f64::from(flows)), disordered)
 }
 
-/// The share of uplinks that some flow takes, by the hash alone; flows are numbered from `first` on.
+/// Share of uplinks used by any flow, according to the hash; flow numbers start at `first`.
 fn taken(n: u32, first: u32, seed: u64) -> f64 {
     let topology = leaves(n, PathSelection::Destination, 4, 0).topology;
     let routes = Routes::all_shortest(&topology);
@@ -85,7 +85,7 @@ fn taken(n: u32, first: u32, seed: u64) -> f64 {
     used.len() as f64 / f64::from(2 * n)
 }
 
-/// What `n` flows leave of `n` equal uplinks, if each takes any of them: 1 - (1 - 1/n)^n.
+/// Expected share of `n` equal uplinks used by `n` flows that choose at random: 1 - (1 - 1/n)^n.
 fn expected(n: u32) -> f64 {
     1.0 - (1.0 - 1.0 / f64::from(n)).powi(n as i32)
 }
@@ -154,7 +154,7 @@ fn adaptive_routing_goes_around_a_slow_spine() {
         spec.topology = slow;
         run(spec, SHORT).0
     };
-    // The two spines carry 1 and 1/4 of a link for two hosts on each side.
+    // The two spines carry 1 and 1/4 of a link's rate, for two hosts on each side.
     let adaptive = carried(PathSelection::LeastWaiting { sample: PathSelection::ALL });
     let blind = carried(PathSelection::RoundRobin);
     println!("adaptive {adaptive:.3}, in turn {blind:.3}");
@@ -162,13 +162,13 @@ fn adaptive_routing_goes_around_a_slow_spine() {
     assert!(blind < 1.05 * 0.25, "{blind}: every other packet waits for the slow spine");
 }
 
-/// By flow, the uplinks that its packets take.
+/// Uplinks of each flow's packets, by flow.
 #[derive(Default)]
 struct Uplinks(Vec<BTreeSet<u16>>);
 
 impl Observer for Uplinks {
     fn hop(&mut self, _: Time, from: PortId, packet: &Packet) {
-        // The leaves come first among the nodes, and have a port for each of four hosts before those to the spines.
+        // Leaves have the lowest node numbers. Their first four ports lead to hosts, and the others to spines.
         if from.node.0 < 2 && from.port >= 4 {
             self.0.resize(8, BTreeSet::new());
             self.0[packet.flow.index()].insert(from.port);
@@ -178,7 +178,7 @@ impl Observer for Uplinks {
 
 #[test]
 fn a_flowlet_keeps_its_port_for_as_long_as_its_packets_are_close() {
-    // Packets of 2 us follow each other without a gap.
+    // Packets with a duration of 2 us follow each other without a gap.
     let uplinks = |gap| {
         let mut run = simulate(leaves(4, PathSelection::Flowlet { gap }, 256, 1), Uplinks::default());
         run.run_until(Time::from_us(500));
@@ -189,7 +189,7 @@ fn a_flowlet_keeps_its_port_for_as_long_as_its_packets_are_close() {
     assert!(uplinks(Time::from_us(1)).into_iter().all(|ports| ports > 1), "every packet is a flowlet of its own");
 }
 
-/// A shift between pods of a tree of three levels of 8-port switches; the share of the cables to the top that some flow takes.
+/// Share of the cables to the top level used by any flow, in a shift between pods of a tree of 8-port switches.
 fn top_cables(salted: bool) -> f64 {
     let spec = FatTreeSpec::ports_tree(8, 3, gigabyte(), Time::ZERO);
     let (topology, routes) = (Topology::fat_tree(&spec), Routes::all_of_tree(&spec));
@@ -209,7 +209,7 @@ fn without_salt_the_second_level_repeats_the_choice_of_the_first() {
     let (salted, unsalted) = (top_cables(true), top_cables(false));
     println!("salted {salted:.3}, unsalted {unsalted:.3}");
     assert!((0.55..0.72).contains(&salted), "{salted}: about 1 - 1/e");
-    // Each of the 32 switches of the second level has four cables up, and uses one.
+    // Each of the 32 switches of the second level has four cables to the top, and uses one.
     assert!(unsalted <= 0.25, "{unsalted}");
 }
 

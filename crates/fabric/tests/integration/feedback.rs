@@ -1,4 +1,4 @@
-//! Feedback: round-trip times, counts of marks, time at the receiver, messages that arrive whole.
+//! Feedback: round-trip times, counts of marks, time at the receiver, complete messages.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,7 +11,7 @@ use becalm_fabric::*;
 
 use crate::doubles::*;
 
-/// What a response saw.
+/// Observations of a response.
 #[derive(Clone, Debug, Default)]
 struct Log {
     shape: Option<FlowShape>,
@@ -20,7 +20,7 @@ struct Log {
     cnps: usize,
 }
 
-/// Writes down what it sees, with a window of one packet or another.
+/// A response that records its observations and has a constant window.
 #[derive(Clone, Debug)]
 struct Recorder {
     window: u32,
@@ -57,7 +57,7 @@ impl Marker for Thirds {
     }
 }
 
-/// One ACK for this many packets; with `quiet`, a CNP for a mark unless there was one less than that ago.
+/// Sends one ACK per `ack_every` packets. With `quiet`, a mark causes a CNP unless one was sent within this time.
 #[derive(Clone, Copy, Debug)]
 struct Both {
     ack_every: u32,
@@ -81,7 +81,7 @@ impl Observer for Messages {
     }
 }
 
-/// One flow from AV to BV of a dumbbell, whose links have these rates in Gb/s and a delay of 100 ns.
+/// One flow from AV to BV of a dumbbell with these link rates in Gb/s and link delays of 100 ns.
 struct Scene {
     rates: [f64; 3],
     switching: Switching,
@@ -141,7 +141,7 @@ fn a_lone_flow_measures_the_base_rtt_to_the_picosecond() {
     let wires = Time::from_ns(6 * 100 + 4 * 40);
     let cases = [
         (SCENE, wires + time(8.0, 2068) + time(8.0, 20)),
-        // A packet is as slow as the slowest of its links, there and back.
+        // The slowest link determines the time of a packet, in both directions.
         (Scene { rates: [40.0, 8.0, 100.0], ..SCENE }, wires + time(8.0, 2068) + time(8.0, 20)),
         (Scene { switching: Switching::StoreAndForward, ..SCENE }, wires + time(8.0, 2068) * 3 + time(8.0, 20) * 3),
         (

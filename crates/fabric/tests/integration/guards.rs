@@ -1,4 +1,4 @@
-//! The model's rules hold on random fabrics.
+//! The model's guards hold on random fabrics.
 
 use becalm_engine::{Stream, Time, Work, mix};
 use becalm_fabric::policy::{
@@ -9,12 +9,12 @@ use proptest::prelude::*;
 
 use crate::doubles::*;
 
-/// Marks about every other packet, holds some credit back, and checks that what it sees is consistent.
+/// Marks about half of all packets, holds some credit back, and checks that the switch's state is consistent.
 #[derive(Clone)]
 struct Inspector {
     shape: (u16, u8),
     random: Stream,
-    /// When credit is given back at the latest, by input and lane; nothing is held back if this is empty.
+    /// Latest return time of credit, by input and lane; if empty, no credit is held back.
     returned: Vec<Time>,
 }
 
@@ -43,7 +43,7 @@ impl Marker for Inspector {
     }
 }
 
-/// Any pace after any notice, and after any trail if it asks for them.
+/// Responds with a random pace to each notice, and to trails if it requests them.
 #[derive(Clone)]
 struct Erratic(Stream, Pace, Option<u32>);
 
@@ -66,7 +66,7 @@ impl Response for Erratic {
     }
 }
 
-/// A hash of everything that is delivered, in order.
+/// Hash of all delivered packets, in order.
 #[derive(Default, PartialEq, Debug)]
 struct Trajectory(u64);
 
@@ -83,13 +83,13 @@ struct Scene {
     extra_cables: u32,
     config: SwitchConfig,
     adapter: AdapterConfig,
-    /// How many flows of the same host and lane share a response at the most.
+    /// Largest number of flows of a host and lane that share a response.
     sharing: u32,
     flows: u32,
     seed: u64,
 }
 
-/// Any law of choice among equal ports, the forwarding table's as often as all others.
+/// Any path selection law; half of the cases use the forwarding table's.
 fn laws() -> impl Strategy<Value = PathSelection> {
     prop_oneof![
         6 => Just(PathSelection::Destination),
@@ -101,7 +101,7 @@ fn laws() -> impl Strategy<Value = PathSelection> {
     ]
 }
 
-/// Credit as often as PFC, with any thresholds and enough headroom.
+/// Credits or PFC with equal frequency; PFC with any thresholds and sufficient headroom.
 fn flow_controls() -> impl Strategy<Value = FlowControl> {
     let pool = (prop::option::of(0u64..40_000), 0.1f64..9.0, prop::option::of(0u32..5_000));
     let pool = pool.prop_map(|(bytes, alpha, offset)| SharedPool { bytes, alpha, offset });
@@ -133,7 +133,7 @@ fn scenes() -> impl Strategy<Value = Scene> {
             } else {
                 VlArbitration::Tables { high: vec![(1, 20)], low: vec![(0, 64), (2, 5), (1, 1)], limit: 3 }
             },
-            // Headroom follows from times that do not vary.
+            // Headroom calculations require constant times.
             service: match a || b || flow_control != FlowControl::Credits {
                 true => Distribution::Fixed,
                 false => Distribution::Exponential,
@@ -170,7 +170,7 @@ fn scenes() -> impl Strategy<Value = Scene> {
     )
 }
 
-/// A random tree of switches with a few more cables (on which shortest paths may form cyclic waits), hosts anywhere.
+/// A random tree of switches with random hosts and a few extra cables, with which shortest paths may form cyclic waits.
 fn topology(scene: &Scene, random: &mut Stream) -> Topology {
     let mut topology = Topology::default();
     let rates = [1e9, 8e9, 13e9, 40e9];
@@ -209,7 +209,7 @@ fn traffic(random: &mut Stream) -> Traffic {
     }
 }
 
-/// Some links get another rate.
+/// Rate changes of some links.
 fn changes(topology: &Topology, random: &mut Stream) -> Vec<RateChange> {
     let change = |_| RateChange {
         at: Time::from_us(u64::from(random.below(300))),
@@ -310,7 +310,7 @@ impl Joint for Sum {
     }
 }
 
-/// Any cut: clumps of nodes that no cable without delay joins to others go to random parts.
+/// A random partition that only cuts cables with a delay.
 fn cut(topology: &Topology, routes: &Routes, flows: &[FlowSpec], random: &mut Stream) -> Partition {
     let fine = Partition::balanced(topology, routes, flows, topology.nodes().len());
     let parts = 1 + random.below(4);
@@ -319,7 +319,7 @@ fn cut(topology: &Topology, routes: &Routes, flows: &[FlowSpec], random: &mut St
     Partition::new(topology, of_node, parts as usize)
 }
 
-/// What a run in some parts gives: the sum of all hops, the work, every flow.
+/// Outcome of a partitioned run: the sum of all hops, the work, and all flows.
 fn outcome(scene: &Scene, whole: bool) -> (Sum, Work, Vec<String>) {
     let spec = spec(scene);
     let mut random = Stream::new(scene.seed, 1, 1);
@@ -341,7 +341,7 @@ fn outcome(scene: &Scene, whole: bool) -> (Sum, Work, Vec<String>) {
     (joined.model.observer, work, flows)
 }
 
-/// Runs to the end, checking the guards now and then; says whether it ended in a deadlock.
+/// Runs to the end with occasional checks of the guards; returns whether it ended in a deadlock.
 fn run_checked(run: &mut Run, cuts: u64) -> bool {
     for i in 1..=cuts {
         run.run_until(Time::from_us(300 * i / cuts));
@@ -355,7 +355,7 @@ fn run_checked(run: &mut Run, cuts: u64) -> bool {
 proptest! {
     #![proptest_config(cases(400))]
 
-    /// Everything that is sent arrives, unless the run ends in a deadlock, which is then reported.
+    /// All sent packets arrive, unless the run ends in a deadlock, which is reported.
     #[test]
     fn nothing_is_lost_and_the_run_repeats(scene in scenes()) {
         let mut run = build(&scene);
@@ -364,7 +364,7 @@ proptest! {
         for i in 0..scene.flows {
             let flow = run.model.flow(FlowId(i));
             prop_assert!(deadlock || flow.sent_packets == flow.delivered_packets);
-            // Those of the last packets cannot be missing: their windows would stay closed.
+            // ACKs of the last packets cannot be missing, because windows would stay closed.
             let merged = scene.adapter.coalesces && flow.acks < flow.sent_packets;
             prop_assert!(deadlock || merged || flow.acks == flow.sent_packets);
         }
@@ -383,18 +383,17 @@ proptest! {
 }
 
 proptest! {
-    // Fewer, since cables of picoseconds make the threads meet at nearly every event.
+    // Fewer cases, because with cable delays of picoseconds the threads synchronize at nearly every event.
     #![proptest_config(cases(60))]
 
-    /// The same happens on any number of threads and in any groups, wherever the fabric is cut, and in one part again
-    /// after that.
+    /// Results do not depend on the partition, its groups or the number of threads, nor on continuing in a single part.
     #[test]
     fn threads_change_nothing(scene in scenes()) {
         prop_assert_eq!(outcome(&scene, false), outcome(&scene, true));
     }
 }
 
-/// A pause may take the credit of the oldest packet after others have yielded to it.
+/// A pause may withdraw the oldest packet's credit after other packets have yielded to it.
 #[test]
 fn a_packet_that_yields_goes_on_when_the_oldest_is_paused() {
     let pfc = Pfc { xon: None, pool: None, headroom: None, delay: None, response: None };

@@ -6,7 +6,7 @@ use becalm_fabric::*;
 
 use crate::doubles::*;
 
-/// Gives the credit of what came in by port 0 back so long after the credit before it.
+/// Returns credit at port 0 with this delay after the previous credit.
 #[derive(Clone)]
 struct Late {
     delay: Time,
@@ -29,7 +29,7 @@ impl Marker for Late {
     }
 }
 
-/// When packets left h0, and when they left h1.
+/// Departure times of packets from h0 and h1.
 #[derive(Default)]
 struct Starts([Vec<Time>; 2]);
 
@@ -43,12 +43,12 @@ impl Observer for Starts {
 
 type Run = Simulator<Fabric<Steady, Late, Acks, Starts>>;
 
-/// Time of a data packet on a link.
+/// Transmission time of a data packet.
 fn packet() -> Time {
     gigabyte().time_of(2068)
 }
 
-/// h0 sends to h2 and h1 to h3, without end or for this many packets; credit of h0's comes every `delay`.
+/// h0 sends to h2 and h1 to h3, endlessly or for this many packets; credit for h0 returns every `delay`.
 fn run(delay: Time, packets: Option<u32>) -> Run {
     let topology = star(4);
     let host = |name: &str| topology.find(name).expect("a host of the star");
@@ -85,7 +85,7 @@ fn a_source_sends_a_packet_whenever_credit_comes_and_others_go_on() {
     run.model.check(&run.agenda).expect("credit under way is counted");
     let [late, free] = &run.model.observer.0;
     let gaps = |starts: &[Time]| starts.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>();
-    // The buffer holds four packets, the first of which has gone through when its credit begins to wait.
+    // The buffer holds four packets. Credit of the first begins to wait when that packet has left.
     assert_eq!(gaps(&late[..4]), [packet(); 3]);
     assert_eq!(late[4], Time::from_ns(40) + packet() + delay);
     assert!(gaps(&late[4..]).iter().all(|&gap| gap == delay) && late.len() > 100);

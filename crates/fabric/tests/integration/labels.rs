@@ -1,7 +1,7 @@
-//! Numbers are names: however ports, hosts, cables and flows are numbered, a scene has the same distributions.
+//! Distributions do not depend on the numbering of ports, hosts, cables and flows.
 //!
-//! Each scene runs with several seeds under several numberings. The means over the seeds of what every flow, every sender
-//! and every receiver gets must agree within their standard errors.
+//! Each scene runs with several seeds and several numberings. The means over seeds for each flow, sender and receiver
+//! must agree within their standard errors.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::Observer;
@@ -9,13 +9,13 @@ use becalm_fabric::*;
 
 use crate::doubles::*;
 
-/// Hosts of the switch.
+/// Number of hosts of the switch.
 const HOSTS: u32 = 12;
-/// Standard errors by which two means may differ. There are 14,000 comparisons in this file, so that chance alone
-/// exceeds this in one of seventy sets of seeds.
+/// Largest difference between two means in standard errors. With the 14,000 comparisons in this file, random
+/// differences exceed it in one of seventy sets of seeds.
 const MOST: f64 = 5.0;
 
-/// Data packets of every flow, and the sums of the times that they took.
+/// Number of data packets and sum of latencies, by flow.
 #[derive(Clone, Default)]
 struct Latencies(Vec<(f64, f64)>);
 
@@ -29,7 +29,7 @@ impl Observer for Latencies {
     }
 }
 
-/// The thing that has the `i`-th of `n` numbers.
+/// Maps the `i`-th of `n` numbers to an item.
 type Order = fn(i: u32, n: u32) -> u32;
 
 const ORDERS: [Order; 3] = [|i, _| i, |i, n| n - 1 - i, |i, n| (5 * i + 3) % n];
@@ -42,8 +42,7 @@ struct Pair {
     traffic: Traffic,
 }
 
-/// All to all, some more than others: two receivers that most of it goes to, and two halves that talk more within
-/// themselves.
+/// Uneven all-to-all traffic: two preferred receivers, and two halves with more internal traffic.
 fn uneven(load: f64) -> Vec<Pair> {
     let weight = |from: u32, to: u32| match () {
         () if from == to => 0.0,
@@ -63,20 +62,20 @@ fn uneven(load: f64) -> Vec<Pair> {
     pairs.filter(|(from, to)| from != to).map(|(from, to)| pair(from, to)).collect()
 }
 
-/// Every host always sends to four others: all packets begin and end at the same times.
+/// Each host always sends to four others, so all packets begin and end at the same times.
 fn in_step() -> Vec<Pair> {
     let pairs = (0..HOSTS).flat_map(|from| [1, 2, 5, 7].map(|step| (from, (from + step) % HOSTS)));
     pairs.map(|(from, to)| Pair { from, to, traffic: greedy() }).collect()
 }
 
-/// Every host has three batches of messages to send, all posted at the same time.
+/// Each host sends three batches of messages, all posted at the same time.
 fn batches() -> Vec<Pair> {
     let traffic = Traffic::Batch { count: 8, bytes: 2048, sizes: Distribution::Fixed };
     let pairs = (0..HOSTS).flat_map(|from| [1, 4, 6].map(|step| (from, (from + step) % HOSTS)));
     pairs.map(|(from, to)| Pair { from, to, traffic: traffic.clone() }).collect()
 }
 
-/// What a run gives for each flow, sender and receiver: packets, and mean latency in seconds.
+/// Packets and mean latency in seconds for each flow, sender and receiver in a run.
 fn outcome(switch: &SwitchConfig, injection: Injection, pairs: &[Pair], order: Order, seed: u64) -> Vec<f64> {
     let mut topology = Topology::default();
     let center = topology.add_switch("s");
@@ -105,7 +104,7 @@ fn outcome(switch: &SwitchConfig, injection: Injection, pairs: &[Pair], order: O
     sums.into_iter().flat_map(|(packets, seconds)| [packets, seconds / f64::max(packets, 1.0)]).collect()
 }
 
-/// Mean and squared standard error of every value of several runs.
+/// Mean and squared standard error of each value over several runs.
 fn summary(runs: &[Vec<f64>]) -> Vec<(f64, f64)> {
     let n = runs.len() as f64;
     let value = |i: usize| {
@@ -115,7 +114,7 @@ fn summary(runs: &[Vec<f64>]) -> Vec<(f64, f64)> {
     (0..runs[0].len()).map(value).collect()
 }
 
-/// The largest difference between two numberings, in standard errors, and what it is.
+/// Largest difference between two numberings in standard errors, and its description.
 fn largest_difference(switch: &SwitchConfig, injection: Injection, pairs: &[Pair], seeds: u64) -> (f64, String) {
     let runs = |order: &Order| -> Vec<Vec<f64>> {
         (0..seeds).map(|seed| outcome(switch, injection, pairs, *order, seed)).collect()
@@ -133,7 +132,7 @@ fn largest_difference(switch: &SwitchConfig, injection: Injection, pairs: &[Pair
     largest
 }
 
-/// Looks at every queueing and number of reads; `load` for virtual output queues, and for one queue.
+/// Checks all queueing schemes and numbers of reads; the loads are for virtual output queues and for a single queue.
 fn check(arbiter: Arbiter, [voq, fifo]: [f64; 2]) {
     let mut wrong = Vec::new();
     for (queueing, load) in [(Queueing::Voq, voq), (Queueing::Fifo, fifo)] {

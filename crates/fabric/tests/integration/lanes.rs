@@ -1,4 +1,4 @@
-//! No virtual lane blocks another.
+//! Virtual lanes do not block each other.
 
 use becalm_engine::{Simulator, Stream, Time};
 use becalm_fabric::policy::Pace;
@@ -7,9 +7,9 @@ use proptest::prelude::*;
 
 use crate::doubles::*;
 
-/// So slow that a buffer never gives anything back during a test.
+/// A drain rate so slow that no buffer space is freed during a test.
 const STUCK: f64 = 1e3;
-/// Packets of each flow on lane 1 in the test of stuck lanes.
+/// Packets per flow on lane 1 in the test of stuck lanes.
 const COUNT: u32 = 40;
 
 #[derive(Clone, Debug)]
@@ -38,8 +38,8 @@ fn scenes(arbiter: impl Strategy<Value = Arbiter>) -> impl Strategy<Value = Scen
     })
 }
 
-/// Host 0 takes in at the given rate, in bit/s; all others send to it on lane 0. `lane1` are flows on lane 1, by
-/// numbers of hosts.
+/// Host 0 receives at the given rate in bit/s, and all other hosts send to it on lane 0. `lane1` contains the flows on
+/// lane 1, as pairs of host numbers.
 fn build(
     scene: &Scene,
     drain: Option<f64>,
@@ -77,7 +77,7 @@ fn build(
     simulate(spec, ())
 }
 
-/// Flows between any hosts but host 0.
+/// Flows between any hosts except host 0.
 fn pairs(scene: &Scene, count: u32) -> Vec<(u32, u32)> {
     let mut random = Stream::new(scene.seed, 1, 0);
     let others = scene.hosts - 1;
@@ -91,8 +91,8 @@ fn pairs(scene: &Scene, count: u32) -> Vec<(u32, u32)> {
 proptest! {
     #![proptest_config(cases(100))]
 
-    /// Lane 0 fills all its buffers and stands still. Lane 1 is as soon done as when it is alone, but for the time that
-    /// lane 0 took to fill them.
+    /// Lane 0 fills all its buffers and stops. Lane 1 finishes as early as without lane 0, plus the time for lane 0 to
+    /// fill the buffers.
     #[test]
     fn a_lane_that_is_stuck_holds_up_no_other(
         scene in scenes(prop_oneof![
@@ -107,7 +107,7 @@ proptest! {
         let mut both = build(&scene, Some(STUCK), &flows, batch);
         let packet = gigabyte().time_of(PACKETS.largest());
         let slots = u64::from(scene.switches + scene.hosts) * 2 * u64::from(scene.config.buffer.capacity());
-        // A packet that takes one of the last slots has crossed every link before it.
+        // A packet in one of the last slots may have crossed all links.
         both.run_until(alone.now() + packet * (slots * u64::from(scene.switches + 1)));
         for i in 0..flows.len() as u32 {
             prop_assert_eq!(both.model.flow(FlowId(i)).delivered_packets, u64::from(COUNT));
@@ -119,7 +119,7 @@ proptest! {
         prop_assert!(sent <= slots + delivered, "every packet that was not taken in has a slot");
     }
 
-    /// Lane 0 saturates the network behind a slow receiver. A flow on lane 1 still has half of every link.
+    /// Lane 0 saturates the network behind a slow receiver. A flow on lane 1 still gets half of each link.
     #[test]
     fn a_saturated_lane_leaves_another_its_share(scene in scenes(Just(Arbiter::RoundRobin)), drain in 1e8..8e9f64) {
         let flows = pairs(&scene, 1);

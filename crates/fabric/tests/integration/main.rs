@@ -1,4 +1,4 @@
-//! The fabric against theory and against its own rules.
+//! Tests of the fabric against theory and its own guards.
 
 mod deadlock;
 mod direct;

@@ -1,4 +1,4 @@
-//! Priority-based flow control: headroom is enough and no more than that, senders obey, deadlocks are named.
+//! Priority-based flow control: exact headroom, obedient senders, named deadlocks.
 
 use becalm_engine::{Simulator, Time};
 use becalm_fabric::policy::Observer;
@@ -7,14 +7,14 @@ use becalm_fabric::*;
 use crate::deadlock::{ring, ring_spec};
 use crate::doubles::*;
 
-/// A full packet on the wire takes as many nanoseconds at 1 GB/s.
+/// Size of a full packet in bytes, and its transmission time in ns at 1 GB/s.
 const PACKET: u64 = 2068;
 
 fn pfc(pfc: Pfc) -> SwitchConfig {
     SwitchConfig { flow_control: FlowControl::Pfc(pfc), ..SANTOS }
 }
 
-/// A host at 1 GB/s before a switch, whose other link is so slow that nothing leaves.
+/// A host that sends at 1 GB/s to a switch with an output too slow for any packet to leave.
 fn dam(delay: Time) -> FabricSpec<Steady, Unmarked, Acks> {
     let mut topology = Topology::default();
     let (source, switch, sink) = (topology.add_host("source"), topology.add_switch("dam"), topology.add_host("sink"));
@@ -24,11 +24,12 @@ fn dam(delay: Time) -> FabricSpec<Steady, Unmarked, Acks> {
     plain(topology, flows, vec![SourceSpec::always(FlowId(0), greedy())])
 }
 
-/// The worst case for headroom: the pause comes a nanosecond after one more packet has begun.
+/// The worst case for headroom: the pause arrives a nanosecond after another packet has begun.
 ///
-/// XOFF is four packets. A header counts 40 ns and the cable's delay after it left; the pause takes a packet (2068 ns), a
-/// frame (84 ns), the response (60 quanta, 3840 ns) and the cable's delay. With a cable of 86.5 ns the sender is blind for
-/// 3 packets and 1 ns after the one that crosses XOFF has begun: 4 packets come above XOFF.
+/// XOFF is four packets. A header is counted 40 ns plus the cable's delay after its departure. The pause needs a packet
+/// time (2068 ns), a frame time (84 ns), the response time (60 quanta, 3840 ns) and the cable's delay. With a cable
+/// delay of 86.5 ns, the sender obeys 3 packet times and 1 ns after the start of the packet that crosses XOFF.
+/// Therefore 4 packets arrive above XOFF.
 fn worst(headroom: Option<u32>) -> Simulator<Fabric<Steady, Unmarked, Acks, ()>> {
     let mut spec = dam(Time(86_500));
     spec.switch = pfc(Pfc { headroom, response: Some(PauseResponse::Quanta(60)), ..Pfc::default() });
@@ -49,15 +50,15 @@ fn headroom_is_enough_and_not_a_byte_too_large() {
     let Err(error) = run.model.check(&run.agenda) else { panic!("a byte less overflows") };
     assert_eq!(
         error.to_string(),
-        "headroom of dam[0], VL 0 is too small: 8271 B are given, 8272 B were needed so far; 8272 B are always enough"
+        "headroom of dam[0], VL 0, is too small: it is 8271 B, but at least 8272 B is needed; 8272 B is always enough"
     );
     assert_eq!(run.model.overflow(), Some(error));
 }
 
-/// Counts pauses, and checks that a sender begins no packet while one holds.
+/// Counts pauses, and checks that a sender starts no packet while paused.
 #[derive(Default)]
 struct Obedience {
-    /// From the buffer's decision until the sender obeys.
+    /// Time from the buffer's decision until the sender obeys.
     delay: Time,
     sender: Option<PortId>,
     paused: Option<Time>,
@@ -87,7 +88,7 @@ impl Observer for Obedience {
     }
 }
 
-/// A fast link before a slow one through a switch.
+/// A fast link followed by a slow link at a switch.
 fn funnel(slow: f64, delay: Time) -> FabricSpec<Steady, Unmarked, Acks> {
     let mut spec = dam(delay);
     let mut topology = Topology::default();
@@ -133,7 +134,7 @@ fn a_slow_receiver_pauses_its_switch() {
     assert!((rate / 0.25e9 - 1.0).abs() < 0.02, "{rate}");
 }
 
-/// Pauses of the dam's buffer when this many packets are sent.
+/// Number of pauses of the dam's buffer after this many packets.
 fn pauses_of(packets: u32) -> u32 {
     let mut spec = dam(Time::ZERO);
     spec.switch = pfc(Pfc::default());

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use crate::doubles::*;
 
-/// The fabric of a program whose ranks are on these hosts, beside other traffic.
+/// A fabric with a program on these hosts, and other traffic.
 fn running(
     topology: Topology,
     program: Program,
@@ -53,11 +53,11 @@ fn times_of_a_message_are_exact() {
     let mut run = simulate(running(star(2), builder.build().unwrap(), &[0, 1, 1], Vec::new()), ());
     run.run_until_idle();
     let ends: Vec<Time> = (0..3).map(|rank| run.model.rank(0, rank).ended()).collect();
-    // 100 ns and 5000 times 10 ps of work, three packets of 5060 B at 1 GB/s; the switch adds its forwarding delay and, being
-    // cut-through, no more.
+    // 100 ns plus 5000 times 10 ps of work, and three packets with 5060 B in total at 1 GB/s. The cut-through switch
+    // only adds its forwarding delay.
     let left = Time::from_us(1) + Time::from_ns(150) + Time::from_ns(5060);
     let arrived = left + SANTOS.forwarding_delay;
-    // The receive and the answer take 150 ns and 110 ns; copying takes 200 ns and another 300 ns to arrive.
+    // The receive needs 150 ns and the answer 110 ns. The copy needs 200 ns, and arrives 300 ns later.
     let answered = arrived + Time::from_ns(150 + 110 + 200);
     assert_eq!(ends, [left, answered, answered + Time::from_ns(300 + 110)]);
     assert_eq!(run.model.rank(0, 0).spans()[0].start, Time::from_us(1));
@@ -77,7 +77,7 @@ fn a_rank_that_waits_in_vain_is_named() {
     assert_eq!(run.model.open_ranks(), 1);
 }
 
-/// A random program that ends: rounds of messages between random ranks, each after some operations of earlier rounds.
+/// A random program that ends: rounds of messages between random ranks, which depend on operations of earlier rounds.
 fn random_program(ranks: u32, rounds: u32, seed: u64) -> Program {
     let mut random = Stream::new(seed, 0, 0);
     let mut builder = Builder::new(ranks);
@@ -102,7 +102,7 @@ fn random_program(ranks: u32, rounds: u32, seed: u64) -> Program {
     builder.build().unwrap()
 }
 
-/// What every rank did and when, and all packets.
+/// Operations of all ranks with their times, and all packets.
 fn outcome(spec: FabricSpec<Steady, Unmarked, Acks>, parts: usize) -> (Vec<Vec<(Time, Time)>>, u64, u64) {
     let ranks = spec.jobs[0].hosts.len() as u32;
     let whole = Partition::whole(&spec.topology);
@@ -116,7 +116,7 @@ fn outcome(spec: FabricSpec<Steady, Unmarked, Acks>, parts: usize) -> (Vec<Vec<(
     ((0..ranks).map(spans).collect(), run.model.observer.0, run.events())
 }
 
-/// A sum over all packets on links that does not depend on their order.
+/// Order-independent sum over all packets on links.
 #[derive(Clone, Debug, Default)]
 struct Hash(u64);
 
@@ -133,7 +133,7 @@ impl Joint for Hash {
     }
 }
 
-/// A ring of four switches with two hosts each; its cables have a delay.
+/// A ring of four switches with two hosts each and cables with a delay.
 fn ring() -> Topology {
     let mut topology = Topology::default();
     let switches: Vec<NodeId> = (0..4).map(|i| topology.add_switch(format!("s{i}"))).collect();
@@ -163,7 +163,7 @@ proptest! {
         for parts in [2, 4] {
             prop_assert_eq!(&outcome(spec(), parts), &alone);
         }
-        // Nothing begins before what it waits for.
+        // No operation begins before its dependencies.
         for rank in 0..ranks {
             let first = program.of_rank(rank).start;
             for op in program.of_rank(rank) {

@@ -1,4 +1,4 @@
-//! An adapter's link is a queue with one server: its waits are those of M/D/1 and M/M/1.
+//! An adapter's link is a queue with one server, with the waiting times of M/D/1 and M/M/1.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::Observer;
@@ -6,7 +6,7 @@ use becalm_fabric::*;
 
 use crate::doubles::*;
 
-/// Sums the waits of data packets from posting to injection.
+/// Sums the waiting times of data packets from posting to injection.
 #[derive(Default)]
 struct Waits {
     sum: f64,
@@ -22,7 +22,7 @@ impl Observer for Waits {
     }
 }
 
-/// Mean wait in units of the mean service time at this load, and the number of packets that it is the mean of.
+/// Mean wait at this load in units of the mean service time, and the number of packets.
 fn mean_wait(load: f64, sizes: Distribution) -> (f64, f64) {
     const BYTES: u32 = 2000;
     let service = gigabyte().time_of(BYTES);
@@ -41,7 +41,7 @@ fn mean_wait(load: f64, sizes: Distribution) -> (f64, f64) {
     (sum / f64::from(count) / service.as_secs(), f64::from(count))
 }
 
-/// Three times the standard error of the mean of `n` successive waits in M/M/1 (Daley 1968); those of M/D/1 vary less.
+/// Three standard errors of the mean of `n` successive waits in M/M/1 (Daley 1968); waits in M/D/1 vary less.
 fn tolerance(load: f64, n: f64) -> f64 {
     let variance = load * (2.0 + 5.0 * load - 4.0 * load.powi(2) + load.powi(3)) / (1.0 - load).powi(4);
     3.0 * (variance / n).sqrt()

@@ -6,7 +6,7 @@ use becalm_fabric::*;
 
 use crate::doubles::*;
 
-/// Throughput per output when every input always has packets for uniformly random outputs.
+/// Throughput per output if each input always has packets for uniformly random outputs.
 fn saturation(n: u32, queueing: Queueing) -> f64 {
     let topology = star(2 * n);
     let host = |i: u32| topology.find(&format!("h{i}")).expect("a host of the star");

@@ -1,5 +1,5 @@
-//! A store-and-forward switch with unlimited buffers is a first-come-first-served station for each of its outputs: alone
-//! it is M/M/1 or D/D/1, and a chain of them in a closed loop is the network that mean-value analysis solves.
+//! Each output of a store-and-forward switch with unlimited buffers is a first-come-first-served station. A single
+//! station is M/M/1 or D/D/1. A chain of stations in a closed loop is a network that mean-value analysis solves.
 
 use std::collections::VecDeque;
 
@@ -9,10 +9,10 @@ use becalm_fabric::*;
 
 use crate::doubles::*;
 
-/// Bytes of a packet.
+/// Size of a packet in bytes.
 const BYTES: u32 = 2000;
 
-/// First come, first served at every output, with service times by this law.
+/// A switch with first-come-first-served outputs, and service times with this distribution.
 fn station(service: Distribution) -> SwitchConfig {
     SwitchConfig {
         buffer: Room::UNLIMITED,
@@ -24,12 +24,12 @@ fn station(service: Distribution) -> SwitchConfig {
     }
 }
 
-/// A link on which a packet takes next to no time.
+/// A link with almost no transmission time.
 fn fast() -> Rate {
     Rate::from_bits_per_second(1e13)
 }
 
-/// Marks packets that find at least this many others on their way to the same output.
+/// Marks packets that find at least `least` others for the same output.
 #[derive(Clone, Debug)]
 struct Finds {
     least: u32,
@@ -47,7 +47,7 @@ impl Marker for Finds {
     }
 }
 
-/// Data packets that were delivered, those with a mark, and the times that they took.
+/// Numbers of delivered and of marked data packets, and the sum of their latencies.
 #[derive(Default)]
 struct Counts {
     packets: f64,
@@ -65,7 +65,7 @@ impl Observer for Counts {
     }
 }
 
-/// One station with service times of 2 us on average, fed by `traffic` over a link of this rate, for this many milliseconds.
+/// One station with a mean service time of 2 us. `traffic` arrives over a link of this rate for `ms` milliseconds.
 fn alone(service: Distribution, traffic: Traffic, link: Rate, least: u32, ms: u64) -> Counts {
     let mut topology = Topology::default();
     let (source, switch, sink) = (topology.add_host("source"), topology.add_switch("s"), topology.add_host("sink"));
@@ -100,8 +100,8 @@ fn a_poisson_source_and_redrawn_service_are_m_m_1() {
         let traffic = || Traffic::Poisson { mean_interval, bytes: BYTES, sizes: Distribution::Fixed, paced: false };
         for least in [1u32, 2] {
             let counts = alone(Distribution::Exponential, traffic(), fast(), least, 400);
-            // An arrival finds n packets with probability (1 - load) load^n. What successive arrivals find is
-            // correlated over about 1 / (1 - sqrt(load))^2 of them.
+            // An arrival finds n packets with probability (1 - load) load^n. The numbers are correlated over about
+            // 1 / (1 - sqrt(load))^2 successive arrivals.
             let (share, theory) = (counts.marked / counts.packets, load.powi(least as i32));
             let independent = counts.packets * (1.0 - load.sqrt()).powi(2) / 2.0;
             let tolerance = 3.0 * (theory * (1.0 - theory) / independent).sqrt();
@@ -129,8 +129,8 @@ fn greedy_of(bytes: u32) -> Traffic {
     Traffic::Greedy { bytes, sizes: Distribution::Fixed }
 }
 
-/// Packets per second round a loop of `stations` alike, each with service times of 2 us, `window` packets in all;
-/// one figure for each of `batches` stretches of time.
+/// Packets per second in a loop of `stations` with mean service times of 2 us and `window` packets; returns a rate for
+/// each of `batches` intervals.
 fn loop_of(stations: u32, window: u32, batches: u64) -> Vec<f64> {
     let mut topology = Topology::default();
     let (source, sink) = (topology.add_host("source"), topology.add_host("sink"));
@@ -163,7 +163,7 @@ fn a_loop_of_like_stations_has_the_throughput_of_the_balanced_network() {
         let mean = rates.iter().sum::<f64>() / n;
         let error = (rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / (n - 1.0) / n).sqrt();
         let theory = f64::from(window) / f64::from(window + stations - 1) / 2e-6;
-        // The way in and the ACKs take up to 0.1% of the time; three standard errors for the rest.
+        // The first link and the ACKs contribute up to 0.1%. The rest of the tolerance is three standard errors.
         let difference = (mean - theory).abs();
         assert!(difference < 3.0 * error + 0.002 * theory, "{stations} stations, window {window}: {mean} of {theory}");
     }

@@ -1,4 +1,4 @@
-//! Ties are decided by a hash, so no host is favoured for its number.
+//! A hash decides ties, so host numbers give no advantage.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::Pace;
@@ -19,13 +19,13 @@ fn delivered(n: u32, order: impl Fn(u32) -> u32) -> Vec<u64> {
     (0..n).map(|i| run.model.flow(FlowId(i)).delivered_packets).collect()
 }
 
-/// The first of two packets to leave that reach an output in the very instant in which it becomes free, while none waits.
+/// Two packets reach an output exactly when it becomes free. Returns the host of the packet that leaves first.
 fn first_at_the_instant(seed: u64) -> u32 {
     let topology = star(4);
     let host = |i: u32| topology.find(&format!("h{i}")).expect("a host of the star");
     let flows = (0..3).map(|i| free_flow(host(i), host(3))).collect();
     let once = Traffic::Batch { count: 1, bytes: 2048, sizes: Distribution::Fixed };
-    // The packet of h0 keeps the output busy for its 2068 ns.
+    // The packet of h0 keeps the output busy for 2068 ns.
     let start = |i: u32| if i == 0 { Time::ZERO } else { Time::from_ns(2068) };
     let source = |i: u32| SourceSpec { flows: i..i + 1, traffic: once.clone(), start: start(i), stop: Time::MAX };
     let mut spec = plain(topology.clone(), flows, (0..3).map(source).collect());

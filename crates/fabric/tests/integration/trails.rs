@@ -1,4 +1,4 @@
-//! Telemetry: what switches record of the path of packets, and what an ACK brings back.
+//! Telemetry: records of switches on a packet's path, returned in ACKs.
 
 use std::sync::{Arc, Mutex};
 
@@ -8,18 +8,18 @@ use becalm_fabric::*;
 
 use crate::doubles::*;
 
-/// Bytes of telemetry in a packet, and the size of a full packet with them.
+/// Telemetry bytes in a packet, and the size of a full packet with telemetry.
 const TRAIL: u32 = 42;
 const FULL: u64 = 2048 + 20 + TRAIL as u64;
 
-/// What a response saw: its shape, and of every ACK the round trip, the time at the receiver, and the trail.
+/// Observations of a response: its shape, and each ACK's round trip, time at the receiver, and trail.
 #[derive(Clone, Debug, Default)]
 struct Log {
     shape: Option<FlowShape>,
     acks: Vec<(Time, Time, Vec<Hop>)>,
 }
 
-/// Asks for trails, or does not, and writes them down.
+/// Requests trails if asked to, and records them.
 #[derive(Clone, Debug)]
 struct Tracer {
     trail: Option<u32>,
@@ -44,7 +44,7 @@ impl Response for Tracer {
     }
 }
 
-/// One ACK for this many packets.
+/// Sends one ACK per this many packets.
 #[derive(Clone, Copy, Debug)]
 struct Every(u32);
 
@@ -54,7 +54,7 @@ impl Echo for Every {
     }
 }
 
-/// What each of several flows saw that send messages of `bytes` at time zero, with trails or without.
+/// Observations of flows that send messages at time zero, with or without trails.
 fn run(
     topology: Topology,
     flows: &[(&str, &str, Option<u32>)],
@@ -134,7 +134,7 @@ fn records_tell_what_waits_behind_a_packet_and_what_left_before_it() {
     let mut records: Vec<_> =
         logs.iter().map(|log| log.acks[0].2[0]).map(|hop| (hop.at, hop.sent, hop.waiting)).collect();
     records.sort();
-    // All come at 40 ns. The first passes at once; behind the second waits the third.
+    // All packets are ready at 40 ns. The first departs at once, and the third waits behind the second.
     let leaves = |packets: u64| Time::from_ns(40 + packets * FULL);
     assert_eq!(records, [(leaves(0), 0, 0), (leaves(1), FULL, FULL), (leaves(2), 2 * FULL, 0)]);
 }

@@ -6,7 +6,7 @@ use super::{ColumnSchema, TableSchema, bytes, count, name, number, rate, ratio, 
 const SPREADS: &[ColumnSchema] = &[
     time(
         "completion_mean",
-        "Mean completion time: the time from the posting of a message to the arrival of its last byte; NaN without messages.",
+        "Mean completion time, from a message's posting to the arrival of its last byte; NaN without messages.",
     ),
     time("completion_p50", "Median of completion times."),
     time("completion_p95", "95th percentile of completion times."),
@@ -15,7 +15,7 @@ const SPREADS: &[ColumnSchema] = &[
     time("completion_max", "Largest completion time."),
     ratio(
         "slowdown_mean",
-        "Mean slowdown: completion time over the time that it would take by its route on an empty network: links, switches and adapters count; credit, windows and delays of responses do not.",
+        "Mean slowdown: completion time divided by the ideal time on an empty network. The ideal time includes links, switches and adapters on the message's route, but no delays due to credit, windows or responses.",
     ),
     ratio("slowdown_p50", "Median of slowdowns."),
     ratio("slowdown_p95", "95th percentile of slowdowns."),
@@ -24,10 +24,10 @@ const SPREADS: &[ColumnSchema] = &[
     ratio("slowdown_max", "Largest slowdown."),
 ];
 
-/// One row per group of flows: its messages; with `observe.messages`.
+/// One row per group of flows, with statistics of its messages.
 pub static COMPLETION: TableSchema = TableSchema {
     name: "completion",
-    rows: "One row per group of flows: its messages; with `observe.messages`.",
+    rows: "One row per group of flows, with statistics of its messages.",
     asked_by: "observe.messages = true",
     over_time: false,
     rank: "slowdown_p99",
@@ -35,127 +35,138 @@ pub static COMPLETION: TableSchema = TableSchema {
         &[
             name("group", "Name of the group."),
             count("messages", "messages", "Messages delivered in the measured window."),
-            count("unfinished", "messages", "Messages that were posted but not delivered by the end."),
+            count("unfinished", "messages", "Messages posted but not delivered by the end of the run."),
             bytes("bytes", "Payload of the delivered messages."),
         ],
         SPREADS,
     ],
 };
 
-/// Up to 20 rows per group, each with a twentieth of its messages in order of size; messages of the same size are in one row. With `observe.messages`.
+/// Up to 20 rows per group, each with a twentieth of the group's messages in order of size. Messages of equal size
+/// share a row.
 pub static COMPLETION_BY_SIZE: TableSchema = TableSchema {
     name: "completion_by_size",
-    rows: "Up to 20 rows per group, each with a twentieth of its messages in order of size; messages of the same size are in one row. With `observe.messages`.",
+    rows: "Up to 20 rows per group, each with a twentieth of the group's messages in order of size. Messages of equal size share a row.",
     asked_by: "observe.messages = true",
     over_time: false,
     rank: "",
     columns: &[
         &[
             name("group", "Name of the group."),
-            bytes("smallest", "Payload of the smallest of these messages."),
-            bytes("largest", "Payload of the largest."),
+            bytes("smallest", "Smallest payload of these messages."),
+            bytes("largest", "Largest payload of these messages."),
             count("messages", "messages", "Number of these messages."),
         ],
         SPREADS,
     ],
 };
 
-/// Histogram of completion times: one row per group and range of times that has messages; with `observe.messages`.
+/// Histogram of completion times, with one row per group and nonempty range of times.
 pub static COMPLETION_TIMES: TableSchema = TableSchema {
     name: "completion_times",
-    rows: "Histogram of completion times: one row per group and range of times that has messages; with `observe.messages`.",
+    rows: "Histogram of completion times, with one row per group and nonempty range of times.",
     asked_by: "observe.messages = true",
     over_time: false,
     rank: "",
     columns: &[&[
         name("group", "Name of the group."),
-        time("from", "Smallest completion time of the range, in steps of 1 ns."),
-        time("to", "Time at which the next range begins; there are 16 between a power of two and the next."),
+        time("from", "Smallest completion time in the range, with a resolution of 1 ns."),
+        time("to", "Start of the next range; there are 16 ranges between consecutive powers of two."),
         count("messages", "messages", "Messages with a completion time in the range."),
     ]],
 };
 
-/// One row per message, in the order of delivery; with `observe.messages`, unless there are more than `observe.message_rows`.
+/// One row per message, in order of delivery. The table is omitted if there are more messages than
+/// `observe.message_rows`.
 pub static MESSAGES: TableSchema = TableSchema {
     name: "messages",
-    rows: "One row per message, in the order of delivery; with `observe.messages`, unless there are more than `observe.message_rows`.",
-    asked_by: "observe.messages = true, with a larger observe.message_rows if there are more messages",
+    rows: "One row per message, in order of delivery. The table is omitted if there are more messages than `observe.message_rows`.",
+    asked_by: "observe.messages = true, with observe.message_rows at least the number of messages",
     over_time: false,
     rank: "slowdown",
     columns: &[&[
         name("group", "Name of the group."),
         number("flow", "Number of the flow."),
         bytes("bytes", "Payload of the message."),
-        time("posted", "When it was posted; with flows that always send, when its first byte left."),
-        time("first_byte", "When its first byte left the source."),
-        time("delivered", "When its last byte arrived."),
-        time("acknowledged", "When the ACK of its last packet came back; NaN if none did."),
-        time("completion", "The time from the posting of a message to the arrival of its last byte."),
+        time(
+            "posted",
+            "Time at which the message was posted or, for flows with endless data, at which its first byte left.",
+        ),
+        time("first_byte", "Time at which its first byte left the source."),
+        time("delivered", "Time at which its last byte arrived."),
+        time("acknowledged", "Time at which the ACK of its last packet returned; NaN if it did not return."),
+        time("completion", "Time from the message's posting to the arrival of its last byte."),
         time(
             "ideal",
-            "The time that it would take by its route on an empty network: links, switches and adapters count; credit, windows and delays of responses do not.",
+            "Ideal completion time, on an empty network. It includes links, switches and adapters on the route, but no delays due to credit, windows or responses.",
         ),
-        ratio("slowdown", "`completion` over `ideal`."),
+        ratio("slowdown", "`completion` divided by `ideal`."),
     ]],
 };
 
-/// One row per job, `[[jobs]]` of the scenario; over the whole run.
+/// One row per job (`[[jobs]]` of the scenario), for the entire run.
 pub static JOBS: TableSchema = TableSchema {
     name: "jobs",
-    rows: "One row per job, `[[jobs]]` of the scenario; over the whole run.",
+    rows: "One row per job (`[[jobs]]` of the scenario), for the entire run.",
     asked_by: "[[jobs]]",
     over_time: false,
     rank: "slowdown",
     columns: &[&[
         name("job", "Name of the job."),
-        count("ranks", "ranks", "Number of its ranks."),
-        time("start", "Its start."),
-        time("end", "End of its last rank; NaN if it has not ended."),
-        time("time", "Time from its start to its end."),
-        time("time_alone", "Its time without other traffic; NaN if there is none, or with `alone = false`."),
-        ratio("slowdown", "`time` over `time_alone`."),
-        share("compute_share", "Mean share of `time` in which a rank computes."),
-        share("wait_share", "Mean share of `time` in which a rank neither computes nor works on a message."),
+        count("ranks", "ranks", "Number of ranks in the job."),
+        time("start", "Start of the job."),
+        time("end", "Time at which the job's last rank ended; NaN if the job has not ended."),
+        time("time", "Time from start to end."),
+        time(
+            "time_alone",
+            "Duration of the job without other traffic; NaN if there is no other traffic, or with `alone = false`.",
+        ),
+        ratio("slowdown", "`time` divided by `time_alone`."),
+        share("compute_share", "Mean share of `time` that ranks spend computing."),
+        share("wait_share", "Mean share of `time` that ranks spend neither computing nor working on messages."),
         rate(
             "bus_bandwidth",
-            "Bus bandwidth of its collective operation, as nccl-tests define it: bytes over time without computation, times 2(p-1)/p for an all-reduce, or (p-1)/p if each rank has a part.",
+            "Bus bandwidth of the job's collective operation, as defined by nccl-tests: bytes divided by the time without computation, times 2(p-1)/p for an all-reduce on p ranks, or times (p-1)/p for an operation in which each rank has a part of the vector.",
         ),
     ]],
 };
 
-/// One row per rank of each job; over the whole run.
+/// One row per rank of each job, for the entire run.
 pub static RANKS: TableSchema = TableSchema {
     name: "ranks",
-    rows: "One row per rank of each job; over the whole run.",
+    rows: "One row per rank of each job, for the entire run.",
     asked_by: "[[jobs]]",
     over_time: false,
     rank: "wait",
     columns: &[&[
         name("job", "Name of the job."),
-        number("rank", "Number of the rank, from 0."),
-        name("host", "Host that it runs on."),
-        time("end", "End of its last operation; NaN if it has not ended."),
-        time("compute", "Time in which it computes."),
-        time("overhead", "Time in which it works on messages and does not compute."),
-        time("wait", "Time from the job's start to `end` in which it does neither."),
+        number("rank", "Number of the rank, starting at 0."),
+        name("host", "Host of the rank."),
+        time("end", "Time at which the rank's last operation ended; NaN if it has not ended."),
+        time("compute", "Time spent computing."),
+        time("overhead", "Time spent working on messages while not computing."),
+        time("wait", "Time from the job's start to `end` spent neither computing nor working on messages."),
     ]],
 };
 
-/// One row per operation of each rank; for jobs with `record_ops`.
+/// One row per operation of each rank, for jobs with `record_ops`.
 pub static OPS: TableSchema = TableSchema {
     name: "ops",
-    rows: "One row per operation of each rank; for jobs with `record_ops`.",
+    rows: "One row per operation of each rank, for jobs with `record_ops`.",
     asked_by: "jobs.record_ops = true",
     over_time: false,
     rank: "",
     columns: &[&[
         name("job", "Name of the job."),
-        number("rank", "Number of the rank, from 0."),
-        number("op", "Number of the operation among those of the rank, from 0; by rendezvous, a message has three."),
+        number("rank", "Number of the rank, starting at 0."),
+        number(
+            "op",
+            "Number of the operation within the rank, starting at 0. A message with rendezvous has three operations.",
+        ),
         name("kind", "`calc`, `send` or `recv`."),
         number("peer", "The other rank; NaN for a computation, and for a receive from any rank."),
         bytes("bytes", "Payload of the message; 0 for a computation."),
-        time("start", "Its start; for a receive, when it was posted."),
-        time("end", "Its end; for a send, when the last byte has left."),
+        time("start", "Start of the operation or, for a receive, the time at which it was posted."),
+        time("end", "End of the operation or, for a send, the time at which the last byte left."),
     ]],
 };

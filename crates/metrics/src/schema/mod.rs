@@ -1,7 +1,8 @@
-//! The declaration of every table: its columns, their kinds, units and meanings, and when it exists.
+//! Declarations of all tables, with the columns, their kinds, units and meanings, and the settings that request the
+//! tables.
 //!
-//! These declarations are the only source of information about a table: its builder, the attributes of results in
-//! Python, the documentation, the store, reports and pages all read them.
+//! These declarations are the only source of information about tables. Table builders, the attributes of results in
+//! Python, the documentation, the store, reports and pages all use them.
 
 mod messages;
 mod network;
@@ -15,12 +16,12 @@ pub use over_time::*;
 pub use plans::*;
 pub use traffic::*;
 
-/// What the values of a column are; this determines how they are displayed.
+/// Type of a column's values, which determines how they are displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// The name of a host, group, link or role.
     Name,
-    /// A number that identifies something: a flow, a port, a virtual lane.
+    /// A number that identifies something, such as a flow, a port or a virtual lane.
     Number,
     /// A number of things.
     Count,
@@ -28,7 +29,7 @@ pub enum Kind {
     Share,
     /// An index from 0 to 1 that is not a share, such as Jain's.
     Index,
-    /// A multiple of something else; may exceed 1.
+    /// A multiple of another quantity; may exceed 1.
     Ratio,
     /// Bytes per second.
     Rate,
@@ -45,7 +46,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Its name.
+    /// Name of the kind.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Name => "name",
@@ -69,7 +70,7 @@ impl Kind {
 pub struct ColumnSchema {
     /// Name, unique in its table.
     pub name: &'static str,
-    /// What its values are.
+    /// Kind of the values.
     pub kind: Kind,
     /// Unit of the values: `s`, `B/s`, `packets`; empty for shares and names.
     pub unit: &'static str,
@@ -82,20 +83,20 @@ pub struct ColumnSchema {
 pub struct TableSchema {
     /// Name, unique among the results of a run.
     pub name: &'static str,
-    /// What a row stands for, as a sentence.
+    /// What a row represents, as a sentence.
     pub rows: &'static str,
-    /// The setting of a scenario that requests it; empty for a table that every run has.
+    /// Scenario setting that requests the table; empty for a table that every run has.
     pub asked_by: &'static str,
-    /// Whether its rows have times of their own; a summary of a run omits such a table.
+    /// Whether each row has a time; a summary of a run omits such tables.
     pub over_time: bool,
-    /// The column by which a page sorts its rows, largest first; empty for the order of the table.
+    /// Column by which a page sorts the rows, largest first; empty to keep the table's order.
     pub rank: &'static str,
-    /// The columns in their order, in parts that tables may share.
+    /// The columns in order, in groups that tables may share.
     pub columns: &'static [&'static [ColumnSchema]],
 }
 
 impl TableSchema {
-    /// All columns in their order.
+    /// All columns in order.
     pub fn all_columns(&self) -> impl Iterator<Item = &'static ColumnSchema> {
         self.columns.iter().flat_map(|part| part.iter())
     }

@@ -11,107 +11,120 @@ pub static LINKS: TableSchema = TableSchema {
     rank: "utilization",
     columns: &[&[
         name("from", "Node that sends on the link."),
-        number("from_port", "Its port."),
+        number("from_port", "Port of the sending node."),
         name("to", "Node that receives."),
-        rate("rate", "Bytes sent over the length of the measured window."),
-        share("utilization", "`rate` over the rate of the link."),
-        count("packets", "packets", "Packets sent, of all kinds, as PortXmitPkts counts."),
+        rate("rate", "Bytes sent divided by the length of the measured window."),
+        share("utilization", "`rate` divided by the link's rate."),
+        count("packets", "packets", "Sent packets of all kinds, as counted by PortXmitPkts."),
         bytes("bytes", "Bytes sent."),
-        count("marked", "packets", "Packets that the switch marked as they left by this port, as PortMarkFECN counts."),
+        count(
+            "marked",
+            "packets",
+            "Packets that the switch marked as they left through this port, as counted by PortMarkFECN.",
+        ),
         share(
             "stalled_share",
-            "Share of the time in which a packet waited without credit; with PFC, in which it waited for the end of a pause.",
+            "Share of time in which a packet waited for lack of credit or, with PFC, for the end of a pause.",
         ),
-        time("xmit_wait", "The same as a time, as PortXmitWait counts."),
-        time("xmit_time_cong", "Time in which some VL was in the congestion state, as PortXmitTimeCong counts."),
+        time(
+            "xmit_wait",
+            "Time in which a packet waited for lack of credit or, with PFC, for the end of a pause, as counted by PortXmitWait.",
+        ),
+        time(
+            "xmit_time_cong",
+            "Time in which at least one VL was in the congestion state, as counted by PortXmitTimeCong.",
+        ),
     ]],
 };
 
-/// One row per input buffer of a switch and virtual lane.
+/// One row per input buffer and virtual lane of a switch.
 pub static BUFFERS: TableSchema = TableSchema {
     name: "buffers",
-    rows: "One row per input buffer of a switch and virtual lane.",
+    rows: "One row per input buffer and virtual lane of a switch.",
     asked_by: "",
     over_time: false,
     rank: "mean_packets",
     columns: &[&[
         name("switch", "Switch of the buffer."),
-        number("port", "Its port."),
+        number("port", "Port of the buffer."),
         name("peer", "Node at the other end of the port's link."),
         number("vl", "Virtual lane."),
-        count("mean_packets", "packets", "Mean number of packets in the buffer over time."),
-        count("max_packets", "packets", "Largest number of packets at any time."),
+        count("mean_packets", "packets", "Time-weighted mean number of packets in the buffer."),
+        count("max_packets", "packets", "Largest number of packets in the buffer."),
     ]],
 };
 
-/// One row per output and virtual lane: its role in congestion trees.
+/// One row per output and virtual lane, with its role in congestion trees.
 pub static TREE: TableSchema = TableSchema {
     name: "tree",
-    rows: "One row per output and virtual lane: its role in congestion trees.",
+    rows: "One row per output and virtual lane, with its role in congestion trees.",
     asked_by: "",
     over_time: false,
     rank: "",
     columns: &[&[
         name("from", "Node of the output."),
-        number("from_port", "Its port."),
+        number("from_port", "Port of the output."),
         name("to", "Node at the other end of its link."),
         number("vl", "Virtual lane."),
-        name("role", "`root` or `branch`, whichever it was for longer; `calm` if both are below 1% of the window."),
-        time("since", "When its first period in this role began; NaN for `calm`."),
-        time("until", "When its last period in this role ended."),
+        name(
+            "role",
+            "`root` or `branch`, whichever role it had for longer; `calm` if it had each role for less than 1% of the window.",
+        ),
+        time("since", "Start of its first period in this role; NaN for `calm`."),
+        time("until", "End of its last period in this role."),
         time("longest", "Length of the longest period."),
-        time("longest_since", "When the longest period began."),
-        share("root_share", "Share of the window in which it was a root."),
-        share("branch_share", "Share of the window in which it was a branch."),
-        ratio("offered", "What the flows that cross it offer, as a multiple of the link's rate."),
+        time("longest_since", "Start of the longest period."),
+        share("root_share", "Share of the window in which the output was a root."),
+        share("branch_share", "Share of the window in which the output was a branch."),
+        ratio("offered", "Offered traffic of the flows that cross the output, as a multiple of the link's rate."),
         count(
             "contributors",
             "flows",
-            "Flows that contribute to the congestion that begins here; 0 for an output that is not oversubscribed.",
+            "Number of flows that contribute to congestion with its root at this output; 0 if the output is not oversubscribed.",
         ),
     ]],
 };
 
-/// One row per link and virtual lane whose buffer can pause the sender; with PFC.
+/// One row per link and virtual lane whose buffer can pause the sender; only with PFC.
 pub static PAUSES: TableSchema = TableSchema {
     name: "pauses",
-    rows: "One row per link and virtual lane whose buffer can pause the sender; with PFC.",
+    rows: "One row per link and virtual lane whose buffer can pause the sender; only with PFC.",
     asked_by: "switch.flow_control.pfc",
     over_time: false,
     rank: "paused_share",
     columns: &[&[
-        name("from", "Node that sends on the link, and is paused."),
-        number("from_port", "Its port."),
-        name("to", "Node of the buffer that pauses it."),
+        name("from", "Paused node, which sends on the link."),
+        number("from_port", "Port of the sending node."),
+        name("to", "Node whose buffer pauses the sender."),
         number("vl", "Virtual lane."),
         count("pauses", "pauses", "Pauses that began in the measured window."),
         time(
             "paused",
-            "Time between a pause and the frame that ends it; `xmit_wait` of `links` is the part in which packets waited.",
+            "Total duration of the pauses, each until the frame that ends it; `xmit_wait` in `links` includes only the time in which packets waited.",
         ),
-        share("paused_share", "The same as a share of the measured window."),
-        bytes("headroom", "Bytes that the buffer has above XOFF."),
-        bytes("headroom_used", "Largest part of it in use at any time; over the whole run."),
+        share("paused_share", "`paused` as a share of the measured window."),
+        bytes("headroom", "Buffer space above XOFF."),
+        bytes("headroom_used", "Largest amount of headroom in use, over the entire run."),
     ]],
 };
 
-/// One row per output of a switch and virtual lane: the bytes that wait for it, over time; with `observe.queues`.
+/// One row per switch output and virtual lane, with statistics of the waiting bytes.
 pub static QUEUES: TableSchema = TableSchema {
     name: "queues",
-    rows: "One row per output of a switch and virtual lane: the bytes that wait for it, over time; with `observe.queues`.",
+    rows: "One row per switch output and virtual lane, with statistics of the waiting bytes.",
     asked_by: "observe.queues = true",
     over_time: false,
     rank: "p99",
     columns: &[&[
         name("from", "Switch of the output."),
-        number("from_port", "Its port."),
+        number("from_port", "Port of the output."),
         name("to", "Node at the other end of its link."),
         number("vl", "Virtual lane."),
-        bytes("mean", "Mean number of bytes that wait; a packet in transmission does not."),
-        bytes("min", "Smallest number at any time."),
-        bytes("p50", "Number that is not exceeded for half of the time, to 2%."),
-        bytes("p95", "Number that is not exceeded for 95% of the time, to 2%."),
-        bytes("p99", "Number that is not exceeded for 99% of the time, to 2%."),
-        bytes("max", "Largest number at any time."),
+        bytes("mean", "Mean number of waiting bytes, not including the packet in transmission."),
+        bytes("min", "Smallest number of waiting bytes."),
+        bytes("p50", "Median over time of the number of waiting bytes, accurate to within 2%."),
+        bytes("p95", "95th percentile over time of the number of waiting bytes, accurate to within 2%."),
+        bytes("p99", "99th percentile over time of the number of waiting bytes, accurate to within 2%."),
+        bytes("max", "Largest number of waiting bytes."),
     ]],
 };

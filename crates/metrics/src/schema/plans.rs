@@ -1,8 +1,8 @@
-//! Tables that a scenario has without a run, and tables of traces.
+//! Tables that a scenario provides without a run, and tables of traces.
 
 use super::{ColumnSchema, TableSchema, bytes, count, flag, name, number, quantity, rate, share, time};
 
-/// Tables in addition to those of results.
+/// Tables other than results.
 pub static PLANS: [&TableSchema; 11] = [
     &NODES,
     &NETWORK_LINKS,
@@ -26,10 +26,10 @@ pub static NODES: TableSchema = table(
     "nodes",
     "One row per host and switch.",
     &[&[
-        name("node", "Its name."),
+        name("node", "Name of the node."),
         name("kind", "`host` or `switch`."),
-        number("level", "0 for a host; for a switch, its distance from the nearest host in cables."),
-        count("ports", "ports", "Ports with a cable."),
+        number("level", "0 for a host; for a switch, the number of cables to the nearest host."),
+        count("ports", "ports", "Number of ports with a cable."),
     ]],
 );
 
@@ -38,20 +38,19 @@ pub static NETWORK_LINKS: TableSchema = table(
     "links",
     "One row per direction of a cable, in the order of the table `links` of results.",
     &[&[
-        name("link", "`A->B` after its nodes; if several links join the same two nodes, `A[port]->B`."),
-        name("from", "Node that sends on it."),
-        number("from_port", "Its port."),
-        name("to", "Node that receives."),
-        number("to_port", "Its port."),
+        name("link", "`A->B` for the link's nodes; if several links join the same two nodes, `A[port]->B`."),
+        name("from", "Sending node."),
+        number("from_port", "Port of the sending node."),
+        name("to", "Receiving node."),
+        number("to_port", "Port of the receiving node."),
         rate("capacity", "Rate of the link."),
         time("delay", "Propagation delay."),
-        number("from_level", "Level of the node that sends."),
-        number("to_level", "Level of the node that receives."),
+        number("from_level", "Level of the sending node."),
+        number("to_level", "Level of the receiving node."),
         quantity(
             "pairs",
             "pairs",
-            "Pairs of hosts whose path crosses it, each with its share if there are several equal ports; NaN if there are \
-             too many to count.",
+            "Number of pairs of hosts whose path crosses the link. Pairs with several equivalent ports count by their share. NaN if there are too many pairs to count.",
         ),
     ]],
 );
@@ -61,21 +60,21 @@ pub static PLANNED_FLOWS: TableSchema = table(
     "flows",
     "One row per flow, in the order of the table `flows` of results.",
     &[&[
-        name("group", "Name of its group, or of its job."),
+        name("group", "Name of the flow's group or job."),
         name("source", "Host that sends."),
         name("destination", "Host that receives."),
         number("sl", "Service level."),
     ]],
 );
 
-/// One row per flow and link that its packets can take, in the order of the path.
+/// One row per flow and link that its packets may cross, in path order.
 pub static PATHS: TableSchema = table(
     "paths",
-    "One row per flow and link that its packets can take, in the order of the path.",
+    "One row per flow and link that its packets may cross, in path order.",
     &[&[
         number("flow", "Number of the flow."),
-        number("link", "Row of the link in the table `links`."),
-        share("share", "Share of its packets that takes the link if equal ports are used evenly."),
+        number("link", "Row number of the link in the table `links`."),
+        share("share", "Share of the flow's packets that cross the link if equivalent ports are used evenly."),
     ]],
 );
 
@@ -88,55 +87,58 @@ pub static TRACE_PACKETS: TableSchema = table(
     "packets",
     "One row per packet and link.",
     &[&[
-        ticks("time", "When its header goes out."),
-        number("link", "Row of the link in the table `links`."),
-        number("flow", "Number of its flow."),
-        number("kind", "0 data, 1 ACK, 2 CNP."),
-        number("sequence", "Its number in the flow; for an ACK, that of the last packet that it covers."),
+        ticks("time", "Time at which the packet's header leaves."),
+        number("link", "Row number of the link in the table `links`."),
+        number("flow", "Number of the packet's flow."),
+        number("kind", "0 for data, 1 for an ACK, 2 for a CNP."),
+        number(
+            "sequence",
+            "Number of the packet within the flow; for an ACK, the number of the last packet that it covers.",
+        ),
         number("vl", "Virtual lane."),
-        bytes("size", "Bytes on the wire."),
+        bytes("size", "Size on the wire."),
         bytes("payload", "Payload."),
-        flag("first", "Whether it is the first packet of its message on this link."),
-        flag("last", "Whether it is the last packet of its message."),
-        flag("fecn", "Whether it carries a mark."),
-        flag("becn", "Whether it reports one."),
-        ticks("posted", "When its message was posted."),
+        flag("first", "Whether the packet is the first of its message on this link."),
+        flag("last", "Whether the packet is the last of its message."),
+        flag("fecn", "Whether the packet is marked."),
+        flag("becn", "Whether the packet reports a mark."),
+        ticks("posted", "Time at which the packet's message was posted."),
     ]],
 );
 
-/// One row per message that arrived whole.
+/// One row per message that arrived completely.
 pub static TRACE_MESSAGES: TableSchema = table(
     "messages",
-    "One row per message that arrived whole.",
+    "One row per message that arrived completely.",
     &[&[
-        ticks("posted", "When it was posted."),
-        ticks("arrived", "When it arrived."),
-        number("flow", "Number of its flow."),
-        number("number", "Its number in the flow."),
-        bytes("bytes", "Its payload."),
+        ticks("posted", "Time at which the message was posted."),
+        ticks("arrived", "Time at which the message arrived."),
+        number("flow", "Number of the message's flow."),
+        number("number", "Number of the message within the flow."),
+        bytes("bytes", "Payload of the message."),
     ]],
 );
 
 const PERIODS: &[&[ColumnSchema]] = &[&[
-    ticks("begin", "Begin."),
-    ticks("end", "End."),
-    number("link", "Row of the link in the table `links`."),
+    ticks("begin", "Start of the period."),
+    ticks("end", "End of the period."),
+    number("link", "Row number of the link in the table `links`."),
     number("vl", "Virtual lane."),
     name("role", "Role in a congestion tree; `calm` for a wait."),
 ]];
 
-/// One row per time in which a lane of an output waited for credit.
+/// One row per period in which an output's lane waited for credit.
 pub static TRACE_WAITS: TableSchema =
-    table("waits", "One row per time in which a lane of an output waited for credit.", PERIODS);
+    table("waits", "One row per period in which an output's lane waited for credit.", PERIODS);
 
-/// One row per time in which a lane of an output was root or branch.
+/// One row per period in which an output's lane was a root or a branch.
 pub static TRACE_ROLES: TableSchema =
-    table("roles", "One row per time in which a lane of an output was root or branch.", PERIODS);
+    table("roles", "One row per period in which an output's lane was a root or a branch.", PERIODS);
 
-/// One row per change of the gap that a flow keeps.
+/// One row per change of a flow's gap.
 pub static TRACE_GAPS: TableSchema = table(
     "gaps",
-    "One row per change of the gap that a flow keeps.",
+    "One row per change of a flow's gap.",
     &[&[
         ticks("time", "Time of the sample."),
         number("flow", "Number of the flow."),
@@ -147,23 +149,23 @@ pub static TRACE_GAPS: TableSchema = table(
 /// One row per call of a marker.
 pub static MARKER_CALLS: TableSchema = table(
     "marker_calls",
-    "One row per call of a marker, in order of time.",
+    "One row per call of a marker, in chronological order.",
     &[&[
         ticks("time", "Time of the call."),
-        number("switch", "Place of the switch among the switches."),
-        name("call", "Function of the marker: `arrived`, `stored`, `departing`, `left`."),
-        number("input", "Port by which the packet came."),
-        number("output", "Port by which it leaves."),
+        number("switch", "Index of the switch among all switches."),
+        name("call", "Name of the marker function: `arrived`, `stored`, `departing` or `left`."),
+        number("input", "Input port of the packet."),
+        number("output", "Output port of the packet."),
         number("vl", "Virtual lane."),
-        number("order", "Place of the packet in the order of arrival at the switch."),
-        bytes("size", "Its size on the wire."),
-        flag("waits", "Whether it has to wait."),
-        count("room", "packets", "Packets of the largest size that the input buffer has room for."),
-        count("waiting", "packets", "Packets of the virtual lane that wait for the output."),
+        number("order", "Position of the packet in the switch's order of arrival."),
+        bytes("size", "Size of the packet on the wire."),
+        flag("waits", "Whether the packet has to wait."),
+        count("room", "packets", "Free space in the input buffer, in packets of the largest size."),
+        count("waiting", "packets", "Packets of the virtual lane waiting for the output."),
         count(
             "present",
             "packets",
-            "Packets of the virtual lane for the output that are in the switch, those in transmission included.",
+            "Packets of the virtual lane in the switch that are bound for the output, including those in transmission.",
         ),
         flag("mark", "Whether the marker marks the packet."),
     ]],
@@ -172,17 +174,17 @@ pub static MARKER_CALLS: TableSchema = table(
 /// One row per call of a response.
 pub static RESPONSE_CALLS: TableSchema = table(
     "response_calls",
-    "One row per call of a response, in order of time.",
+    "One row per call of a response, in chronological order.",
     &[&[
         ticks("time", "Time of the call."),
-        number("flow", "First flow of the response."),
-        name("call", "Function of the response, or the kind of the notice."),
-        count("marked", "packets", "Marks that an ACK reports."),
-        count("covers", "packets", "Packets that it covers."),
-        bytes("size", "Size of a packet that goes out."),
-        count("in_flight", "packets", "Packets that are not yet acknowledged."),
-        quantity("gap", "packet times", "Gap from then on."),
-        count("window", "packets", "Window from then on."),
-        ticks("deadline", "When the response wants to be called; the largest number for never."),
+        number("flow", "Number of the first flow of the response."),
+        name("call", "Name of the response function, or the kind of notice."),
+        count("marked", "packets", "Number of marks that an ACK reports."),
+        count("covers", "packets", "Number of packets that an ACK covers."),
+        bytes("size", "Size of a departing packet."),
+        count("in_flight", "packets", "Packets not yet acknowledged."),
+        quantity("gap", "packet times", "Gap after the call."),
+        count("window", "packets", "Window after the call."),
+        ticks("deadline", "Time at which the response asks to be called; the largest number if it does not."),
     ]],
 );

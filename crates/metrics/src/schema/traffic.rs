@@ -6,7 +6,7 @@ use super::{ColumnSchema, TableSchema, bytes, count, flag, index, name, number, 
 const LATENCY: &[ColumnSchema] = &[
     time(
         "latency_mean",
-        "Mean latency of delivered data packets: the time from the posting of a packet's message to the arrival of its last byte; NaN without packets.",
+        "Mean latency of delivered data packets, from the posting of the packet's message to the arrival of the packet's last byte; NaN without packets.",
     ),
     time("latency_p50", "Median latency."),
     time("latency_p99", "99th percentile of latency."),
@@ -22,97 +22,94 @@ pub static FLOWS: TableSchema = TableSchema {
     rank: "lost",
     columns: &[
         &[
-            number("flow", "Number of the flow, from 0, in the order of the groups."),
-            name("group", "Name of its group."),
+            number("flow", "Number of the flow, starting at 0, in the order of the groups."),
+            name("group", "Name of the flow's group."),
             name("source", "Host that sends."),
             name("destination", "Host that receives."),
             count("sent_packets", "packets", "Data packets that left the source."),
             count("delivered_packets", "packets", "Data packets that arrived."),
-            bytes("delivered_bytes", "Their bytes on the wire."),
-            count("messages", "messages", "Messages that were delivered whole."),
-            rate("rate", "Delivered bytes over the length of the measured window."),
-            share("share", "`rate` over the rate of the source's link."),
+            bytes("delivered_bytes", "Bytes of the delivered packets on the wire."),
+            count("messages", "messages", "Messages delivered completely."),
+            rate("rate", "Delivered bytes divided by the length of the measured window."),
+            share("share", "`rate` divided by the rate of the source's link."),
             rate(
                 "offered",
-                "What it could have sent: bytes of posted messages or, while it has endless data, the rate of its source's link; \
-                 at most its part of what that link carries.",
+                "Rate at which the flow could have sent: the bytes per second of its posted messages or, with endless data, the rate of the source's link. The rates of a host's flows are scaled down if their sum exceeds the rate of the host's link.",
             ),
             name(
                 "role",
-                "Its part in the congestion: `contributor`, `victim`, `both` or `none`; see \
+                "Role of the flow in the congestion: `contributor`, `victim`, `both` or `none`; see \
                  [model.md](model.md#roots-branches-contributors-and-victims).",
             ),
             rate(
                 "lost",
-                "By how much it falls short of what it is due, if by more than chance: of what it offers or, with endless data, \
-                 of its fair share. With the role `none`, for a reason other than the roots; 0 for a `contributor`. NaN for a \
-                 flow with endless data that waits behind a branch and takes several paths.",
+                "Shortfall below the offered rate or, with endless data, below the fair share. The value is 0 for a `contributor` and for a shortfall that chance can explain, and NaN for a flow with endless data that waits behind a branch and has several paths. If the role is `none`, no root of congestion caused the shortfall.",
             ),
-            flag(
-                "own_link",
-                "Whether it is a victim whose source also contributes, so that both share the source's link.",
-            ),
-            count("marked", "packets", "Delivered packets that carried a congestion mark."),
+            flag("own_link", "Whether the flow is a victim that shares its source's link with a contributor."),
+            count("marked", "packets", "Delivered packets with a congestion mark."),
             count(
                 "out_of_order",
                 "packets",
-                "Delivered packets that arrived before an earlier one; see `switch.paths`.",
+                "Delivered packets that overtook an earlier packet of the flow; see `switch.paths`.",
             ),
-            count("dropped", "messages", "Messages that found the host's send queue full and were dropped."),
+            count("dropped", "messages", "Messages that were dropped because the host's send queue was full."),
         ],
         LATENCY,
     ],
 };
 
-/// One row per group of flows, `[[flows]]` of the scenario; each job is also a group.
+/// One row per group of flows (`[[flows]]` of the scenario). Each job is also a group.
 pub static GROUPS: TableSchema = TableSchema {
     name: "groups",
-    rows: "One row per group of flows, `[[flows]]` of the scenario; each job is also a group.",
+    rows: "One row per group of flows (`[[flows]]` of the scenario). Each job is also a group.",
     asked_by: "",
     over_time: false,
     rank: "",
     columns: &[
         &[
             name("group", "Name of the group."),
-            count("flows", "flows", "Number of its flows."),
-            rate("rate", "Sum of the rates of its flows."),
-            ratio("share", "`rate` over the mean rate of the sources' links: 1 is one link full."),
+            count("flows", "flows", "Number of flows in the group."),
+            rate("rate", "Sum of the flows' rates."),
+            ratio(
+                "share",
+                "`rate` divided by the mean rate of the sources' links. A value of 1 corresponds to one fully used link.",
+            ),
             count(
                 "contributors",
                 "flows",
-                "Its flows that contribute to a root of congestion, including those that are `both`.",
+                "Flows of the group that contribute to a root of congestion, including those with the role `both`.",
             ),
-            count("victims", "flows", "Its flows that are victims, including those that are `both`."),
-            rate("lost", "Sum of what these victims lose."),
+            count("victims", "flows", "Flows of the group that are victims, including those with the role `both`."),
+            rate("lost", "Sum of the victims' losses."),
             index(
                 "jain",
-                "Jain's fairness index of the flows' shares: 1 is fair, 1/n means that one of n flows gets everything.",
+                "Jain's fairness index of the flows' shares: 1 if all shares are equal, and 1/n if one of n flows gets everything.",
             ),
-            share("marked_share", "Marked over delivered packets; NaN if none was delivered."),
+            share("marked_share", "Marked packets as a share of delivered packets; NaN if none was delivered."),
         ],
         LATENCY,
     ],
 };
 
-/// Histogram of latencies: one row per group and range of latencies that has packets.
+/// Histogram of latencies, with one row per group and nonempty range of latencies.
 pub static LATENCIES: TableSchema = TableSchema {
     name: "latencies",
-    rows: "Histogram of latencies: one row per group and range of latencies that has packets.",
+    rows: "Histogram of latencies, with one row per group and nonempty range of latencies.",
     asked_by: "",
     over_time: false,
     rank: "",
     columns: &[&[
         name("group", "Name of the group."),
-        time("from", "Smallest latency of the range, in steps of 1 ns."),
-        time("to", "Latency at which the next range begins; there are 16 between a power of two and the next."),
+        time("from", "Smallest latency in the range, with a resolution of 1 ns."),
+        time("to", "Start of the next range; there are 16 ranges between consecutive powers of two."),
         count("packets", "packets", "Delivered data packets with a latency in the range."),
     ]],
 };
 
-/// One row per group and source host: offered and delivered traffic.
+/// One row per group and source host, with offered and delivered traffic.
 pub static VICTIMS: TableSchema = TableSchema {
     name: "victims",
-    rows: "One row per group and source host: offered and delivered traffic.",
+    rows: "One row per group and source host, with offered and delivered traffic.",
     asked_by: "",
     over_time: false,
     rank: "lost",
@@ -123,34 +120,45 @@ pub static VICTIMS: TableSchema = TableSchema {
         count(
             "contributors",
             "flows",
-            "Those that contribute to a root of congestion, including those that are `both`.",
+            "Flows of the group from this host that contribute to a root of congestion, including those with the role `both`.",
         ),
-        count("victims", "flows", "Those that are victims, including those that are `both`."),
-        count("own_link", "flows", "The victims among them whose source also contributes."),
-        rate("offered", "Bytes of posted messages, and what flows with endless data could have sent, per time."),
-        rate("delivered", "Bytes that arrived, per time."),
+        count(
+            "victims",
+            "flows",
+            "Flows of the group from this host that are victims, including those with the role `both`.",
+        ),
+        count("own_link", "flows", "Victims in this row whose source also has a contributor."),
+        rate(
+            "offered",
+            "Bytes per second of posted messages, plus the rates at which flows with endless data could have sent.",
+        ),
+        rate("delivered", "Bytes per second that arrived."),
         share(
             "delivered_share",
-            "`delivered` over `offered`; NaN if nothing was offered. Exceeds 1, and is then not a share, if traffic offered earlier arrives.",
+            "`delivered` divided by `offered`; NaN if nothing was offered. It may exceed 1 if traffic arrives that was offered earlier.",
         ),
-        rate("lost", "Sum of what the victims among them lose."),
+        rate("lost", "Sum of the losses of the victims in this row."),
     ]],
 };
 
-/// One row per host: packets of all kinds, ACKs and congestion notification packets included.
+/// One row per host. The counts include packets of all kinds, including ACKs and congestion notification packets.
 pub static HOSTS: TableSchema = TableSchema {
     name: "hosts",
-    rows: "One row per host: packets of all kinds, ACKs and congestion notification packets included.",
+    rows: "One row per host. The counts include packets of all kinds, including ACKs and congestion notification packets.",
     asked_by: "",
     over_time: false,
     rank: "rcv_becn",
     columns: &[&[
         name("host", "Name of the host."),
         count("sent_packets", "packets", "Packets that left the adapter."),
-        bytes("sent_bytes", "Their bytes."),
+        bytes("sent_bytes", "Bytes of the sent packets."),
         count("received_packets", "packets", "Packets that arrived."),
-        bytes("received_bytes", "Their bytes."),
-        count("rcv_fecn", "packets", "Packets that arrived with a mark, as PortRcvFECN counts."),
-        count("rcv_becn", "packets", "ACKs and notification packets with the echo of a mark, as PortRcvBECN counts."),
+        bytes("received_bytes", "Bytes of the received packets."),
+        count("rcv_fecn", "packets", "Marked packets that arrived, as counted by PortRcvFECN."),
+        count(
+            "rcv_becn",
+            "packets",
+            "Received ACKs and congestion notification packets that report a mark, as counted by PortRcvBECN.",
+        ),
     ]],
 };

@@ -1,4 +1,4 @@
-//! Where the nodes of a fabric are drawn.
+//! Positions of a fabric's nodes in a drawing.
 
 mod shape;
 
@@ -9,26 +9,26 @@ use becalm_fabric::{NodeKind, Topology};
 
 use shape::{Shape, shape};
 
-/// Passes that move switches over those that they have cables to.
+/// Number of passes that move switches above the nodes to which they are cabled.
 const PASSES: usize = 4;
 
 /// The form of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Rows by level: hosts below, switches above.
+    /// Rows by level: hosts at the bottom, switches above.
     Rows,
     /// Two switches with hosts on the left and on the right.
     Dumbbell,
-    /// A grid: tori and meshes, those of three dimensions as planes beside each other.
+    /// A grid for tori and meshes; a third dimension is drawn as adjacent planes.
     Grid,
-    /// Groups of switches on a circle, each a circle of its own: dragonflies.
+    /// Groups of switches on a circle, each group also a circle: dragonflies.
     Groups,
     /// Switches on a circle, each with its hosts outside: fabrics without levels.
     Circle,
 }
 
 impl Form {
-    /// Its name in a payload.
+    /// Name of the form in a payload.
     pub fn name(self) -> &'static str {
         match self {
             Form::Rows => "rows",
@@ -40,16 +40,16 @@ impl Form {
     }
 }
 
-/// Places of all nodes.
+/// Positions of all nodes.
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// The form.
     pub form: Form,
     /// The distance of each node from the nearest host.
     pub levels: Vec<u32>,
-    /// From 0 on the left to 1 on the right.
+    /// Horizontal positions, from 0 on the left to 1 on the right.
     pub x: Vec<f64>,
-    /// From 0 at the bottom to 1 at the top.
+    /// Vertical positions, from 0 at the bottom to 1 at the top.
     pub y: Vec<f64>,
 }
 
@@ -88,15 +88,15 @@ impl Layout {
         near[switch].iter().copied().filter(|&node| self.levels[node] == 0).collect()
     }
 
-    /// Hosts stand in the order of their switches, these over their hosts, and the rows above over what they have
-    /// cables to.
+    /// Places hosts in the order of their switches, leaf switches above their hosts, and higher rows above the nodes to
+    /// which they are cabled.
     fn rows(&mut self, near: &[Vec<usize>]) {
         let top = self.levels.iter().copied().max().unwrap_or(0);
         let mut rows: Vec<Vec<usize>> = (0..=top).map(|level| self.level(level)).collect();
         let mut place = vec![0.0; self.levels.len()];
         rows.iter().for_each(|row| spread(row, &mut place));
-        // Switches come as they are numbered, which is how generators make them and people count them, unless they
-        // have fewer crossings in another order.
+        // Switches keep the order of their numbers, as generators and users expect, unless another order has fewer
+        // crossings.
         for _ in 0..PASSES {
             let mut moved = false;
             for row in rows.iter_mut().skip(2) {
@@ -134,7 +134,7 @@ impl Layout {
             if lower.is_empty() { place[node] } else { lower.iter().sum::<f64>() / lower.len() as f64 }
         };
         let mut keyed: Vec<(f64, usize)> = row.iter().map(|&node| (mean(node), node)).collect();
-        // Sums differ in their last digits.
+        // Sums may differ in the last digits.
         order::sort_by(&mut keyed, |a, b| ((a.0 * 1e9).round()).total_cmp(&(b.0 * 1e9).round()).then(a.1.cmp(&b.1)));
         let moved = keyed.iter().zip(row.iter()).any(|(a, &b)| a.1 != b);
         row.iter_mut().zip(keyed).for_each(|(to, (_, node))| *to = node);
@@ -142,7 +142,7 @@ impl Layout {
         moved
     }
 
-    /// A column of hosts, its switch, the other switch and its column of hosts.
+    /// Places a column of hosts, its switch, the other switch and its column of hosts.
     fn dumbbell(&mut self, near: &[Vec<usize>]) {
         for (side, switch) in self.level(1).into_iter().enumerate() {
             let mirror = |x: f64| if side == 0 { x } else { 1.0 - x };
@@ -155,7 +155,7 @@ impl Layout {
         }
     }
 
-    /// Switches on a circle around `middle`, with room for their hosts on a larger one of this radius.
+    /// Places switches on a circle around `middle`, with their hosts on a larger circle of this radius.
     fn ring(&mut self, near: &[Vec<usize>], switches: &[usize], middle: (f64, f64), radius: f64, inner: f64) {
         let hosts: Vec<Vec<usize>> = switches.iter().map(|&switch| self.hosts_of(near, switch)).collect();
         let count = hosts.iter().map(|hosts| hosts.len() + 1).sum::<usize>() as f64;
@@ -173,7 +173,7 @@ impl Layout {
         }
     }
 
-    /// Every group a ring, all of them on a circle.
+    /// Places every group as a ring, and all rings on a circle.
     fn groups(&mut self, near: &[Vec<usize>], switches: &[usize], size: usize) {
         let count = switches.len() / size;
         let room = 0.36 * (PI / count as f64).sin();
@@ -185,8 +185,8 @@ impl Layout {
         }
     }
 
-    /// Rows and columns on shallow arcs, so that the cables from their ends back to their beginnings are seen; hosts
-    /// below their switch. Planes of a third dimension are side by side.
+    /// Places rows and columns on shallow arcs, so that wraparound cables are visible, and hosts below their switches.
+    /// Planes of a third dimension are side by side.
     fn grid(&mut self, near: &[Vec<usize>], switches: &[usize], [width, height, depth]: [usize; 3]) {
         let across = (1..=depth).find(|across| across * across >= depth).unwrap_or(1);
         let down = depth.div_ceil(across);
@@ -217,11 +217,11 @@ impl Layout {
     }
 }
 
-/// Switches as they are met on a way as far as possible from the first: many neighbours come to stand side by side.
+/// Switches in depth-first order, which places many neighbours side by side.
 fn in_reach(near: &[Vec<usize>], switches: &[usize]) -> Vec<usize> {
     let mut seen = vec![true; near.len()];
     switches.iter().for_each(|&switch| seen[switch] = false);
-    // The order that people gave them stays where it is as good.
+    // The given order is kept if it is as good.
     let apart = |order: &[usize]| -> usize {
         let mut place = vec![usize::MAX; near.len()];
         order.iter().enumerate().for_each(|(at, &node)| place[node] = at);
@@ -242,14 +242,14 @@ fn in_reach(near: &[Vec<usize>], switches: &[usize]) -> Vec<usize> {
     if apart(&order) < apart(switches) { order } else { switches.to_vec() }
 }
 
-/// Places of a row's nodes, evenly from left to right.
+/// Spreads a row's nodes evenly from left to right.
 fn spread(row: &[usize], x: &mut [f64]) {
     for (i, &node) in row.iter().enumerate() {
         x[node] = (i as f64 + 0.5) / row.len() as f64;
     }
 }
 
-/// Levels are worth rows unless many cables join switches of the same level.
+/// Chooses rows by level unless many cables join switches of the same level.
 fn form(switches: &[usize], levels: &[u32], near: &[Vec<usize>]) -> (Form, Shape) {
     let number = |node: usize| switches.binary_search(&node).ok();
     let peers: Vec<Vec<usize>> =
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn spines_of_an_imported_fabric_stand_over_their_leaves() {
-        // Spines S4 and S5 belong to the leaves in the opposite order.
+        // Spines S4 and S5 are cabled to the leaves in the opposite order.
         let topology = fabric(&[2, 2, 2, 2, 0, 0], &[(2, 4), (3, 4), (0, 5), (1, 5)]);
         let layout = Layout::new(&topology);
         assert!(layout.x[5] < layout.x[4]);
@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(layout.form, Form::Grid);
         assert!(inside(&layout));
         assert!(layout.x[0] < layout.x[1] && layout.x[1] < layout.x[2] && layout.y[0] > layout.y[4]);
-        // The cable back is no part of the others' line.
+        // The cable back is not on the line of the others.
         assert!((layout.y[1] - layout.y[0]).abs() > 0.05);
         let host = 12;
         assert!(layout.y[host] < layout.y[0] && (layout.x[host] - layout.x[0]).abs() < 1e-12);

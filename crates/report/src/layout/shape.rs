@@ -1,24 +1,24 @@
-//! Shapes that a layout can show, found by the cables between the switches alone: names and generators do not matter.
+//! Shapes that a layout can show, recognized only by the cables between switches, not by names or generators.
 
 use becalm_engine::order;
 
-/// Switches of a torus have at least this many: fewer are as clear on a circle.
+/// Minimum number of switches in a torus; fewer are as clear on a circle.
 const LEAST_GRID: usize = 6;
-/// Switches of a group of a dragonfly are at least this many: two are only a cable.
+/// Minimum number of switches in a dragonfly group; two would be only a cable.
 const LEAST_GROUP: usize = 3;
 
-/// What the cables between switches form.
+/// The shape formed by the cables between switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// A torus or a mesh of these sizes; the first grows fastest in the order of the switches. The third is 1 in a plane.
+    /// A torus or mesh of these sizes; switch numbers grow fastest along the first. The third is 1 in a plane.
     Grid([usize; 3]),
-    /// Groups of this many switches in a row, of which each has cables to all others of its group.
+    /// Consecutive groups of this many switches, each cabled to all others in its group.
     Groups(usize),
-    /// Neither.
+    /// Another shape.
     Any,
 }
 
-/// The shape of switches by the neighbours of each: sorted numbers of other switches.
+/// The shape of switches, given the sorted numbers of each switch's neighbours.
 pub(crate) fn shape(near: &[Vec<usize>]) -> Shape {
     if let Some(sizes) = grid(near) {
         return Shape::Grid(sizes);
@@ -39,7 +39,7 @@ fn are_groups(near: &[Vec<usize>], size: usize) -> bool {
     })
 }
 
-/// Sizes of a torus or mesh: of two dimensions if it can be one, else of three.
+/// Sizes of a torus or mesh, in two dimensions if possible, otherwise in three.
 fn grid(near: &[Vec<usize>]) -> Option<[usize; 3]> {
     let count = near.len();
     if count < LEAST_GRID {
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn groups_of_a_dragonfly_are_found() {
-        // Three groups of four; switch 0 of each has a cable to the next group.
+        // Three groups of four; switch 0 of each group has a cable to the next group.
         let near = with(12, |a, b| a / 4 == b / 4 || (a % 4 == 0 && b == (a + 4) % 12));
         assert_eq!(shape(&near), Shape::Groups(4));
     }

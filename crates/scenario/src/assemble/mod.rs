@@ -1,4 +1,4 @@
-//! The model of a checked scenario; the only place that builds the fabric and its schemes.
+//! The model of a checked scenario. Only this module builds the fabric and its schemes.
 
 use std::collections::HashMap;
 
@@ -17,32 +17,33 @@ use crate::sections::Settings;
 use crate::sections::adapter::PortControl;
 use crate::sections::flows::Restart;
 
-/// Packets that must cross the cables between switches per look-ahead for each additional thread to pay off.
+/// Number of packets between switches per look-ahead from which an additional thread makes a run faster.
 const PACKETS_PER_THREAD: u64 = 2_000;
-/// The minimum for an additional thread: with fewer packets, threads synchronize more often than they have work.
+/// Number of packets between switches per look-ahead that an additional thread requires. With fewer packets, threads
+/// mainly synchronize.
 const LEAST_PER_THREAD: u64 = 200;
-/// The same threshold for each additional group of nodes that take their turns together.
+/// Number of packets between switches per look-ahead that an additional group of nodes requires.
 const PACKETS_PER_TURN: u64 = 10;
-/// Ports whose state, without the packets in their buffers, fits a core's smallest cache.
+/// Number of ports whose state fits into a core's smallest cache, without the packets in their buffers.
 const PORTS_PER_GROUP: usize = 16;
-/// Fewest and most groups. With fewer, a group saves less than its inboxes cost.
+/// Smallest and largest number of groups. Fewer groups save less time than their inboxes cost.
 const GROUPS: (usize, usize) = (5, 8192);
 
 /// The traffic of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Traffic {
-    /// All of it.
+    /// The entire traffic.
     All,
     /// The traffic of one job.
     Job(usize),
 }
 
-/// The purposes of the random streams of timers' phases, of hosts' clocks and of the starts of sources.
+/// The purposes of the random streams for the phases of timers, the clock errors of hosts and the starts of sources.
 const PHASE_STREAM: u64 = 1 << 33;
 const CLOCK_STREAM: u64 = 1 << 34;
 const START_STREAM: u64 = 1 << 35;
 
-/// The clock of a response: its own phase, and the error of its host's clock.
+/// The clock of a response, with the phase of the response and the error of its host's clock.
 fn clock(seed: u64, response: u64, host: NodeId) -> Clock {
     Clock {
         phase: Stream::new(seed, response, PHASE_STREAM).unit(),
@@ -51,7 +52,7 @@ fn clock(seed: u64, response: u64, host: NodeId) -> Clock {
 }
 
 impl Scenario {
-    /// The fabric in its initial state, with all of the traffic or a part of it.
+    /// The fabric in its initial state, with all traffic or only one job's traffic.
     pub(crate) fn fabric_spec(&self, seed: u64, traffic: Traffic, faults: &Faults) -> Spec {
         let sections = &self.sections;
         let vls = sections.vls();
@@ -117,13 +118,13 @@ impl Scenario {
         changes.map(|p| RateChange { at: *p.at, from: port(&p.link), rate: p.rate.rate() }).collect()
     }
 
-    /// Size of an input buffer in bytes; a buffer that counts packets has room for that many packets of the largest
-    /// size.
+    /// Size of an input buffer in bytes. A size in packets is converted with the size of the largest packet.
     pub(crate) fn capacity_bytes(&self) -> u32 {
         self.sections.switch.buffer.0.bytes(self.sections.largest(&self.sections.packet))
     }
 
-    /// The flows and their responses: one for each flow, or one for all flows of a host and service level.
+    /// The flows and their responses. There is one response for each flow, or one for all flows of a host and
+    /// service level.
     fn flows(&self, seed: u64, faults: &Faults) -> (Vec<FlowSpec>, Vec<Responding>) {
         let sections = &self.sections;
         let new = |group: Settings<'_>| Responding::new(group.response.unwrap_or(&sections.response));
@@ -157,7 +158,7 @@ impl Scenario {
         (flows, responses)
     }
 
-    /// The traffic sources, each with its start time within the spread of its group.
+    /// The traffic sources. The start times include the random spread of their group.
     fn sources(&self, seed: u64) -> Vec<SourceSpec> {
         let mut sources = self.plan.sources.clone();
         for (number, source) in sources.iter_mut().enumerate() {
@@ -171,21 +172,21 @@ impl Scenario {
         sources
     }
 
-    /// Number of cores, of those available, that make one run faster; at least 1. Threads synchronize once per
+    /// Number of the available cores that make one run faster; at least 1. Threads synchronize once per
     /// look-ahead and need enough work in between.
     pub fn useful_threads(&self, cores: usize) -> usize {
         let cores = if self.is_native() { cores } else { 1 };
         ((self.packets_ahead() / PACKETS_PER_THREAD) as usize).clamp(1, cores.max(1))
     }
 
-    /// How many of the requested threads one run gets: at least 1, and no more than can pay off.
+    /// Number of the requested threads that one run uses; at least 1.
     pub fn allowed_threads(&self, asked: usize) -> usize {
         let asked = if self.is_native() { asked } else { 1 };
         ((self.packets_ahead() / LEAST_PER_THREAD) as usize).clamp(1, asked.max(1))
     }
 
-    /// Number of groups of nodes that take their turns together, if this many packets cross cables between switches per
-    /// look-ahead: as many as it takes for each to fit a cache, provided that each has enough to do in a turn.
+    /// Number of groups of nodes that are simulated together, for a number of packets that cross cables
+    /// between switches per look-ahead. A group should fit into a cache, but have enough work per look-ahead.
     fn groups(&self, packets_ahead: u64) -> usize {
         let ports: usize = self.network.topology.nodes().iter().map(|node| usize::from(node.degree)).sum();
         let turns = (packets_ahead / PACKETS_PER_TURN) as usize;
@@ -193,13 +194,14 @@ impl Scenario {
         if groups < GROUPS.0 { 1 } else { groups }
     }
 
-    /// Packets that cross all cables between switches, if these are full, in the smallest delay of any of them.
+    /// Number of packets that cross all cables between switches in the smallest delay of these cables, at
+    /// full load.
     fn packets_ahead(&self) -> u64 {
         let (cables, delay, packet) = self.cables_between_switches();
         2 * cables * delay.0 / packet.0
     }
 
-    /// The number of cables between switches, the smallest delay of any of them, and the time of a packet.
+    /// The number of cables between switches, their smallest delay, and the transmission time of a packet.
     fn cables_between_switches(&self) -> (u64, Time, Time) {
         let is_switch = |port: PortId| self.network.topology.node(port.node).kind == NodeKind::Switch;
         let between = self.network.topology.cables().iter().filter(|cable| is_switch(cable.a) && is_switch(cable.b));
@@ -235,8 +237,8 @@ impl Scenario {
         self.sections.run.seed.wrapping_add(u64::from(replication))
     }
 
-    /// The model at time zero for one replication, for up to `threads` threads, with all of the traffic or a part of
-    /// it.
+    /// The model of one replication at time zero, for up to `threads` threads, with all traffic or only one job's
+    /// traffic.
     pub(crate) fn simulator(
         &self,
         replication: u32,
@@ -251,7 +253,7 @@ impl Scenario {
             0 | 1 => Partition::whole(&spec.topology),
             _ => Partition::balanced(&spec.topology, &spec.routes, &spec.flows, threads),
         };
-        // By the traffic that there can be: an incast fills few cables.
+        // By the possible traffic: an incast fills few cables.
         let groups = match self.groups(self.packets_ahead()) {
             1 => Partition::whole(&spec.topology),
             most => {
@@ -298,14 +300,14 @@ mod tests {
         let one = starts(1, "start_spread = \"8 us\"");
         let later: Vec<Time> = one.iter().zip(&exact).map(|(&start, &first)| Time(start.0 - first.0)).collect();
         assert!(later.iter().all(|&time| time < Time::from_us(8)));
-        assert!((0..10).all(|i| !later[..i].contains(&later[i])), "each its own: {later:?}");
+        assert!((0..10).all(|i| !later[..i].contains(&later[i])), "start times must differ: {later:?}");
         let mean = later.iter().map(|time| time.0).sum::<u64>() / 10;
-        assert!(mean > Time::from_us(2).0 && mean < Time::from_us(6).0, "over all of the spread: {later:?}");
+        assert!(mean > Time::from_us(2).0 && mean < Time::from_us(6).0, "start times must cover the spread: {later:?}");
         assert_eq!(one, starts(1, "start_spread = \"8 us\""));
         assert_ne!(one, starts(2, "start_spread = \"8 us\""));
     }
 
-    /// First expiries of the timers of four flows on two hosts.
+    /// Times at which the timers of four flows on two hosts first expire.
     fn deadlines(seed: u64, keys: &str, adapter: &str) -> Vec<Time> {
         let text = format!(
             r#"
@@ -341,7 +343,7 @@ mod tests {
         assert_ne!(random, deadlines(2, "clock_error = 0.0", ""));
         assert_eq!(deadlines(1, "clock_error = 0.0\nphase = \"zero\"", ""), [period; 4]);
         let off = deadlines(1, "clock_error = 1000.0\nphase = \"zero\"", "");
-        assert!(off[0] == off[1] && off[2] == off[3] && off[0] != off[2], "of one host alike: {off:?}");
+        assert!(off[0] == off[1] && off[2] == off[3] && off[0] != off[2], "one error per host: {off:?}");
         assert!(off.iter().all(|&time| time >= period.scaled(0.999) && time <= period.scaled(1.001)));
         assert_eq!(deadlines(1, "", "port_control = \"sl\"").len(), 2);
     }

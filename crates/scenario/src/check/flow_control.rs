@@ -17,11 +17,11 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     marking(sections, review);
 }
 
-/// Settings that switches with PFC cannot have.
+/// Reports settings that are not possible with PFC.
 fn switches(switch: &Switch, review: &mut Review<'_>) {
     let control = switch.flow_control.place();
     if switch.buffer.get().is_some_and(|buffer| buffer.0 == Room::UNLIMITED) {
-        let problem = "is XOFF with pfc, and must be finite: an unlimited buffer never pauses its sender";
+        let problem = "must be finite with pfc, where it sets XOFF: an unlimited buffer never pauses its sender";
         review.add(Place::first_given(&[switch.buffer.place(), control]), problem);
     }
     if switch.service.get().is_some_and(|service| service.varies()) {
@@ -31,18 +31,18 @@ fn switches(switch: &Switch, review: &mut Review<'_>) {
     if let Some(vls) = switch.vls.get().filter(|&&vls| vls > CLASSES) {
         review.add(
             switch.vls.place(),
-            format!("must be at most {CLASSES} with pfc, which has no more classes than {CLASSES}, not {vls}"),
+            format!("must be at most {CLASSES}, the number of traffic classes of pfc, not {vls}"),
         );
     }
 }
 
 fn delays(pfc: &Pfc, review: &mut Review<'_>) {
     if let (Some(place), Some(_)) = (pfc.response.given(), pfc.delay.set()) {
-        review.add(place, "does nothing: delay is set, and says when a sender obeys");
+        review.add(place, "does nothing: delay is set and includes the response");
     }
 }
 
-/// Checks that XON is not above XOFF, and that shared memory has room for a packet.
+/// Checks that XON is not above XOFF, and that the shared memory is large enough for a packet.
 fn thresholds(pfc: &Pfc, switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let Some(packet) = sections.packet.complete() else { return };
     let largest = sections.largest(packet);
@@ -50,17 +50,17 @@ fn thresholds(pfc: &Pfc, switch: &Switch, sections: &Sections, review: &mut Revi
         (Some(Thresholds::Static(own)), Some(buffer)) => {
             let xoff = buffer.0.bytes(largest);
             if own.xon.set().is_some_and(|xon| xon.0 > xoff) {
-                review.add(own.xon.place(), format!("must be at most XOFF, which is switch.buffer: {xoff} B"));
+                review.add(own.xon.place(), format!("must be at most XOFF (switch.buffer), which is {xoff} B"));
             }
         }
         (Some(Thresholds::Dynamic(of)), _) if of.shared.set().is_some_and(|shared| shared.0 < largest) => {
-            review.add(of.shared.place(), format!("has no room for a packet of {largest} B"));
+            review.add(of.shared.place(), format!("is too small for a packet of {largest} B"));
         }
         _ => {}
     }
 }
 
-/// Notes markers that depend on credit, since there is none.
+/// Reports markers that depend on credits, which PFC does not have.
 fn marking(sections: &Sections, review: &mut Review<'_>) {
     let Some(marking) = sections.marking.get() else { return };
     if let Some(mut conflict) = Marking::needs_credit(marking) {

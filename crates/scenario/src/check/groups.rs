@@ -12,7 +12,7 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     if sections.flows.get().is_some_and(Vec::is_empty) && sections.jobs.get().is_some_and(Vec::is_empty) {
         match sections.flows.given() {
             Some(place) => review.add(place, "must have at least one group, unless there are jobs"),
-            None => review.add(sections.flows.place(), "flows is missing: set a group of flows, or jobs"),
+            None => review.add(sections.flows.place(), "flows is missing: add a group of flows, or a job"),
         }
     }
     let mut names = HashSet::new();
@@ -52,10 +52,10 @@ fn ends(group: &Group, place: Place, review: &mut Review<'_>) {
         return;
     }
     if from.given().is_none() {
-        review.add(place, "from is missing: set the senders, or connections");
+        review.add(place, "from is missing: set the senders or connections");
     }
     match (to.given(), pattern.given()) {
-        (None, None) => review.add(place, "to is missing: set the receivers, or a pattern"),
+        (None, None) => review.add(place, "to is missing: set the receivers or a pattern"),
         (Some(_), Some(pattern)) => review.add(pattern, "cannot be set together with to"),
         _ => {}
     }
@@ -68,7 +68,7 @@ fn stop(group: &Group, review: &mut Review<'_>) {
     }
 }
 
-/// Checks for a random phase of Poisson arrivals, which have none.
+/// Reports a spread of the starts of Poisson traffic, which has no effect.
 fn spread(group: &Group, review: &mut Review<'_>) {
     let spreads = group.start_spread.get().is_some_and(|spread| *spread > Time::ZERO);
     if let (Some(place), Some(Traffic::Poisson(_))) =
@@ -88,12 +88,12 @@ fn lane(level: Option<&u32>, place: Place, sections: &Sections, review: &mut Rev
             review.add(place, format!("service level {sl} uses VL {vl}, but switch.vls = {vls}"));
         }
         None => {
-            review.add(place, format!("service level {sl} has no VL: switch.sl_to_vl ends before it"));
+            review.add(place, format!("service level {sl} has no VL: switch.sl_to_vl is too short"));
         }
     }
 }
 
-/// The groups that could be read at least in part.
+/// The groups that could be read, at least in part.
 pub(super) fn readable(groups: &Located<Vec<Located<Group>>>) -> impl Iterator<Item = &Group> {
     groups.items().iter().filter_map(|group| group.get())
 }

@@ -1,4 +1,4 @@
-//! Which marks echoes report, and whether responses react to them, determined by a trial.
+//! Trials that determine which marks echoes report and whether responses react to marks.
 
 use becalm_control::{EchoParams, EchoScheme, Echoing, Responding, ResponseParams, ResponseScheme};
 use becalm_engine::Time;
@@ -7,7 +7,7 @@ use becalm_fabric::policy::{Ack, Echo, Notice, Response, Unanswered};
 
 use super::probe::{TRIES, response};
 
-/// Whether an echo does not report marks of a flow that come soon after one that it reported.
+/// Whether an echo skips marks of a flow that arrive soon after a reported mark.
 pub(crate) fn limits_marks(echo: &EchoParams) -> bool {
     let unanswered = Unanswered { packets: 1, marked: 1, notified: Some(Time::ZERO) };
     let packet = Packet { size: 2068, last: true, marked: true, ..Packet::default() };
@@ -15,7 +15,7 @@ pub(crate) fn limits_marks(echo: &EchoParams) -> bool {
     !answer.cnp && answer.ack.is_none_or(|marks| marks == 0)
 }
 
-/// Whether a response ever moves differently with marks than without them.
+/// Whether marks ever change the behaviour of a response.
 pub(crate) fn hears_marks(params: &ResponseParams) -> bool {
     if !Responding::can_be_tried(params) {
         return false;

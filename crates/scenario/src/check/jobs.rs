@@ -26,13 +26,13 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// Checks that there is one program, and that its settings have an effect.
+/// Checks that there is exactly one program, and that its settings have an effect.
 fn program(job: &Job, place: Place, review: &mut Review<'_>) {
     let programs = [job.collective.given(), job.ops.given(), job.goal.given(), job.chakra.given()];
     let mut given = programs.into_iter().flatten();
     let first = given.next();
     for other in given {
-        review.add(other, "is a second program: a job has one of collective, ops, goal and chakra");
+        review.add(other, "is a second program: set only one of collective, ops, goal and chakra");
     }
     match (first, job.collective.given()) {
         (None, _) => review.add(place, "collective is missing: set a collective operation, ops, goal or chakra"),

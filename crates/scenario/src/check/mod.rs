@@ -1,10 +1,10 @@
-//! Checks across sections: whether the parts of a scenario fit together.
+//! Checks of whether the sections of a scenario fit together.
 //!
-//! - `run`, `switch`, `schemes`, `send_queue`, `groups`, `jobs`: checks of the sections by themselves.
+//! - `run`, `switch`, `schemes`, `send_queue`, `groups`, `jobs`: checks that need only the sections.
 //! - `network`, `paths`, `traffic`, `observe`: checks that need the network or the traffic.
 //! - `probe`, `hearing`: properties of schemes, determined by trials.
 //!
-//! An unreadable value does not prevent others from being checked.
+//! An unreadable value does not prevent checks of the others.
 
 mod flow_control;
 mod groups;
@@ -25,7 +25,7 @@ use becalm_schema::Review;
 use crate::resolve::{Network, Plan};
 use crate::sections::Sections;
 
-/// Notes conflicts between sections.
+/// Reports conflicts between sections.
 pub(crate) fn sections(sections: &Sections, review: &mut Review<'_>) {
     run::check(sections, review);
     switch::check(sections, review);
@@ -36,12 +36,12 @@ pub(crate) fn sections(sections: &Sections, review: &mut Review<'_>) {
     send_queue::check(sections, review);
 }
 
-/// Notes conflicts with the network.
+/// Reports conflicts with the network.
 pub(crate) fn network(sections: &Sections, network: &Network, review: &mut Review<'_>) {
     network::check(sections, network, review);
 }
 
-/// Notes conflicts with the traffic.
+/// Reports conflicts with the traffic.
 pub(crate) fn plan(sections: &Sections, network: &Network, plan: &Plan, review: &mut Review<'_>) {
     traffic::check(sections, network, plan, review);
     observe::check(sections, network, plan, review);

@@ -11,7 +11,7 @@ use super::paths;
 use crate::resolve::{Network, unknown};
 use crate::sections::Sections;
 
-/// Limit on the queues of all switches, so that a switch with very many ports does not exhaust memory.
+/// Limit on the number of queues of all switches. It prevents a switch with very many ports from exhausting memory.
 const MOST_QUEUES: u64 = 500_000_000;
 
 pub(super) fn check(sections: &Sections, network: &Network, review: &mut Review<'_>) {
@@ -21,20 +21,20 @@ pub(super) fn check(sections: &Sections, network: &Network, review: &mut Review<
     paths::check(sections, network, review);
 }
 
-/// Checks the number of queues: a switch has one for each pair of ports and each virtual lane.
+/// Checks the number of queues. A switch has one queue for each pair of ports and each virtual lane.
 fn queues(sections: &Sections, network: &Network, review: &mut Review<'_>) {
     let vls = sections.switch.get().and_then(|switch| switch.vls.get()).map_or(1, |_| u64::from(sections.vls()));
     let switches = network.topology.nodes().iter().filter(|node| node.kind == NodeKind::Switch);
     let queues = switches.map(|switch| u64::from(switch.degree).pow(2)).sum::<u64>() * vls;
     if queues > MOST_QUEUES {
         let problem = format!(
-            "its switches have {queues} queues, one for each pair of ports and virtual lane, more than {MOST_QUEUES}"
+            "its switches have {queues} queues (one per virtual lane of each pair of ports), more than {MOST_QUEUES}"
         );
         review.add(sections.topology.place(), problem);
     }
 }
 
-/// Notes parameters of marking that do not suit the switches.
+/// Reports parameters of the marking that are not possible on the switches.
 fn marking(sections: &Sections, network: &Network, review: &mut Review<'_>) {
     let Some(marking) = sections.marking.get() else { return };
     let vls = sections.switch.get().and_then(|switch| switch.vls.get()).map_or(1, |_| sections.vls());
@@ -44,7 +44,7 @@ fn marking(sections: &Sections, network: &Network, review: &mut Review<'_>) {
     }
 }
 
-/// Checks that changes of rates name links, come before the end, and have an effect.
+/// Checks that changes of rates name existing links, occur before the end of the run, and have an effect.
 fn changes(sections: &Sections, network: &Network, review: &mut Review<'_>) {
     let duration = sections.run.get().and_then(|run| run.duration.get());
     let mut changes: Vec<_> = sections.changes.items().iter().filter_map(|change| change.complete()).collect();
@@ -59,10 +59,10 @@ fn changes(sections: &Sections, network: &Network, review: &mut Review<'_>) {
             continue;
         };
         if *time == at && at > Time::ZERO {
-            review.add(change.at.place(), "is also the time of another change of this link");
+            review.add(change.at.place(), "is also the time of another change to this link");
         }
         if all_read && *rate == change.rate.rate() {
-            review.add(change.rate.place(), "does nothing: the link has this rate already");
+            review.add(change.rate.place(), "does nothing: the link already has this rate");
         }
         if let Some(duration) = duration.filter(|&&duration| at >= duration) {
             review.add(change.at.place(), format!("must be before the run's end at {duration}"));

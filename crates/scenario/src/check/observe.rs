@@ -9,7 +9,7 @@ use crate::resolve::{Network, Plan, unknown};
 use crate::sections::Sections;
 use crate::sections::observe::Observe;
 
-/// Limit on the values in series, so that a mistaken unit does not exhaust memory.
+/// Limit on the number of values in series. It prevents memory exhaustion because of a wrong unit.
 const MOST_SAMPLES: u64 = 20_000_000;
 
 pub(super) fn check(sections: &Sections, network: &Network, plan: &Plan, review: &mut Review<'_>) {
@@ -22,7 +22,7 @@ pub(super) fn check(sections: &Sections, network: &Network, plan: &Plan, review:
     };
     for time in observe.snapshots.items() {
         if time.get().is_some_and(|time| *time > duration) {
-            review.add(time.place(), format!("comes after the run's end at {duration}"));
+            review.add(time.place(), format!("is after the run's end at {duration}"));
         }
     }
     let frames = &observe.frames;
@@ -63,7 +63,7 @@ fn samples(observe: &Observe, network: &Network, plan: &Plan, duration: Time, pl
     let values = samples.saturating_mul((followed + plan.groups.len() + flows + paces) as u64);
     if values > MOST_SAMPLES {
         let problem = format!(
-            "series would have {values} values, more than {MOST_SAMPLES}; take a longer step or follow fewer links"
+            "series would have {values} values, more than {MOST_SAMPLES}; use a longer step or record fewer links"
         );
         review.add(place, problem);
     }

@@ -1,4 +1,4 @@
-//! Checks of the choice among equal ports, and of virtual lanes that packets change on their way.
+//! Checks of the choice among equal ports, and of changes of the virtual lane along a path.
 
 use becalm_control::{Marking, MarkingScheme};
 use becalm_fabric::policy::{Attention, Marker};
@@ -19,7 +19,7 @@ pub(super) fn check(sections: &Sections, network: &Network, review: &mut Review<
     }
 }
 
-/// Notes a choice of paths if there is nothing to choose.
+/// Reports a choice of paths if there is nothing to choose.
 fn choice(switch: &Switch, sections: &Sections, network: &Network, review: &mut Review<'_>) {
     if !switch.paths.get().is_some_and(|law| law.chooses()) || network.routes.has_equal_ports() {
         return;
@@ -27,7 +27,7 @@ fn choice(switch: &Switch, sections: &Sections, network: &Network, review: &mut 
     let given = sections.topology.complete().is_some_and(|choice| !choice.routes().is_empty());
     let problem = match given {
         true => {
-            "does nothing: the topology's routes name one port for each destination; without routes, packets take all \
+            "does nothing: the topology's routes set one port for each destination; without routes, packets use all \
              equal ports on shortest paths"
         }
         false => "does nothing: every switch has one port for each destination",
@@ -35,26 +35,26 @@ fn choice(switch: &Switch, sections: &Sections, network: &Network, review: &mut 
     review.add(switch.paths.place(), problem);
 }
 
-/// Notes detours if the network has none.
+/// Reports detours if the network has none.
 fn detours(switch: &Switch, sections: &Sections, network: &Network, review: &mut Review<'_>) {
     if !switch.paths.get().is_some_and(|law| law.makes_detours()) {
         return;
     }
     let given = sections.topology.complete().is_some_and(|choice| !choice.routes().is_empty());
     let problem = match network.routes.detours().filter(|_| !given) {
-        None => "needs a torus or a dragonfly, without routes: other networks have no detours".to_string(),
+        None => "needs a torus or a dragonfly without routes; other networks have no detours".to_string(),
         Some(detours) if detours.regions() < 3 => {
-            "does nothing: there is no third switch of a torus, or group of a dragonfly, for a detour".to_string()
+            "does nothing: detours need at least 3 switches in a torus or 3 groups in a dragonfly".to_string()
         }
         Some(detours) if detours.regions() > Detours::MOST_REGIONS => {
-            format!("needs at most {} switches of a torus, or groups of a dragonfly", Detours::MOST_REGIONS)
+            format!("supports at most {} switches of a torus, or groups of a dragonfly", Detours::MOST_REGIONS)
         }
         Some(_) => return,
     };
     review.add(switch.paths.place(), problem);
 }
 
-/// Checks that every service level in use begins on the first of its lanes and has all of them.
+/// Checks that every service level in use starts on a first lane and has all lanes that it needs.
 fn lanes(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let Some(&vls) = switch.vls.get() else { return };
     let lanes = sections.lanes_of_level();
@@ -67,8 +67,8 @@ fn lanes(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
         let Some(vl) = switch.vl(sl) else { continue };
         if vl % lanes != 0 {
             let problem = format!(
-                "uses VL {vl}, but packets change their lane on the way: a service level has {lanes} lanes, of which the \
-                 first is a multiple of {lanes}; give it one by switch.sl_to_vl"
+                "uses VL {vl}, but packets change lanes along the path: the {lanes} lanes of a service level must \
+                 start at a multiple of {lanes}; set the first in switch.sl_to_vl"
             );
             review.add(Place::first_given(&[switch.sl_to_vl.place(), place]), problem);
             continue;
@@ -77,14 +77,14 @@ fn lanes(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     }
     if most > vls {
         let problem = format!(
-            "must be at least {most}: packets change between {lanes} virtual lanes on the way, so that buffers never wait \
-             for each other in a cycle; change_vls = false in the topology keeps them on one"
+            "must be at least {most}: packets use {lanes} virtual lanes along their path, so that buffers never wait \
+             in a cycle; change_vls = false in the topology keeps packets on one lane"
         );
         review.add(switch.vls.place(), problem);
     }
 }
 
-/// Notes settings that require packets to leave on the lane on which they came.
+/// Reports settings that require packets to leave on the lane on which they arrived.
 fn shared(switch: &Switch, sections: &Sections, network: &Network, review: &mut Review<'_>) {
     if switch.queueing.get() == Some(&Queueing::Fifo) {
         let problem = "needs switch.queueing = \"voq\": packets of one input buffer leave on several virtual lanes";
@@ -94,7 +94,7 @@ fn shared(switch: &Switch, sections: &Sections, network: &Network, review: &mut 
     let shape = network.switch_shapes(LaneChanges::MOST, 0).into_iter().next();
     if shape.is_some_and(|shape| Marking::new(marking, shape).attention() > Attention::Packets) {
         let problem = format!(
-            "{} looks at input buffers, but packets leave them on other virtual lanes; choose a marking that looks at \
+            "{} monitors input buffers, but packets leave them on other virtual lanes; choose a marking that monitors \
              outputs, or set change_vls = false in the topology",
             marking.name()
         );

@@ -5,12 +5,12 @@ use becalm_engine::Time;
 use becalm_fabric::policy::{Ack, FlowShape, Hop, Notice, Response};
 use becalm_fabric::{NodeId, PortId, Rate};
 
-/// ACKs in a trial: a response that has not moved by then never will.
+/// Number of ACKs in a trial. A response that has not changed after this many ACKs never will.
 pub(super) const TRIES: u32 = 1000;
-/// A round trip that is longer than any threshold.
+/// A round-trip time above any threshold.
 const LONG: Time = Time::from_ms(10_000);
 
-/// A response to try.
+/// A response for a trial.
 pub(super) fn response(params: &ResponseParams) -> Responding {
     let (rate, rtt) = (Rate::from_bits_per_second(8e9), Time::from_us(10));
     let mut response = Responding::new(params);
@@ -18,7 +18,7 @@ pub(super) fn response(params: &ResponseParams) -> Responding {
     response
 }
 
-/// Has a response handle an ACK with every signal of congestion: a mark, a long round trip, a full queue.
+/// Lets a response handle an ACK with every sign of congestion: a mark, a long round trip and a full queue.
 fn congest(response: &mut Responding, number: u32) {
     congest_at(response, number, LONG * u64::from(number + 1));
 }
@@ -32,7 +32,7 @@ fn congest_at(response: &mut Responding, number: u32, now: Time) {
     response.notice(now, &Notice::Ack(ack));
 }
 
-/// Whether a response would react to marked ACKs, but never moves without them.
+/// Whether a response changes only with marked ACKs.
 pub(super) fn idles_without_marks(params: &ResponseParams) -> bool {
     if !Responding::can_be_tried(params) {
         return false;
@@ -53,7 +53,8 @@ pub(super) fn never_delays(params: &ResponseParams) -> bool {
     if !Responding::can_be_tried(params) {
         return false;
     }
-    // Timers undo what marks do; responses that go by round trips change once in each.
+    // Timers undo the effect of marks. Responses that depend on the round-trip time change once per round
+    // trip.
     [Time::ZERO, LONG].into_iter().all(|step| {
         let mut response = response(params);
         (0..TRIES).all(|number| {
@@ -64,7 +65,7 @@ pub(super) fn never_delays(params: &ResponseParams) -> bool {
     })
 }
 
-/// Whether a response returns to its initial state when a flow begins again, and would not do so otherwise.
+/// Whether a response returns to its initial state only because its flow restarts.
 pub(super) fn loses_state(params: &ResponseParams) -> bool {
     if !Responding::can_be_tried(params) {
         return true;
@@ -84,7 +85,7 @@ pub(super) fn loses_state(params: &ResponseParams) -> bool {
         moved(|response, _| response.notice(Time::ZERO, &Notice::ack(false))),
     ];
     let mut moving = moves.into_iter().filter(|(moves, _)| *moves).map(|(_, response)| response).peekable();
-    // The packets under way of an earlier message do not fill the window of the next one.
+    // Packets in flight from an earlier message do not fill the window of the next message.
     if moving.peek().is_none() {
         return first.window < u32::MAX;
     }
@@ -94,7 +95,7 @@ pub(super) fn loses_state(params: &ResponseParams) -> bool {
     })
 }
 
-/// The smallest window that a response may reach, which only ACKs reopen.
+/// The smallest window that a response may reach. Only ACKs reopen a window.
 pub(super) fn least_window(params: &ResponseParams) -> u32 {
     match Responding::moves_window(params) {
         true => 1,

@@ -25,18 +25,19 @@ fn warmup(sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// Checks that a run that is to end with its jobs or messages has jobs, or traffic that ends.
+/// Checks `run.end`. A run that ends with its jobs must have jobs, and a run that ends with its messages must have
+/// traffic that ends.
 fn end(sections: &Sections, review: &mut Review<'_>) {
     let Some(run) = sections.run.get() else { return };
     match run.end.get() {
         Some(End::Jobs) if sections.jobs.get().is_some_and(Vec::is_empty) => {
-            review.add(run.end.place(), "needs jobs: there are none to wait for");
+            review.add(run.end.place(), "needs at least one job");
         }
         Some(End::Delivered) => {
             let endless = readable(&sections.flows).filter(|group| group.stop.get() == Some(&None));
             for group in endless.filter(|group| !matches!(group.traffic.get(), None | Some(Traffic::Batch(_)))) {
                 let Some(name) = group.name.get() else { continue };
-                let problem = format!("needs traffic that ends, but `{name}` goes on for ever; set its stop");
+                let problem = format!("needs traffic that ends, but `{name}` never ends; set its stop");
                 review.add(run.end.place(), problem);
             }
         }
@@ -44,9 +45,9 @@ fn end(sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// Notes caps that have no effect.
+/// Reports caps that have no effect.
 fn caps(adapter: &Adapter, review: &mut Review<'_>) {
-    // If all hosts have caps, an entry without caps exempts some of them.
+    // If all hosts have caps, an entry without caps exempts its hosts.
     if adapter.injection_rate.given().is_some() || adapter.drain_rate.given().is_some() {
         return;
     }
@@ -57,7 +58,7 @@ fn caps(adapter: &Adapter, review: &mut Review<'_>) {
     }
 }
 
-/// Checks that flows that are slowed down together have one response.
+/// Checks that flows with a common response have no separate ones.
 fn port_control(adapter: &Adapter, sections: &Sections, review: &mut Review<'_>) {
     if adapter.port_control.get() != Some(&PortControl::Sl) {
         return;

@@ -1,4 +1,5 @@
-//! Checks that marking, echo and responses fit together. Schemes declare their own properties, so none is named here.
+//! Checks that marking, echo and responses fit together. Schemes declare their properties, so no scheme is
+//! named here.
 
 use becalm_control::{
     EchoScheme, Echoing, Feedback, Marking, MarkingParams, MarkingScheme, Responding, ResponseParams, ResponseScheme,
@@ -20,18 +21,18 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     restarts(sections, review);
 }
 
-/// Notes restarts of responses that have no effect.
+/// Reports restarts of responses that have no effect.
 fn restarts(sections: &Sections, review: &mut Review<'_>) {
     for group in readable(&sections.flows).filter(|group| group.restart.get() == Some(&Restart::Message)) {
         if matches!(group.traffic.get(), Some(Traffic::OnOff(_))) {
-            let problem = "does nothing: the flows of on_off begin again with every ON period";
+            let problem = "does nothing: on_off flows already restart with every ON period";
             review.add(group.restart.place(), problem);
         } else if let Some(response) = response_of(group, sections)
             && !loses_state(response)
         {
             let name = response.name();
             let problem = format!(
-                "does nothing: response `{name}` never changes, or keeps its state when a flow begins again (`persistent`)"
+                "does nothing: response `{name}` never changes, or keeps its state when a flow restarts (`persistent`)"
             );
             review.add(group.restart.place(), problem);
         }
@@ -54,15 +55,15 @@ fn unlimited(sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// Notes responses that never change.
+/// Reports responses that never change.
 fn idle(sections: &Sections, review: &mut Review<'_>) {
     let unmarked = sections.marking.get() == Some(&MarkingParams::default());
     let idle = |response: Option<&ResponseParams>| unmarked && response.is_some_and(idles_without_marks);
-    let why = "does nothing, since no switch marks packets; choose a [marking]";
+    let why = "does nothing, because no switch marks packets; choose a [marking]";
     if let Some(place) = sections.response.given() {
         let own = responses(sections);
         if !own.is_empty() && own.iter().all(|response| response.is_some_and(|own| own.given().is_some())) {
-            review.add(place, "does nothing: every group of flows has a response of its own");
+            review.add(place, "does nothing: every group of flows sets its own response");
         } else if idle(sections.response.get()) {
             review.add(place, why);
         }
@@ -81,12 +82,12 @@ fn responses(sections: &Sections) -> Vec<Option<&Located<Option<ResponseParams>>
     groups.chain(jobs).collect()
 }
 
-/// Notes responses without feedback, and windows that never open again.
+/// Reports responses without feedback, and windows that never reopen.
 fn windows(sections: &Sections, review: &mut Review<'_>) {
     if sections.echo.get().is_none_or(|echo| Echoing::ack_every(echo).is_some()) {
         return;
     }
-    let why = "never opens again, since no data packet is acknowledged; window must be \"unlimited\"";
+    let why = "never reopens, because no data packet is acknowledged; window must be \"unlimited\"";
     let mut blame = |params: &ResponseParams, place: Place| {
         if Responding::feedback(params) != Feedback::Marks {
             let problem = "reacts to ACKs, but no data packet is acknowledged";
@@ -122,7 +123,7 @@ fn response_of<'a>(group: &'a Group, sections: &'a Sections) -> Option<&'a Respo
     group.response.get()?.as_ref().or(sections.response.get())
 }
 
-/// Notes ACKs for several packets if messages are too short for them or the window closes first.
+/// Reports ACKs that cover several packets if messages are too short for them, or if the window closes first.
 fn acks(sections: &Sections, review: &mut Review<'_>) {
     let (Some(echo), Some(packet)) = (sections.echo.get(), sections.packet.complete()) else { return };
     let Some(every) = Echoing::ack_every(echo).filter(|&every| every > 1) else { return };
@@ -131,7 +132,8 @@ fn acks(sections: &Sections, review: &mut Review<'_>) {
     let groups = sections.flows.items();
     let jobs = !sections.jobs.items().is_empty();
     if !jobs && groups.iter().all(|group| group.get().is_some_and(|group| group.most_packets(packet) == Some(1))) {
-        review.add_in(place, &key, "does nothing: every message is one packet, and its end is acknowledged");
+        let problem = "does nothing: every message is one packet, and the last packet is always acknowledged";
+        review.add_in(place, &key, problem);
     }
     for group in readable(&sections.flows) {
         let (Some(params), Some(longest)) = (response_of(group, sections), group.most_packets(packet)) else {
@@ -140,14 +142,15 @@ fn acks(sections: &Sections, review: &mut Review<'_>) {
         let (window, Some(name)) = (least_window(params), group.name.get()) else { continue };
         if window < every.min(longest) {
             let problem = format!(
-                "must be at most {window}, the least window of `{name}`, which would close for ever before an ACK is sent"
+                "must be at most {window}, the smallest window of `{name}`, which would otherwise close before an \
+                 ACK is sent"
             );
             review.conflict(place, Conflict::new(key.clone(), problem));
         }
     }
 }
 
-/// Notes sources that wait for delays if the response never delays.
+/// Reports `paced` sources whose response never delays a packet.
 fn paced(sections: &Sections, review: &mut Review<'_>) {
     for group in readable(&sections.flows) {
         let Some(Traffic::Poisson(poisson)) = group.traffic.get() else { continue };

@@ -1,4 +1,4 @@
-//! Send queues of hosts.
+//! Checks of the hosts' send queues.
 
 use becalm_fabric::AdapterConfig;
 use becalm_schema::Review;
@@ -13,12 +13,12 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     let Some(queue) = adapter.queue.get() else { return };
     if queue.0 == AdapterConfig::UNLIMITED {
         if adapter.when_full.get() == Some(&WhenFull::Drop) {
-            review.add(adapter.when_full.place(), "does nothing, since adapter.queue is unlimited");
+            review.add(adapter.when_full.place(), "does nothing, because adapter.queue is unlimited");
         }
         return;
     }
     if queue.0 == 0 {
-        return review.add(adapter.queue.place(), "must be at least 1: nothing could be posted");
+        return review.add(adapter.queue.place(), "must be at least 1; otherwise, no message could be posted");
     }
     let idle = |traffic: Option<&Traffic>| matches!(traffic, Some(Traffic::Greedy(_) | Traffic::OnOff(_)));
     let groups = sections.flows.items();

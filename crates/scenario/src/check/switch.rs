@@ -23,18 +23,19 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
 fn buffer(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let (Some(buffer), Some(packet)) = (switch.buffer.get(), sections.packet.complete()) else { return };
     let (room, largest) = (buffer.0, sections.largest(packet));
-    // Headroom takes a packet that XOFF does not.
+    // With PFC, a packet that exceeds XOFF still fits into the headroom.
     let has_credit = switch.flow_control.get().is_some_and(|control| matches!(control, FlowControl::Credits(_)));
     if let Room::Bytes(bytes) = room
         && has_credit
         && room.need(largest) > room.capacity()
     {
-        let problem = format!("a buffer of {bytes} B has no room for a packet of {largest} B; no packet could be sent");
+        let problem =
+            format!("a buffer of {bytes} B is too small for a packet of {largest} B; no packet could be sent");
         review.add(Place::first_given(&[switch.buffer.place(), packet.mtu.place()]), problem);
     }
 }
 
-/// Notes settings that cut-through switching rules out.
+/// Reports settings that are not possible with cut-through switching.
 fn storing(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     if switch.switching.get() != Some(&Switching::CutThrough) {
         return;
@@ -48,7 +49,7 @@ fn storing(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// Notes a bound on overtaking if nothing can be overtaken.
+/// Reports a bound on overtaking if nothing can be overtaken.
 fn bypass(switch: &Switch, review: &mut Review<'_>) {
     let (Some(Arbiter::OldestFirst(order)), Some(InputReads::Many)) = (switch.arbiter.get(), switch.input_reads.get())
     else {
@@ -56,7 +57,7 @@ fn bypass(switch: &Switch, review: &mut Review<'_>) {
     };
     if order.bypass == Bypass::Output {
         let problem =
-            "needs input_reads = \"one\" for bypass = \"output\": otherwise packets of one output keep their order";
+            "needs input_reads = \"one\" for bypass = \"output\"; otherwise, packets for one output stay in order";
         review.add(Place::first_given(&[switch.input_reads.place(), switch.arbiter.place()]), problem);
     }
 }
@@ -68,7 +69,7 @@ fn of_flows<'a>(switch: &'a Switch, sections: &'a Sections) -> impl Iterator<Ite
     groups.chain(jobs).map(|sl| Some(switch.vl(*sl?).unwrap_or(0)))
 }
 
-/// The lane of answers, if they have one of their own.
+/// The lane of answers, if they have a separate one.
 fn of_answers(switch: &Switch, sections: &Sections) -> Option<u32> {
     let sl = sections.packet.get()?.answers_sl.set()?;
     Some(switch.vl(*sl).unwrap_or(0))
@@ -79,16 +80,16 @@ fn used<'a>(switch: &'a Switch, sections: &'a Sections) -> impl Iterator<Item = 
     of_flows(switch, sections).chain(of_answers(switch, sections).map(Some))
 }
 
-/// Notes a service level of answers that is the same as that of all flows.
+/// Reports a service level of answers that all flows also use.
 fn answers(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let (Some(packet), Some(vl)) = (sections.packet.get(), of_answers(switch, sections)) else { return };
     let Some(flows) = of_flows(switch, sections).collect::<Option<Vec<u32>>>() else { return };
     if flows.iter().all(|&flow| flow == vl) {
-        review.add(packet.answers_sl.place(), format!("does nothing: all flows use VL {vl}, too"));
+        review.add(packet.answers_sl.place(), format!("does nothing: all flows also use VL {vl}"));
     }
 }
 
-/// Notes a lane for notification packets if there are none or if no lane is left.
+/// Reports a lane for notification packets if there are no such packets, or if no lane is left.
 fn notifications(sections: &Sections, review: &mut Review<'_>) {
     let (Some(packet), Some(echo)) = (sections.packet.get(), sections.echo.get()) else { return };
     let (Some(place), Some(lane)) = (packet.cnp_lane.given(), packet.cnp_lane.set()) else { return };
@@ -98,14 +99,14 @@ fn notifications(sections: &Sections, review: &mut Review<'_>) {
         && sections.switch.get().is_some_and(|switch| switch.vls.get().is_some())
         && sections.cnp_vl().is_none()
     {
-        review.add(place, "needs one lane more than switch.vls, and all lanes are in use: at most 15, and 8 with pfc");
+        review.add(place, "needs a lane beyond switch.vls, but none is free (the maximum is 15, or 8 with pfc)");
     }
 }
 
-/// Notes unused virtual lanes: settings without an effect.
+/// Reports unused virtual lanes, which are settings without an effect.
 fn lanes(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let (Some(&vls), Some(place)) = (switch.vls.get(), switch.vls.given()) else { return };
-    // A group that could not be read may use any.
+    // A group that could not be read may use any lane.
     let Some(used) = used(switch, sections).collect::<Option<Vec<u32>>>() else { return };
     let further = sections.lanes_of_level() - 1;
     if let Some(most) = used.into_iter().max().map(|most| most + further).filter(|most| most + 1 < vls) {
@@ -113,7 +114,7 @@ fn lanes(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// Checks that weighted arbitration has all lanes in use, and only lanes that exist.
+/// Checks that weighted arbitration lists all lanes in use, and only existing lanes.
 fn weights(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let (Some(&vls), Some(VlArbitration::Tables(tables))) = (switch.vls.get(), switch.vl_arbitration.get()) else {
         return;
@@ -130,6 +131,6 @@ fn weights(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
         .filter(|&vl| vl < vls)
         .find(|&vl| weights().all(|entry| entry.vl != vl || entry.weight == 0));
     if let Some(vl) = lacking {
-        review.add(tables.place(), format!("gives VL {vl} no weight, so that its packets would never be sent"));
+        review.add(tables.place(), format!("has no weight for VL {vl}, whose packets would never be sent"));
     }
 }

@@ -1,4 +1,4 @@
-//! Checks that traffic can arrive and starts in time.
+//! Checks that traffic can reach its destinations and starts in time.
 
 use becalm_engine::Time;
 use becalm_fabric::{Paths, Room};
@@ -10,7 +10,7 @@ use crate::sections::flows::Group;
 use crate::sections::topology::TopologyChoice;
 
 /// Advice against cycles on a network whose packets may change lanes.
-const LANES_ADVICE: &str = "set change_vls = true and give no routes, or set allow_cycles = true to run it anyway";
+const LANES_ADVICE: &str = "set change_vls = true and remove routes, or set allow_cycles = true to run anyway";
 
 pub(super) fn check(sections: &Sections, network: &Network, plan: &Plan, review: &mut Review<'_>) {
     let paths = Paths::new(&network.topology, &network.routes);
@@ -29,7 +29,7 @@ pub(super) fn check(sections: &Sections, network: &Network, plan: &Plan, review:
     cycles(sections, &paths, plan, review);
 }
 
-/// Notes jobs with hosts that cannot reach each other.
+/// Reports jobs with hosts that cannot reach each other.
 fn jobs(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Review<'_>) {
     for (job, flows) in sections.jobs.items().iter().zip(&plan.groups[sections.flows.items().len()..]) {
         let Some(job) = job.get() else { continue };
@@ -40,7 +40,7 @@ fn jobs(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Review
     }
 }
 
-/// Notes flows that start after their end.
+/// Reports flows that start after they end.
 fn starts(group: &Group, last: Option<Time>, sections: &Sections, review: &mut Review<'_>) {
     let (Some(&duration), Some(last)) = (sections.run.get().and_then(|run| run.duration.get()), last) else { return };
     let (end, what) = match *group.stop {
@@ -64,24 +64,24 @@ fn starts(group: &Group, last: Option<Time>, sections: &Sections, review: &mut R
         _ if last >= end => group.stagger.place(),
         _ => group.start_spread.place(),
     };
-    let problem = format!("the last of these flows would start at {latest}, not before {what} at {end}");
+    let problem = format!("the last of these flows would start at {latest}; it must start before {what} at {end}");
     review.add(own.unwrap_or(common), problem);
 }
 
-/// Notes routes on which buffers may wait for each other in a cycle. Only lists of cables, given routes, and direct
-/// networks on one lane can have them.
+/// Reports routes on which buffers may wait for each other in a cycle. Such routes exist only in lists of
+/// cables, with `routes`, and in direct networks on one lane.
 fn cycles(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Review<'_>) {
     let Some(choice) = sections.topology.complete() else { return };
-    // No packet ever waits for room.
+    // No packet ever waits for buffer space.
     let buffer = sections.switch.get().and_then(|switch| switch.buffer.get());
     if buffer.is_some_and(|buffer| buffer.0 == Room::UNLIMITED) {
         return;
     }
     let (routes, allowed, advice) = match choice {
         TopologyChoice::Dumbbell(_) => return,
-        TopologyChoice::Clos(p) => (&p.routes, p.routes.is_empty(), "give other routes"),
-        TopologyChoice::Tree(p) => (&p.routes, p.routes.is_empty(), "give other routes"),
-        TopologyChoice::FatTree(p) => (&p.routes, p.routes.is_empty(), "give other routes"),
+        TopologyChoice::Clos(p) => (&p.routes, p.routes.is_empty(), "set other routes"),
+        TopologyChoice::Tree(p) => (&p.routes, p.routes.is_empty(), "set other routes"),
+        TopologyChoice::FatTree(p) => (&p.routes, p.routes.is_empty(), "set other routes"),
         TopologyChoice::Dragonfly(p) => {
             (&p.routes, *p.allow_cycles || (*p.change_vls && p.routes.is_empty()), LANES_ADVICE)
         }
@@ -90,7 +90,7 @@ fn cycles(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Revi
         }
         TopologyChoice::Edges(p) => {
             let advice =
-                "join the switches without a cycle, give other routes, or set allow_cycles = true to run it anyway";
+                "connect the switches without a cycle, set other routes, or set allow_cycles = true to run anyway";
             (&p.routes, *p.allow_cycles, advice)
         }
     };

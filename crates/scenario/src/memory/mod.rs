@@ -1,7 +1,7 @@
-//! The memory of a run, estimated before it begins.
+//! Estimates the memory of a run before it begins.
 //!
-//! The sizes cover a run and its tables. They were measured as the growth of a process with the number of items, and
-//! are accurate to about a tenth if many items of one kind dominate.
+//! The sizes of items cover a run and its tables. They were measured as the growth of a process per item, and are
+//! accurate to about 10% if one kind of item dominates.
 
 mod packets;
 mod records;
@@ -16,7 +16,7 @@ use crate::scenario::Scenario;
 use crate::sections;
 use crate::sections::distribution::Shape;
 
-/// Bytes of a process that runs the smallest scenario, not including those of Python itself.
+/// Bytes of a process that runs the smallest scenario, without Python itself.
 const BASE: u64 = 16 << 20;
 /// Bytes of a port of a host or switch.
 const PORT: u64 = 500;
@@ -34,31 +34,33 @@ const SAMPLE: u64 = 260;
 const SNAPSHOT: u64 = 320;
 /// Bytes of a link and virtual lane whose queue is measured, and its row in a table.
 const LENGTHS: u64 = 400;
-/// Bytes of the record of a delivered message, and of what is computed from it.
+/// Bytes of the record of a delivered message, and of the values derived from it.
 const RECORD: u64 = 190;
-/// Bytes of its row in the table `messages`.
+/// Bytes of a delivered message's row in the table `messages`.
 const ROW: u64 = 90;
 /// Bytes of an operation of a job's program, and of its state in the run.
 const OP: u64 = 57;
-/// Bytes of its recorded times and of its row in the table `ops`.
+/// Bytes of an operation's recorded times and of its row in the table `ops`.
 const SPAN: u64 = 280;
 /// Bytes of a period of an output, and of its row in the table `spans`.
 const PERIOD: u64 = 320;
 /// Bytes of a packet that waits in a switch.
 const PACKET: u64 = 90;
-/// Bytes of a link and virtual lane in a frame: in the run, on their way to Python, and in the table.
+/// Bytes of a link and virtual lane in a frame, including those in the run, in the transfer to Python, and in the
+/// table.
 const CELL: u64 = 3 * BYTES_PER_LINK;
-/// Bytes of a frame, not including those of its links.
+/// Bytes of a frame, without its links.
 const FRAME: u64 = 500;
 
-/// The bytes of a run, by use.
+/// The memory of a run in bytes, by use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryEstimate {
     /// Ports and queues.
     pub network: u64,
     /// Flows.
     pub flows: u64,
-    /// Messages of batches, all posted at the start, and those of sources that offer more than their links' rate.
+    /// Messages of batches, which are all posted at the start, and of sources that offer more than the rate
+    /// of their links.
     pub messages: u64,
     /// Records of delivered messages.
     pub records: u64,
@@ -72,7 +74,7 @@ pub struct MemoryEstimate {
     pub snapshots: u64,
     /// Frames.
     pub frames: u64,
-    /// Periods in which outputs were root or branch of a congestion tree.
+    /// Periods in which outputs were roots or branches of a congestion tree.
     pub spans: u64,
     /// Packets that wait in switches.
     pub packets: u64,
@@ -109,7 +111,7 @@ impl MemoryEstimate {
         ]
     }
 
-    /// Bytes in all.
+    /// Total bytes.
     pub fn total(&self) -> u64 {
         self.parts().into_iter().fold(BASE, |sum, (_, bytes)| sum.saturating_add(bytes))
     }
@@ -153,7 +155,7 @@ impl Scenario {
         }
     }
 
-    /// Periods of this many lanes: as many as are kept or as there is time for.
+    /// Number of periods of this number of lanes, limited by `span_rows` and by the duration.
     fn periods(&self, lanes: u64) -> u64 {
         let each = (u64::from(*self.sections.observe.span_rows) / lanes.max(1)).max(LEAST_PERIODS as u64);
         let packet = self.sections.packet.sizes().largest();
@@ -169,7 +171,7 @@ impl Scenario {
         self.sections.jobs.iter().zip(&self.plan.jobs).map(of_job).sum()
     }
 
-    /// Messages of a source that its host's link has not had time to send by the end.
+    /// Number of messages that a source has posted but its host's link cannot send before the end.
     fn left(&self, source: &SourceSpec) -> u64 {
         let Traffic::Poisson { mean_interval, bytes, paced: false, .. } = &source.traffic else { return 0 };
         let packet = &self.sections.packet;
@@ -186,7 +188,7 @@ impl Scenario {
     }
 }
 
-/// Entries of a batch's messages in the queue of their host: equal messages share one.
+/// Number of queue entries of a batch's messages. Equal messages share one.
 fn posted(source: &SourceSpec) -> u64 {
     match &source.traffic {
         Traffic::Batch { count, sizes, .. } if source.flows.len() > 1 || *sizes != Shape::Fixed => u64::from(*count),
@@ -210,15 +212,15 @@ mod tests {
     #[test]
     fn what_a_scenario_asks_for_is_counted() {
         let small = estimate("[\"BC\"]", 4_000_000_000, "links = []");
-        assert_eq!((small.messages, small.flows), (MESSAGE, FLOW), "messages that are alike take one entry");
-        // 23 hosts and two switches are joined by 24 cables; switch A has 12 ports, switch B 13.
+        assert_eq!((small.messages, small.flows), (MESSAGE, FLOW), "equal messages share one entry");
+        // 24 cables connect 23 hosts and two switches. Switch A has 12 ports, switch B has 13.
         assert_eq!(small.network, 48 * PORT + (12 * 12 + 13 * 13) * QUEUE);
         assert_eq!(small.series, 12 * SAMPLE, "10 steps of 100 us, and both ends");
         let large = estimate("[\"BC\", \"A1\"]", 4_000_000_000, "links = []");
         assert_eq!(large.messages, 4_000_000_000 * MESSAGE);
         assert!(large.total() > 89 << 30 && small.total() < 20 << 20);
         let overload = "links = []\n[[flows]]\nname = \"g\"\nfrom = [\"A1\"]\nto = [\"A2\"]\ntraffic.poisson.load = 2";
-        // In 1 ms twice 1 MB is offered, in packets of 2068 B.
+        // In 1 ms, 2 MB are offered in packets of 2068 B, and 1 MB can be sent.
         assert_eq!(estimate("[\"BC\"]", 1, overload).messages, (1 + 483) * MESSAGE);
         let shot = estimate("[\"BC\"]", 1, "snapshots = [\"1 us\", \"2 us\"]");
         assert_eq!(shot.snapshots, 2 * 48 * SNAPSHOT);
@@ -234,7 +236,8 @@ mod tests {
         assert_eq!(records("links = []"), (0, 0));
         assert_eq!(records("messages = true"), (3, 3));
         assert_eq!(records("messages = true\nmessage_rows = 2"), (3, 0));
-        // Twice what a link carries is offered by each of two hosts, to one: 483 messages in 1 ms, beside those of the batch.
+        // Two hosts each offer twice the rate of a link to one host: 483 messages in 1 ms, in addition to the
+        // batch.
         let overload = "messages = true\n[[flows]]\nname = \"g\"\nfrom = [\"A1\", \"A2\"]\nto = [\"A3\"]\ntraffic.poisson.load = 2";
         assert_eq!(records(overload).0, 3 + 483);
         let job = |more: &str| {

@@ -1,4 +1,4 @@
-//! The packets that wait in the network when a run ends.
+//! Estimates the packets that wait in the network when a run ends.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use becalm_fabric::{NodeKind, Paths, PortId};
 
 use crate::scenario::Scenario;
 
-/// Flows whose paths are followed.
+/// Largest number of flows whose paths are examined.
 const MOST_FLOWS: usize = 100_000;
 /// Number of packets below which paths are not examined.
 const FEW: u64 = 10_000;
 
 impl Scenario {
-    /// Packets that wait in switches at the end: what is offered to the narrowest link of each path in excess of what
-    /// it carries, as far as buffers have room. With a response to congestion there are few.
+    /// Number of packets that wait in switches at the end, which is the excess of offered traffic at the bottleneck of
+    /// each path, limited by the buffers. With a response to congestion, few packets wait.
     pub(super) fn waiting_packets(&self) -> u64 {
         let room = self.buffered_packets();
         let responds = self
@@ -43,7 +43,7 @@ impl Scenario {
         (packets as u64).clamp(FEW.min(room), room)
     }
 
-    /// Number of packets for which the buffers of switches have room.
+    /// Number of packets that fit into the buffers of switches.
     fn buffered_packets(&self) -> u64 {
         let packet = self.sections.packet.sizes().largest();
         let buffers =

@@ -1,4 +1,4 @@
-//! The number of messages that a run records.
+//! Estimates the number of messages that a run records.
 
 use becalm_fabric::{SourceSpec, Traffic};
 use becalm_workload::Action;
@@ -6,15 +6,15 @@ use becalm_workload::Action;
 use crate::resolve::Job;
 use crate::scenario::Scenario;
 
-/// What a source would deliver if nothing held it up: messages, and their bytes on the wire.
+/// The messages that a source would deliver without any delay, and their bytes on the wire.
 struct Wanted {
     messages: f64,
     wire: f64,
 }
 
 impl Scenario {
-    /// Messages that are delivered in the measured window: at most what the links of their sources and of their destinations
-    /// can carry, whatever happens between them.
+    /// Number of messages delivered in the measured window. It is limited only by the links of their sources
+    /// and destinations.
     pub(super) fn recorded_messages(&self) -> u64 {
         if !*self.sections.observe.messages {
             return 0;
@@ -33,7 +33,7 @@ impl Scenario {
         of_sources as u64 + self.job_messages()
     }
 
-    /// What each source would deliver, and the share of it for which its host's link has time.
+    /// The messages that each source would deliver, and the share of them that its host's link can carry.
     fn leaving(&self) -> (Vec<Wanted>, Vec<f64>) {
         let mut sent = vec![0.0; self.network.topology.nodes().len()];
         let wanted: Vec<Wanted> = self.plan.sources.iter().map(|source| self.wanted(source)).collect();
@@ -44,7 +44,7 @@ impl Scenario {
         (wanted, self.plan.sources.iter().map(|source| share(self.sender(source))).collect())
     }
 
-    /// Bytes on the wire that leave their host, for each flow.
+    /// Bytes on the wire that leave the source host, for each flow.
     pub(super) fn leaving_bytes(&self) -> Vec<f64> {
         let (wanted, leaving) = self.leaving();
         let mut of_flows = vec![0.0; self.plan.flows.len()];
@@ -55,7 +55,7 @@ impl Scenario {
         of_flows
     }
 
-    /// Messages between ranks of jobs on different hosts.
+    /// Number of messages between ranks of jobs on different hosts.
     fn job_messages(&self) -> u64 {
         let of_job = |job: &Job| {
             let crosses = |number: u32| match job.program.op(number).action {

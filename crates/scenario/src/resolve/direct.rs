@@ -7,10 +7,10 @@ use becalm_schema::{Place, Review};
 use super::size::fits;
 use crate::sections::topology::{Dragonfly, Torus};
 
-/// The choices that routes leave to switches.
+/// The choices that switches have.
 #[derive(Clone, Copy)]
 pub(super) struct Choices {
-    /// Whether all equal ports are present, or one for each destination.
+    /// Whether routes contain all equal ports, or one for each destination.
     pub all: bool,
     /// Whether packets may make detours.
     pub detours: bool,
@@ -27,8 +27,9 @@ pub(super) fn dragonfly(
     let most = routers * globals + 1;
     let groups = p.groups.map_or(most, u64::from);
     if groups > most {
-        let problem =
-            format!("must be at most {most}: {routers} switches with {globals} global links each join no more");
+        let problem = format!(
+            "must be at most {most}: {routers} switches with {globals} global links each cannot reach more groups"
+        );
         review.add(p.groups.place(), problem);
         return None;
     }
@@ -79,11 +80,11 @@ pub(super) fn torus(p: &Torus, choices: Choices, place: Place, review: &mut Revi
     Some((topology, routes))
 }
 
-/// Whether a network can be built without exhausting memory; notes what is too large.
+/// Checks that a network can be built without exhausting memory. Records an error if it is too large.
 fn sized(hosts: u64, switches: u64, cables: u64, place: Place, review: &mut Review<'_>) -> Option<()> {
     let nodes = hosts.saturating_add(switches);
     if nodes > u64::from(Key::TARGETS) {
-        review.add(place, format!("has {nodes} hosts and switches, must have at most {}", Key::TARGETS));
+        review.add(place, format!("has {nodes} hosts and switches; the maximum is {}", Key::TARGETS));
         return None;
     }
     fits(hosts, switches, cables, place, review)

@@ -19,7 +19,8 @@ pub(crate) struct Job {
     pub program: Arc<Program>,
     /// The host of every rank.
     pub hosts: Vec<NodeId>,
-    /// Pairs of ranks on different hosts, the first of which sends to the second, in ascending order: one flow each.
+    /// Pairs of a sending and a receiving rank on different hosts, in ascending order. Each pair has one
+    /// flow.
     pub pairs: Vec<(u32, u32)>,
 }
 
@@ -47,13 +48,13 @@ pub(super) fn resolve(
     let host = |rank: u32| hosts[rank as usize];
     let pairs: Vec<_> = program.pairs().into_iter().filter(|&(from, to)| host(from) != host(to)).collect();
     if pairs.len() > most {
-        review.add(located.place(), "has more pairs of ranks that exchange messages than a scenario may have flows");
+        review.add(located.place(), "has more pairs of communicating ranks than a scenario may have flows");
         return None;
     }
     Some(Job { program: Arc::new(program), hosts, pairs })
 }
 
-/// The hosts that a job names; a list may name some of them several times.
+/// The hosts that a job names. With `placement = "list"`, a host may be named several times.
 fn named(job: &Section, network: &Network, review: &mut Review<'_>) -> Vec<NodeId> {
     if job.placement.get() == Some(&Placement::List) {
         return job.hosts.items().iter().filter_map(|name| network.host(name, review)).collect();
@@ -61,7 +62,8 @@ fn named(job: &Section, network: &Network, review: &mut Review<'_>) -> Vec<NodeI
     network.hosts(&job.hosts, review)
 }
 
-/// The number of ranks: as given, or else as many as operations need, or else one per host.
+/// The number of ranks. If it is not set, it is the number that the operations need or, without operations, one per
+/// host.
 fn ranks(job: &Section, hosts: u32) -> u32 {
     let needed = |op: &Operation| op.rank.max(op.to.unwrap_or(0)).max(op.from.unwrap_or(0)) + 1;
     let of_ops = job.ops.iter().flatten().map(needed).max();
@@ -69,7 +71,7 @@ fn ranks(job: &Section, hosts: u32) -> u32 {
     job.ranks.or(of_ops).or(of_file).unwrap_or(hosts)
 }
 
-/// The program of a file, and its place.
+/// The program of a file, and its location in the scenario.
 fn schedule(job: &Section) -> Option<(Place, &Schedule)> {
     let goal = job.goal.as_ref().map(|goal| (job.goal.place(), &goal.0));
     goal.or_else(|| job.chakra.as_ref().map(|chakra| (job.chakra.place(), &chakra.0)))
@@ -79,7 +81,7 @@ fn program(job: &Section, table: Place, ranks: u32, review: &mut Review<'_>) -> 
     if let Some((place, schedule)) = schedule(job) {
         let own = schedule.program.ranks();
         if own != ranks {
-            review.add(job.ranks.place(), format!("must be {own}, as many as the file has, or left out"));
+            review.add(job.ranks.place(), format!("must be {own}, the number of ranks in the file, or left out"));
             return None;
         }
         return checked(Ok((*schedule.program).clone()), job, place, review);
@@ -102,7 +104,7 @@ fn program(job: &Section, table: Place, ranks: u32, review: &mut Review<'_>) -> 
     checked(made, job, place, review)
 }
 
-/// A program that sends large messages by rendezvous, if it can end.
+/// The program with a rendezvous for large messages; `None` if it cannot end.
 fn checked(
     made: Result<Program, ProgramError>,
     job: &Section,
@@ -115,7 +117,7 @@ fn checked(
     checked.map_err(|error| review.add(place, error.to_string())).ok()
 }
 
-/// The program of a list of operations of the job in a table.
+/// The program of the operations listed in a job's table.
 fn listed(ops: &[Operation], ranks: u32, table: Place, review: &mut Review<'_>) -> Option<Builder> {
     let mut builder = Builder::new(ranks);
     let mut names: HashMap<(u32, &str), OpId> = HashMap::new();
@@ -181,10 +183,8 @@ fn place(
         }
         Placement::List if n as u32 == ranks => Some(hosts),
         Placement::List => {
-            review.add(
-                job.hosts.place(),
-                format!("names {n} hosts for {ranks} ranks; with placement = \"list\", one each"),
-            );
+            review
+                .add(job.hosts.place(), format!("placement = \"list\" needs one host for each rank: {ranks}, not {n}"));
             None
         }
     }

@@ -13,9 +13,10 @@ pub(crate) struct Link {
     pub name: String,
 }
 
-/// All links, node by node and port by port.
+/// All links, sorted by node and port.
 ///
-/// A link is named `A->B` after its nodes; if several links join the same two nodes, each is named `A[port]->B`.
+/// A link is named `A->B` after its nodes. If several links join the same two nodes, each is named
+/// `A[port]->B`.
 pub(super) fn links(topology: &Topology) -> Vec<Link> {
     let mut parallel: HashMap<(u32, u32), u32> = HashMap::new();
     let peers = topology.peers();

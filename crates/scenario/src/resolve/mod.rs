@@ -1,10 +1,11 @@
-//! From the names of a scenario to its network and flows.
+//! Resolves the names in a scenario to a network and its flows.
 //!
-//! - `names`: lists of names, and unknown names.
-//! - `topology`, `direct`, `routes`: nodes, cables and forwarding tables. `size`: limits on their numbers. `links`: the
-//!   directions of cables by name.
-//! - `network`: all of that, made once. `shapes`: its switches in the form that markers use.
-//! - `pairs`, `sending`: sources and their destinations. `plan`: the flows of all groups, and the adapters of all hosts.
+//! - `names`: lists of names, and messages about unknown names.
+//! - `topology`, `direct`, `routes`: nodes, cables and forwarding tables. `size`: limits on their numbers.
+//!   `links`: named directions of cables.
+//! - `network`: all of these, built once. `shapes`: the switches as markers see them.
+//! - `pairs`, `sending`: sources and their destinations. `plan`: the flows of all groups, and the adapters of all
+//!   hosts.
 //! - `jobs`: programs, the hosts of their ranks, and the flows between ranks.
 //! - `sources`: the traffic sources of a group.
 

@@ -4,13 +4,13 @@ use becalm_engine::Key;
 use becalm_schema::names::{Known, expand};
 use becalm_schema::{Located, Place, Review};
 
-/// The name that stands for all.
+/// The name that means all nodes.
 pub(crate) const ALL: &str = "*";
 
-/// Largest number of names that a list may stand for: as many as a network may have nodes.
+/// Largest number of names in an expanded list, which is the maximum number of nodes.
 const MOST_NAMES: usize = Key::TARGETS as usize;
 
-/// The names of a list, ranges expanded, each with its place. Errors are noted.
+/// The names of a list, with ranges expanded, each with its location. Errors are recorded.
 pub(crate) fn expand_list(list: &[Located<String>], review: &mut Review<'_>) -> Vec<(String, Place)> {
     let mut names = Vec::new();
     for item in list {
@@ -27,7 +27,8 @@ pub(crate) fn expand_list(list: &[Located<String>], review: &mut Review<'_>) -> 
     names
 }
 
-/// Notes that a name is unknown, with the closest known name or, if there are few, all known names.
+/// Reports that a name is unknown. The message suggests the closest known name or, if there are few names, lists all
+/// names.
 pub(crate) fn unknown(what: &str, name: &str, known: &[&str], place: Place, review: &mut Review<'_>) {
     let conflict = Known(what, known).conflict("", name);
     review.add_valid(place, conflict.problem, conflict.valid);

@@ -1,4 +1,4 @@
-//! The network of a scenario, made once and passed on.
+//! The network of a scenario, built once.
 
 use std::collections::HashMap;
 
@@ -18,15 +18,15 @@ pub(crate) struct Network {
     pub topology: Topology,
     /// The routes of packets.
     pub routes: Routes,
-    /// Both directions of every cable, node by node and port by port.
+    /// Both directions of every cable, sorted by node and port.
     pub links: Vec<Link>,
-    /// The rate of every host's link, by number of the node. The value for a switch is meaningless.
+    /// The rate of every host's link, indexed by node. Values for switches have no meaning.
     pub rates: Vec<Rate>,
     hosts: HashMap<String, NodeId>,
 }
 
 impl Network {
-    /// The network that a scenario describes; `None` after an error, which has been noted.
+    /// The network of a scenario; `None` after an error, which has been recorded.
     pub fn build(sections: &Sections, review: &mut Review<'_>) -> Option<Network> {
         let law = sections.switch.get().and_then(|switch| switch.paths.get());
         let choices = direct::Choices {
@@ -48,8 +48,8 @@ impl Network {
         self.links.iter().map(|link| link.name.as_str()).collect()
     }
 
-    /// The switches in the form that their markers use, with this many virtual lanes and input buffers of this
-    /// capacity.
+    /// The switches as their markers see them, with this number of virtual lanes and this capacity of input
+    /// buffers.
     pub fn switch_shapes(&self, vls: u8, capacity_bytes: u32) -> Vec<SwitchShape> {
         shapes::switch_shapes(&self.topology, vls, capacity_bytes)
     }
@@ -64,12 +64,12 @@ impl Network {
         host
     }
 
-    /// The hosts of a list, in its order. Errors are noted.
+    /// The hosts of a list, in its order. Errors are recorded.
     pub fn hosts(&self, list: &Located<Vec<Located<String>>>, review: &mut Review<'_>) -> Vec<NodeId> {
         self.resolve(list.items(), list.place(), review)
     }
 
-    /// The hosts of a list at a place, in its order. Errors are noted.
+    /// The hosts of a list at a location, in its order. Errors are recorded.
     pub fn resolve(&self, list: &[Located<String>], place: Place, review: &mut Review<'_>) -> Vec<NodeId> {
         if list.is_empty() {
             review.add(place, "must name at least one host");
@@ -83,7 +83,7 @@ impl Network {
                 continue;
             }
             match self.hosts.get(&name) {
-                // A range that is wrong is one error, however long it is.
+                // A wrong range is one error, regardless of its length.
                 _ if blamed == Some(place) => {}
                 Some(&host) if std::mem::replace(&mut seen[host.index()], true) => {
                     review.add(place, format!("names host `{name}` twice"));

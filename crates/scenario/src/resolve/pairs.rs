@@ -1,4 +1,4 @@
-//! The sources of a group and their destinations: lists, patterns, connections.
+//! The sources of a group and their destinations, from lists, patterns or connections.
 
 use becalm_engine::Stream;
 use becalm_schema::{Located, Place, Review};
@@ -12,8 +12,8 @@ use crate::sections::pattern::Pattern;
 /// Largest number of flows in a scenario.
 pub(super) const MOST_FLOWS: usize = 4_000_000;
 
-/// Every source of a group with its destinations, at most `most` in all; `None` after an error, and if names are
-/// ambiguous.
+/// Every source of a group with its destinations, at most `most` in total; `None` after an error or if names
+/// are ambiguous.
 pub(super) fn sendings(
     group: &Group,
     place: Place,
@@ -61,8 +61,8 @@ pub(super) fn sendings(
     }
 }
 
-/// Removes hosts without destinations, since a host never sends to itself. This is silent for hosts given by `"*"`; if
-/// the host was named, or if no sender is left, it is an error.
+/// Removes hosts that have no destination other than themselves. This is an error if such a host was named
+/// explicitly, not by `"*"`, or if no sender is left.
 fn without_idle(pairs: Vec<Sending>, group: &Group, network: &Network, review: &mut Review<'_>) -> Vec<Sending> {
     let all = group.from.set().is_some_and(|from| from.iter().any(|name| name.get().is_some_and(|text| text == ALL)));
     let idle = pairs.iter().find(|sending| sending.destinations.is_empty()).map(|sending| sending.source);
@@ -91,7 +91,7 @@ fn connected(
     let one = |connection: &Located<Connection>| {
         let connection = connection.get()?;
         if on_off && connection.message.given().is_some() {
-            let why = "does nothing: with the traffic on_off every packet is a message";
+            let why = "does nothing: with on_off traffic, every packet is a message";
             review.add(connection.message.place(), why);
         }
         let ends = (network.host(&connection.from, review), network.host(&connection.to, review));

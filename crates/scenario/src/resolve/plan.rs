@@ -1,4 +1,4 @@
-//! The plan of the traffic: the groups of a scenario as single flows.
+//! The traffic of a scenario as individual flows.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use crate::sections::flows::Group;
 use crate::sections::packet::Packet;
 use crate::sections::{self, Sections};
 
-/// The purpose of the random stream of a group's pattern; the fabric uses other purposes.
+/// The purpose of the random stream of a group's pattern. The fabric uses other purposes.
 const PATTERN_STREAM: u64 = 1 << 32;
 
 /// One flow.
@@ -31,18 +31,18 @@ pub(crate) struct Flow {
 pub(crate) struct Plan {
     pub flows: Vec<Flow>,
     pub sources: Vec<SourceSpec>,
-    /// The flows of each group; none if the group has errors.
+    /// The flows of each group; empty if the group has errors.
     pub groups: Vec<Range<u32>>,
-    /// Start time of the last source of each group, before its spread; `None` without sources.
+    /// Start time of the last source of each group, without its random spread; `None` without sources.
     pub last_starts: Vec<Option<Time>>,
-    /// The jobs; `None` for one with errors. Their flows come after all others, and each job is a group.
+    /// The jobs; `None` for a job with errors. Their flows come after all others, and each job is a group.
     pub jobs: Vec<Option<Job>>,
     /// The adapters, one per host.
     pub adapters: Vec<AdapterConfig>,
 }
 
 impl Plan {
-    /// The plan of a scenario, as far as it could be read. Errors are noted.
+    /// The plan of a scenario, as far as the scenario could be read. Errors are recorded.
     pub fn new(sections: &Sections, network: &Network, review: &mut Review<'_>) -> Plan {
         let mut plan = Plan::default();
         if let Some(adapter) = sections.adapter.complete() {
@@ -95,7 +95,7 @@ impl Plan {
         self.jobs.push(job);
     }
 
-    /// Gives every host its adapter.
+    /// Sets the adapter of every host.
     fn set_adapters(&mut self, adapter: &Adapter, network: &Network, review: &mut Review<'_>) {
         self.adapters = vec![adapter.config(); network.topology.host_count() as usize];
         for caps in adapter.caps.iter() {

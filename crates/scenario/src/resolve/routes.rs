@@ -1,4 +1,4 @@
-//! Given forwarding entries.
+//! The forwarding entries in `routes`.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use becalm_schema::{Located, Place, Review};
 use super::names::{ALL, expand_list, unknown};
 use crate::sections::routes::Route;
 
-/// Sets the entries of a list and notes errors.
+/// Sets the entries of a list and records errors.
 pub(super) fn apply(list: &[Located<Route>], topology: &Topology, routes: &mut Routes, review: &mut Review<'_>) {
     let nodes = Nodes::new(topology);
     for route in list {
         let Some((switch, port)) = nodes.output(route, review) else { continue };
         for host in nodes.destinations(route, review) {
-            // One error tells what is wrong with a route, however many hosts it names.
+            // A wrong route is one error, regardless of the number of hosts that it names.
             let Some((switch, host, port)) = nodes.entry(switch, port, host, route.place(), review) else { break };
             routes.set(switch, host, port);
         }
@@ -52,7 +52,7 @@ impl<'a> Nodes<'a> {
         found
     }
 
-    /// The switch of a route and the port that it names.
+    /// The switch and the output port of a route.
     fn output(&self, route: &Route, review: &mut Review<'_>) -> Option<(NodeId, u16)> {
         let switch = self.find(&route.switch, NodeKind::Switch, route.switch.place(), review)?;
         let ports = &self.peers[switch.index()];
@@ -74,7 +74,7 @@ impl<'a> Nodes<'a> {
                 unknown(&format!("cable from `{}` to", *route.switch), via, &known, route.via.place(), review);
             }
             _ => {
-                let problem = format!("has several cables to `{}`; name one of the ports {found:?}", *route.switch);
+                let problem = format!("has several cables to `{}`; set one of the ports {found:?}", *route.switch);
                 review.add(route.via.place(), problem);
             }
         }
@@ -106,7 +106,7 @@ impl<'a> Nodes<'a> {
         let (peer, _) = self.peers[switch.index()][usize::from(port)];
         if peer.node != host && self.topology.node(peer.node).kind == NodeKind::Host {
             let problem = format!(
-                "leads packets for `{}` to host `{}`, which forwards no packets",
+                "sends packets for `{}` to host `{}`, which forwards no packets",
                 self.name(host),
                 self.name(peer.node)
             );

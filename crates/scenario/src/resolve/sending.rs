@@ -9,9 +9,9 @@ use crate::sections::quantities::Bytes;
 pub(crate) struct Sending {
     pub source: NodeId,
     pub destinations: Vec<NodeId>,
-    /// Payload of its messages, if it has one of its own.
+    /// Payload of its messages, if it differs from the group's.
     pub message: Option<Bytes>,
-    /// Its own start time, if it has one.
+    /// Start time, if it differs from the group's.
     pub start: Option<Time>,
 }
 

@@ -1,9 +1,9 @@
-//! Switches in the form that their markers use.
+//! Switches as their markers see them.
 
 use becalm_fabric::policy::SwitchShape;
 use becalm_fabric::{NodeId, NodeKind, PortId, Topology};
 
-/// The shapes of all switches, with this many virtual lanes and input buffers of this capacity.
+/// The shapes of all switches, with this number of virtual lanes and this capacity of input buffers.
 pub(super) fn switch_shapes(topology: &Topology, vls: u8, capacity_bytes: u32) -> Vec<SwitchShape> {
     let peers = topology.peers();
     let is_host = |(peer, _): &(PortId, usize)| topology.node(peer.node).kind == NodeKind::Host;

@@ -2,15 +2,15 @@
 
 use becalm_schema::{Place, Review};
 
-/// Forwarding entries that a topology may have, of two bytes each.
+/// Largest number of forwarding entries of a topology, with two bytes each.
 const MOST_ROUTES: u64 = 500_000_000;
-/// Cables that a topology may have.
+/// Largest number of cables of a topology.
 pub(super) const MOST_CABLES: u64 = 4_000_000;
 
-/// Whether a network can be built without exhausting memory; notes what is too large.
+/// Checks that a network can be built without exhausting memory. Records an error if it is too large.
 pub(super) fn fits(hosts: u64, switches: u64, cables: u64, place: Place, review: &mut Review<'_>) -> Option<()> {
     if cables > MOST_CABLES {
-        review.add(place, format!("has {cables} cables, must have at most {MOST_CABLES}"));
+        review.add(place, format!("has {cables} cables; the maximum is {MOST_CABLES}"));
         return None;
     }
     // Every switch has an entry for every host.

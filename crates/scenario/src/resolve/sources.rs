@@ -9,7 +9,7 @@ use super::sending::Sending;
 use crate::sections::flows::{self, DEFAULT_MESSAGE, Group, Poisson};
 use crate::sections::packet::Packet;
 
-/// The sources of a group: its senders, each with its flows and the rate of its host's link.
+/// The sources of a group. Each has its flows and the rate of its host's link.
 pub(super) fn sources(
     group: &Group,
     packet: &Packet,
@@ -18,7 +18,7 @@ pub(super) fn sources(
     let mut starts = (0u64..).map(|i| group.start.saturating_add(Time(group.stagger.0.saturating_mul(i))));
     let stop = group.stop.unwrap_or(Time::MAX);
     let mut sources = Vec::new();
-    // Most messages of a group are alike, and their mean number of packets may be a long sum.
+    // Most sources of a group have equal messages, and the mean number of packets may be a long sum.
     let mut known: Option<(u32, f64)> = None;
     for (Sending { message, start, .. }, flows, rate) in sendings {
         let traffic = match &*group.traffic {
@@ -40,7 +40,7 @@ pub(super) fn sources(
                 Traffic::Batch { count: p.count, bytes, sizes: p.sizes.0.clone() }
             }
         };
-        // A source of messages picks a destination for each; a stream has one source per flow.
+        // A source of messages selects a destination for each message. Streams have one source per flow.
         if matches!(traffic, Traffic::Batch { .. }) || start.is_some() {
             let start = start.or_else(|| starts.next());
             sources.extend(start.map(|start| SourceSpec { flows, traffic, start, stop }));
@@ -57,7 +57,7 @@ pub(super) fn sources(
     sources
 }
 
-/// A source for each of the successive loads: a Poisson process has no memory, so it may be split.
+/// One source for each of the successive loads. A Poisson process is memoryless, so it can be split in time.
 fn poisson(
     p: &Poisson,
     load_bytes: f64,

@@ -15,7 +15,7 @@ use super::size::{MOST_CABLES, fits};
 use crate::sections::quantities::LinkRate;
 use crate::sections::topology::{Clos, Edges, FatTree, Level, TopologyChoice};
 
-/// The nodes, cables and routes of a topology; `None` after an error, which has been noted.
+/// The nodes, cables and routes of a topology; `None` after an error, which has been recorded.
 pub(super) fn build(choice: &TopologyChoice, choices: Choices, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
     let (topology, mut routes) = build_cables(choice, choices, review)?;
     let before = review.count();
@@ -25,7 +25,7 @@ pub(super) fn build(choice: &TopologyChoice, choices: Choices, review: &mut Revi
     (review.count() == before).then_some((topology, routes))
 }
 
-/// The network with its own routes.
+/// The network with its default routes.
 fn build_cables(choice: &TopologyChoice, choices: Choices, review: &mut Review<'_>) -> Option<(Topology, Routes)> {
     let all = choices.all;
     let shortest = |topology| {
@@ -51,7 +51,7 @@ fn build_cables(choice: &TopologyChoice, choices: Choices, review: &mut Review<'
     }
 }
 
-/// The fat tree and its routes, if it is small enough to be built.
+/// The fat tree and its routes; `None` if it is too large.
 fn build_fat_tree(
     spec: &FatTreeSpec,
     has_routes: bool,
@@ -60,15 +60,15 @@ fn build_fat_tree(
     review: &mut Review<'_>,
 ) -> Option<(Topology, Routes)> {
     let Some(nodes) = spec.nodes().filter(|&nodes| nodes <= u64::from(Key::TARGETS)) else {
-        let problem = format!("has too many hosts and switches, must have at most {}", Key::TARGETS);
+        let problem = format!("has too many hosts and switches; the maximum is {}", Key::TARGETS);
         review.add(place, problem);
         return None;
     };
     if let Some(radix) = (0..spec.levels.len()).map(|l| spec.radix(l)).find(|&radix| radix >= u64::from(u16::MAX)) {
-        review.add(place, format!("has switches of {radix} ports, must have fewer than {}", u16::MAX));
+        review.add(place, format!("has switches with {radix} ports; the number must be below {}", u16::MAX));
         return None;
     }
-    // Without given entries there is no table.
+    // Without entries in `routes`, there is no table.
     let switches = if has_routes { nodes - spec.hosts() } else { 0 };
     fits(spec.hosts(), switches, spec.cables(), place, review)?;
     let routes = if all { Routes::all_of_tree(spec) } else { Routes::d_mod_k(spec) };
@@ -81,7 +81,7 @@ fn fat_tree(p: &FatTree, all: bool, place: Place, review: &mut Review<'_>) -> Op
         return None;
     };
     if first.parents != 1 || first.parallel != 1 {
-        review.add(first.place(), "has parents or parallel other than 1, but every host has one cable");
+        review.add(first.place(), "must have parents = 1 and parallel = 1: every host has one cable");
         return None;
     }
     let level = |level: &Located<Level>| fabric::Level {
@@ -97,7 +97,7 @@ fn fat_tree(p: &FatTree, all: bool, place: Place, review: &mut Review<'_>) -> Op
 fn clos(p: &Clos, place: Place, review: &mut Review<'_>) -> Option<Topology> {
     let nodes = u64::from(*p.leaves) * u64::from(*p.hosts_per_leaf + 1) + u64::from(*p.spines);
     if nodes > u64::from(Key::TARGETS) {
-        review.add(place, format!("has {nodes} hosts and switches, must have at most {}", Key::TARGETS));
+        review.add(place, format!("has {nodes} hosts and switches; the maximum is {}", Key::TARGETS));
         return None;
     }
     let (leaves, spines) = (u64::from(*p.leaves), u64::from(*p.spines));
@@ -142,11 +142,11 @@ impl Draft {
         let mut blamed = None;
         for (name, place) in expand_list(list, review) {
             if name == ALL {
-                review.add(place, "`*` stands for all hosts and cannot be a name");
+                review.add(place, "`*` means all hosts and cannot be a name");
                 continue;
             }
             if self.by_name.contains_key(&name) {
-                // A range that is wrong is one error, however long it is.
+                // A wrong range is one error, regardless of its length.
                 if blamed.replace(place) != Some(place) {
                     review.add(place, format!("two nodes have the name `{name}`"));
                 }
@@ -191,21 +191,21 @@ impl Draft {
         }
     }
 
-    /// Why a cable between two nodes is not possible.
+    /// The reason that a cable between two nodes is not possible, if any.
     fn misfit(&self, a: NodeId, b: NodeId) -> Option<String> {
         let (first, second) = (self.topology.node(a), self.topology.node(b));
         if a == b {
-            return Some("joins a node to itself".to_string());
+            return Some("connects a node to itself".to_string());
         }
         if first.kind == NodeKind::Host && second.kind == NodeKind::Host {
-            return Some("joins two hosts; a host is joined to a switch".to_string());
+            return Some("connects two hosts; a host must be connected to a switch".to_string());
         }
         if self.topology.cables().len() as u64 == MOST_CABLES {
             return Some(format!("exceeds the maximum of {MOST_CABLES} cables"));
         }
         [first, second].into_iter().find_map(|end| match end.kind {
             NodeKind::Host if end.degree > 0 => {
-                Some(format!("is a second cable of host `{}`; a host has one", end.name))
+                Some(format!("is a second cable of host `{}`; a host has only one", end.name))
             }
             _ if end.degree == u16::MAX - 1 => Some(format!("switch `{}` has too many ports", end.name)),
             _ => None,

@@ -47,7 +47,7 @@ pub(crate) fn victims(scenario: &Scenario, parts: &Parts) -> Table {
     let host = |node: u32| scenario.network.name(NodeId(node)).to_string();
     let group = |group: u32| scenario.sections.group(group).name.to_string();
     let offered = |account: &Account| account.posted + account.greedy;
-    // Late arrivals of an earlier offer are not a share of this one.
+    // Late arrivals of earlier traffic do not count towards the share of this offer.
     let share =
         |account: &Account| if offered(account) > 0.0 { account.delivered / offered(account) } else { f64::NAN };
     Table::new(&schema::VICTIMS)

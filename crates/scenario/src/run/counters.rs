@@ -7,7 +7,8 @@ use becalm_metrics::{Frames, Paces, Series, Snapshot, Watch};
 use crate::scenario::Scenario;
 use becalm_model::Model;
 
-/// The counters of a flow that tables need: all flows have them twice, at both ends of the window.
+/// The counters of a flow that tables need. They are stored for all flows at the start and at the end of the
+/// window.
 pub(crate) struct FlowCounters {
     pub sent_packets: u64,
     pub delivered_packets: u64,
@@ -18,14 +19,14 @@ pub(crate) struct FlowCounters {
     pub posted_bytes: u64,
     pub posted_messages: u64,
     pub dropped_messages: u64,
-    /// Time in which it always had a message to send, up to the last time that this changed.
+    /// Total time with endless data, up to the last change of this state.
     greedy_time: Time,
-    /// Since when it always has a message to send, if it does.
+    /// Start of the current period with endless data, if any.
     greedy_since: Option<Time>,
 }
 
 impl FlowCounters {
-    /// Time up to now in which the flow always had a message to send.
+    /// Total time with endless data, up to now.
     pub fn greedy_until(&self, now: Time) -> Time {
         self.greedy_time + self.greedy_since.map_or(Time::ZERO, |since| now.since(since))
     }
@@ -54,9 +55,10 @@ pub(crate) struct Counters {
     pub time: Time,
     pub flows: Vec<FlowCounters>,
     pub links: Vec<PortCounters>,
-    /// Time that each link's output has waited for credit.
+    /// Time for which each link's output has waited for credit.
     pub stalls: Vec<Time>,
-    /// The headroom of the buffer behind each link and virtual lane, if it has any; empty with credit.
+    /// The headroom of the buffer at the end of each link and virtual lane, if it has any; empty with
+    /// credits.
     pub headrooms: Vec<Option<Headroom>>,
 }
 
@@ -80,7 +82,7 @@ impl Counters {
 /// The observations of a run.
 pub(crate) struct Observed<'a> {
     pub watch: &'a Watch,
-    /// The links that series follow, as places in the list of links.
+    /// The links that series record, as indices into the list of links.
     pub followed: &'a [usize],
     pub series: Series,
     pub paces: Paces,

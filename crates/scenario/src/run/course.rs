@@ -1,4 +1,4 @@
-//! A run in progress: it advances in steps and ends with results.
+//! A run in progress. It advances in steps and ends with results.
 
 use becalm_control::Responding;
 use becalm_control::response::external::External;
@@ -16,7 +16,7 @@ use crate::assemble::Traffic;
 use crate::scenario::Scenario;
 use crate::sections::run::End;
 
-/// A run in progress, without its scenario: every method takes the scenario from which it was made.
+/// A run in progress, without its scenario. Pass the same scenario to every method.
 pub struct Course {
     model: Model,
     faults: Faults,
@@ -37,7 +37,7 @@ pub struct Course {
     drained: bool,
     /// Whether no events were left.
     idle: bool,
-    /// Whether packets are under way but nothing moves any more.
+    /// Whether packets are in flight but none can move.
     stuck: bool,
     ended: bool,
 }
@@ -97,12 +97,12 @@ impl Course {
         self.model.flow(FlowId(flow))
     }
 
-    /// Notes the round-trip time of each flow from now on.
+    /// Records the round-trip time of each flow from now on.
     pub fn note_rtts(&mut self) {
         self.model.note_rtts();
     }
 
-    /// Sets the pace of a flow from now on, in place of its response; that of all flows that share the response.
+    /// Sets the pace of a flow from now on, instead of its response. This applies to all flows that share the response.
     pub fn set_pace(&mut self, flow: u32, pace: Pace) {
         let due = Time(self.now().0 + 1);
         self.model.set_response(FlowId(flow), Responding::External(External::steered(pace, due)), due);
@@ -113,11 +113,12 @@ impl Course {
         self.faults.first().map_or(Ok(()), |failure| Err(scenario.explained(failure)))
     }
 
-    /// Advances to `until` or to the end of the run, taking samples on the way. The size of steps changes no event.
+    /// Advances to `until` or to the end of the run, and takes the samples that are due. The size of the steps has no
+    /// effect on events.
     ///
     /// # Errors
     /// Those of [`Scenario::run`].
-    // Not inlined, so that a profiler can tell the run from its set-up and its tables.
+    // Not inlined, so that a profiler can distinguish the run from its set-up and its tables.
     #[inline(never)]
     pub fn advance(
         &mut self,
@@ -152,7 +153,8 @@ impl Course {
         Ok(())
     }
 
-    /// Takes the samples that are due at a time of observation, and determines whether the run ends there.
+    /// Takes the samples that are due at an observation time, and determines whether the run ends at this
+    /// time.
     fn observe(&mut self, scenario: &Scenario, target: Time, warmup: Time, step: Time) {
         let duration = *scenario.sections.run.duration;
         if self.before.is_none() && target == warmup {
@@ -164,7 +166,7 @@ impl Course {
         if self.film.next() == Some(target) {
             self.film.take(scenario, target, &self.model);
         }
-        // Not at snapshots and frames: what is recorded must not move the end.
+        // Not at snapshots and frames: recordings must not change the end of the run.
         let at_stop = target == self.sample || target == warmup;
         if target == self.sample || target == duration {
             self.take_sample(scenario, target);
@@ -208,7 +210,7 @@ impl Course {
         let under_way = whole.model.packets_in_flight();
         let before = before
             .filter(|_| !stuck)
-            .ok_or_else(|| FabricError::Guard(format!("{under_way} packets are under way and nothing moves")))?;
+            .ok_or_else(|| FabricError::Guard(format!("packets in flight that cannot move: {under_way}")))?;
         let last = whole.model.observer.hosts.last_arrival();
         let after = if drained && last > before.time { Counters { time: last, ..after } } else { after };
         if idle {
@@ -225,7 +227,7 @@ impl Course {
         faults.first().map_or(Ok(()), |failure| Err(scenario.explained(failure)))?;
         let alone = alone.ok_or(RunError::Interrupted)?;
         let of_jobs = jobs::tables(scenario, &whole.model, &alone);
-        // The tables of many flows are large, and so are the flows: not both at the same time.
+        // With many flows, both the tables and the flows are large. Do not keep both at the same time.
         let (watch, frames) = (&whole.model.into_observer(), film.done());
         let observed = Observed { watch, followed: &followed, series, paces, snapshots, frames };
         let mut all = tables::all(scenario, observed, scenario.seed(self.replication), &before, &after);
@@ -240,7 +242,7 @@ impl Course {
         })
     }
 
-    /// Notes the bytes of groups, links and flows, in that order.
+    /// Records the bytes of groups, links and flows, in that order.
     fn take_sample(&mut self, scenario: &Scenario, time: Time) {
         let model = &self.model;
         let bytes = |i: u32| model.delivered_bytes(FlowId(i));

@@ -1,4 +1,4 @@
-//! Frames of a run: the state of all links at fixed steps.
+//! Frames of a run, which contain the state of all links at fixed intervals.
 
 use becalm_engine::Time;
 use becalm_fabric::{FlowId, PortCounters};
@@ -9,7 +9,7 @@ use crate::resolve::Link;
 use crate::scenario::Scenario;
 use becalm_model::Model;
 
-/// Takes the frames of a run.
+/// Records the frames of a run.
 pub(super) struct Film {
     frames: Frames,
     step: Option<Time>,
@@ -20,7 +20,7 @@ pub(super) struct Film {
 }
 
 impl Film {
-    /// No frame yet.
+    /// A recorder without frames.
     pub fn new(scenario: &Scenario) -> Film {
         let step = *scenario.sections.observe.frames;
         let links = if step.is_some() { scenario.network.links.len() } else { 0 };
@@ -63,7 +63,7 @@ impl Film {
         (self.links, self.last) = (now, time);
     }
 
-    /// The frames that were taken.
+    /// The recorded frames.
     pub fn done(self) -> Frames {
         self.frames
     }

@@ -1,4 +1,4 @@
-//! The tables of jobs, and the runs of each job alone.
+//! The tables of jobs, and the runs of each job without other traffic.
 
 use becalm_engine::{Stop, Time};
 use becalm_external::Faults;
@@ -13,10 +13,10 @@ use crate::scenario::Scenario;
 use crate::sections::jobs::Job as Section;
 use becalm_model::{Model, Whole};
 
-/// Number of steps in a run of a job alone; the progress function is called after each.
+/// Number of steps in a run of a job without other traffic. The progress function is called after each.
 const STEPS: u64 = 100;
 
-/// What a job did.
+/// The outcome of a job.
 struct Outcome<'a> {
     name: &'a str,
     job: &'a Job,
@@ -24,7 +24,7 @@ struct Outcome<'a> {
     /// `None` if it has not ended.
     end: Option<Time>,
     ranks: Vec<&'a Rank>,
-    /// Duration of the job alone, if it ended.
+    /// Duration of the job without other traffic, if it ended.
     alone: Option<Time>,
 }
 
@@ -33,8 +33,8 @@ impl Scenario {
         self.plan.jobs[number].as_ref().expect("checked")
     }
 
-    /// The duration of every job without other traffic, from separate runs; `None` for a job that does not end in time
-    /// or runs without other traffic anyway. `None` altogether if `go_on` returns `false`.
+    /// The duration of every job without other traffic, from separate runs. A job's value is `None` if it
+    /// does not end in time, or has no other traffic anyway. Returns `None` if `go_on` returns `false`.
     pub(super) fn jobs_alone(
         &self,
         replication: u32,
@@ -76,12 +76,12 @@ impl Scenario {
     }
 }
 
-/// When the last of some ranks ended; `None` if any has not.
+/// The time at which the last of these ranks ended; `None` if any has not ended.
 fn ended<'a>(mut ranks: impl Iterator<Item = &'a Rank>) -> Option<Time> {
     ranks.try_fold(Time::ZERO, |latest, rank| rank.is_done().then(|| latest.max(rank.ended())))
 }
 
-/// Checks that no job waits for ever when no events are left.
+/// Checks that no job still waits when no events are left.
 pub(super) fn check_stuck(scenario: &Scenario, model: &Whole) -> Result<(), FabricError> {
     for (number, section) in scenario.sections.jobs.iter().enumerate() {
         let program = &scenario.job(number).program;
@@ -172,7 +172,7 @@ fn ranks(scenario: &Scenario, outcomes: &[Outcome<'_>]) -> Table {
         .with("wait", time(&|outcome, rank| Some(end(rank)?.since(outcome.start).since(rank.worked()))))
 }
 
-/// Every operation of the jobs whose operations are recorded.
+/// The table `ops`: every operation of the jobs with `record_ops`.
 fn ops(outcomes: &[Outcome<'_>]) -> Table {
     let rows: Vec<(&Outcome<'_>, u32, u32, Span)> = outcomes
         .iter()

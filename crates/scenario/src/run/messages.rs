@@ -33,7 +33,7 @@ pub(super) fn tables(scenario: &Scenario, watch: &Watch, after: &Counters, seed:
     tables
 }
 
-/// Messages of each group that were posted but had not been delivered by the end.
+/// Number of messages of each group that were posted but not delivered by the end.
 fn unfinished(scenario: &Scenario, after: &Counters) -> Vec<u64> {
     let left = |flow: u32| {
         let flow = &after.flows[flow as usize];
@@ -42,7 +42,7 @@ fn unfinished(scenario: &Scenario, after: &Counters) -> Vec<u64> {
     scenario.plan.groups.iter().map(|flows| flows.clone().map(left).sum()).collect()
 }
 
-/// The time that each message would take on an empty network, counted from when it is posted.
+/// The completion time of each message on an empty network, from the time of posting.
 fn ideals(scenario: &Scenario, records: &[MessageRecord], seed: u64) -> Vec<Time> {
     let network = &scenario.network;
     let (switch, packets) = (scenario.sections.switch.config(), scenario.sections.packet.sizes());
@@ -50,7 +50,7 @@ fn ideals(scenario: &Scenario, records: &[MessageRecord], seed: u64) -> Vec<Time
     let unloaded = Unloaded::new(&network.topology, &paths, &switch);
     let mut known: HashMap<u32, Vec<PortId>> = HashMap::new();
     let mut spread: HashMap<(u32, u32), Time> = HashMap::new();
-    // A detour over a dragonfly may have fewer hops than the way over one global link.
+    // On a dragonfly, a detour may have fewer hops than the path over one global link.
     let several = network.routes.has_equal_ports() || network.routes.detours().is_some();
     let spreads = several && !switch.paths.keeps_order();
     let ideal = |record: &MessageRecord| {
@@ -58,7 +58,7 @@ fn ideals(scenario: &Scenario, records: &[MessageRecord], seed: u64) -> Vec<Time
         let adapter = |host: NodeId| scenario.plan.adapters[network.topology.node(host).rank as usize];
         let (mut from, to, bytes) = (adapter(flow.source), adapter(flow.destination), record.bytes as u32);
         if !posts(scenario, flow.group) {
-            // The host has prepared such a message before the time at which it counts as posted.
+            // The host has already processed such a message when it counts as posted.
             from = AdapterConfig { message_overhead: Time::ZERO, ..from };
         }
         if spreads {
@@ -76,8 +76,8 @@ fn ideals(scenario: &Scenario, records: &[MessageRecord], seed: u64) -> Vec<Time
     records.iter().map(ideal).collect()
 }
 
-/// Whether messages of a group are posted: a flow that always has data makes each message when it sends its first
-/// packet.
+/// Whether messages of a group are posted. A flow with endless data generates each message when it sends the
+/// message's first packet.
 fn posts(scenario: &Scenario, group: u32) -> bool {
     let own = scenario.sections.flows.items().get(group as usize);
     own.is_none_or(|group| !matches!(*group.traffic, Traffic::Greedy(_) | Traffic::OnOff(_)))

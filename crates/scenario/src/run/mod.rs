@@ -1,8 +1,8 @@
-//! From a checked scenario to results: the run and its tables.
+//! Runs of a checked scenario, and the result tables.
 //!
-//! `course`: a run in progress; `counters`: counters and observations; `film`: frames; `window`: the measured window;
-//! `offers`, `roots`, `parts`: what every flow offered, the roots that count, and the role of every flow in the
-//! congestion; `tables`, `messages`, `pauses`, `jobs`, `congestion`: the tables made from them.
+//! - `course` is a run in progress. `counters`: counters and observations. `film`: frames. `window`: the measured
+//!   window. `offers`, `roots`, `parts`: the traffic that every flow offered, the roots that count, and the role of
+//!   every flow in the congestion. `tables`, `messages`, `pauses`, `jobs`, `congestion`: the result tables.
 
 mod congestion;
 mod counters;
@@ -33,11 +33,11 @@ use crate::sections::adapter::PortControl;
 
 pub use course::Course;
 
-/// A property that is checked if the way in which switches choose paths guarantees it.
+/// A property that is checked only if the path selection of the switches guarantees it.
 const ORDER: &str = "flows kept their order";
 /// Properties checked at the end of every successful run.
 const GUARDS: [&str; 4] = ["no packet was lost", CREDITS, ORDER, "no deadlock"];
-/// The property for credit, and the one that replaces it with PFC.
+/// The property for credits, and its replacement with PFC.
 const CREDITS: &str = "credits were conserved";
 const PAUSES: &str = "no buffer overflowed, and senders obeyed their pauses";
 
@@ -48,28 +48,28 @@ pub struct Progress {
     pub time: Time,
     /// Simulated time at the end of the run.
     pub duration: Time,
-    /// Events handled.
+    /// Number of handled events.
     pub events: u64,
-    /// Packets that have crossed a link.
+    /// Number of times that a packet has crossed a link.
     pub packet_hops: u64,
 }
 
 /// The results of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Results {
-    /// `flows`, `groups`, `latencies`, `links`, `buffers`, `hosts`, `tree`, `victims`, `series`; `paces`, `snapshots`,
-    /// `frames`, `frames_groups`, `queues`, `spans`, `pauses`, `completion`, `completion_by_size`, `completion_times`
-    /// and `messages` if they are observed; `jobs`, `ranks` and `ops` if there are any.
+    /// `flows`, `groups`, `latencies`, `links`, `buffers`, `hosts`, `tree`, `victims` and `series`; if
+    /// requested, `paces`, `snapshots`, `frames`, `frames_groups`, `queues`, `spans`, `pauses`, `completion`,
+    /// `completion_by_size`, `completion_times` and `messages`; with jobs, `jobs`, `ranks` and `ops`.
     pub tables: Vec<Table>,
-    /// Equal for two runs that agree packet by packet.
+    /// Fingerprint, which is equal for two runs that agree packet by packet.
     pub fingerprint: u64,
     /// Simulated time at the end.
     pub end: Time,
-    /// Events handled.
+    /// Number of handled events.
     pub events: u64,
-    /// Packets that crossed a link.
+    /// Number of times that a packet crossed a link.
     pub packet_hops: u64,
-    /// Rules of the model that were checked at the end and held.
+    /// Rules of the model that were checked at the end and found to hold.
     pub guards: Vec<String>,
 }
 
@@ -79,7 +79,7 @@ pub struct Prepared<'a> {
     course: Course,
 }
 
-/// Why a run gives no results.
+/// The reason that a run has no results.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum RunError {
     /// The fabric cannot continue.
@@ -91,17 +91,17 @@ pub enum RunError {
     /// The code of an external scheme was not provided.
     #[error("the code of scheme `{0}` was not provided")]
     Unprovided(String),
-    /// The progress function asked to stop.
+    /// The progress function returned `false`.
     #[error("interrupted")]
     Interrupted,
 }
 
 impl Scenario {
-    /// Runs one replication on up to `threads` threads; `replication` counts from 0 and is added to the seed. The
-    /// number of threads affects only the time that the run takes.
+    /// Runs one replication on up to `threads` threads. `replication` counts from 0 and is added to the seed.
+    /// The number of threads affects only the duration of the computation.
     ///
-    /// `progress` is called every few thousand events, often many times in a millisecond: a run has no clock, so a
-    /// caller that needs fewer reports skips calls. When it returns `false`, the run ends.
+    /// `progress` is called every few thousand events, often many times per millisecond. A caller that needs
+    /// fewer reports must skip calls. If `progress` returns `false`, the run ends.
     ///
     /// # Errors
     /// [`RunError::Fabric`] for a deadlock or too little headroom, [`RunError::Interrupted`] if `progress` returned
@@ -118,13 +118,13 @@ impl Scenario {
     /// Sets up a run of one replication on up to `threads` threads, at time zero.
     ///
     /// # Errors
-    /// [`RunError::Fabric`] for a flow without a route to its destination, [`RunError::Unprovided`] and
-    /// [`RunError::Scheme`] for an external scheme that is missing or fails at its start.
+    /// [`RunError::Fabric`] for a flow without a route to its destination. [`RunError::Unprovided`] and
+    /// [`RunError::Scheme`] for an external scheme that is missing or fails when it starts.
     pub fn prepare(&self, replication: u32, threads: usize) -> Result<Prepared<'_>, RunError> {
         Ok(Prepared { scenario: self, course: Course::new(self, replication, threads)? })
     }
 
-    /// The failure of an external scheme, with the names of the flow that it served.
+    /// The failure of an external scheme, with the name of the affected flow.
     pub(crate) fn explained(&self, mut failure: Failure) -> RunError {
         if let Place::Response(number) | Place::Flow(number) = failure.place
             && let Some(flow) = self.plan.flows.get(number as usize)
@@ -138,7 +138,7 @@ impl Scenario {
         RunError::Scheme(failure)
     }
 
-    /// The links that series follow, as places in the list of links.
+    /// The links that series record, as indices into the list of links.
     fn followed(&self) -> Vec<usize> {
         let (links, names) = (&self.network.links, &self.sections.observe.links);
         let named: HashSet<&str> = names.iter().map(|name| name.as_str()).collect();
@@ -147,7 +147,7 @@ impl Scenario {
         (0..links.len()).filter(|&i| wanted(&links[i])).collect()
     }
 
-    /// Number of groups, links and flows that series follow.
+    /// Number of groups, links and flows that series record.
     pub(crate) fn series_width(&self) -> usize {
         self.plan.groups.len() + self.followed().len() + self.followed_flows()
     }

@@ -1,4 +1,4 @@
-//! What every flow offered and delivered in the measured window, and what counts as a loss.
+//! The traffic that every flow offered and delivered in the measured window, and the criterion for a loss.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use crate::fabric::FlowPaths;
 use crate::resolve::Flow;
 use crate::scenario::Scenario;
 
-/// A flow loses if it delivers less than it should by more than this share.
+/// A flow loses if it delivers less than its due and the difference exceeds this share.
 const LOST: f64 = 0.05;
-/// Minimum loss in packets: a smaller one is chance.
+/// Minimum loss in packets. A smaller difference counts as chance.
 const FEWEST: f64 = 10.0;
-/// If messages go to random destinations, a loss of fewer standard deviations is chance.
+/// If messages go to random destinations, a difference of fewer standard deviations counts as chance.
 const DEVIATIONS: f64 = 4.0;
 
 /// Flows of one group from one host.
@@ -25,22 +25,22 @@ pub(super) struct Account {
     pub delivered: f64,
 }
 
-/// Rates are in bytes per second, with one value for each flow.
+/// The offers of all flows. Lists have one value for each flow, and rates are in bytes per second.
 pub(super) struct Offers {
     /// Length of the measured window in seconds.
     pub seconds: f64,
-    /// What the flow could have sent, within the rate of its source's link.
+    /// The rate at which the flow could have sent, within the rate of its source's link.
     pub offered: Vec<f64>,
     pub delivered: Vec<f64>,
-    /// Whether the flow had endless data at some time: its offer then has no value of its own.
+    /// Whether the flow had endless data at some time. Its offer then has no definite value.
     pub greedy: Vec<bool>,
-    /// The flow's account, as a place in [`Offers::accounts`].
+    /// The flow's account, as an index into [`Offers::accounts`].
     pub account: Vec<u32>,
-    /// By number of the group and of the host.
+    /// Accounts with the numbers of their group and host.
     pub accounts: Vec<((u32, u32), Account)>,
     /// Standard deviation of the flow's part in packets, if messages go to random destinations.
     deviation: Vec<f64>,
-    /// Packets of a message that may be under way when the window ends.
+    /// Number of packets of a message that may be in flight when the window ends.
     message: Vec<f64>,
     /// Bytes of a packet of the largest size.
     packet: f64,
@@ -86,7 +86,7 @@ impl Offers {
         offers
     }
 
-    /// Notes by how much the delivered traffic of a flow may fall short of its offer by chance.
+    /// Records the amount by which the delivered traffic of a flow may fall short of its offer by chance.
     fn set_chance(&mut self, scenario: &Scenario, random: &[bool], before: &Counters, after: &Counters) {
         let views = || before.flows.iter().zip(&after.flows);
         let of_group = |value: fn(&FlowCounters) -> u64, flows: &std::ops::Range<u32>| {
@@ -105,20 +105,20 @@ impl Offers {
         }
     }
 
-    /// By how much a flow may fall short of `due` without a loss.
+    /// The amount by which a flow may fall short of `due` without a loss.
     fn room(&self, due: f64, deviation: f64, message: f64) -> f64 {
         let packets = FEWEST.max(DEVIATIONS * deviation).max(message);
         (LOST * due).max(packets * self.packet / self.seconds)
     }
 
-    /// Whether a flow falls short of what it is due by more than chance.
+    /// Whether a flow falls short of its due by more than chance.
     pub fn loses(&self, flow: usize, due: f64) -> bool {
         due - self.delivered[flow] > self.room(due, self.deviation[flow], self.message[flow])
     }
 
-    /// Whether each of the chosen flows loses part of what it offers, alone or together with the other chosen flows of
-    /// its group and host: if a host sends to many destinations, the packets of each flow are too few to rule out
-    /// chance, and only their sum shows the loss.
+    /// Whether each of the chosen flows loses part of its offer, by itself or together with the other chosen
+    /// flows of its group and host. If a host sends to many destinations, each flow has too few packets to
+    /// rule out chance, and only their sum shows the loss.
     pub fn lose_together(&self, chosen: &[bool]) -> Vec<bool> {
         #[derive(Clone, Copy, Default)]
         struct Sum {
@@ -139,7 +139,8 @@ impl Offers {
                 sum.message = sum.message.max(self.message[flow]);
             }
         }
-        // What a host offers is known; only which of its flows has it is chance, and none if all are chosen.
+        // A host's total offer is known, and only its distribution among the flows is random. If all flows
+        // are chosen, nothing is random.
         let lost = |sum: &Sum| {
             let others = (1.0 - sum.offered / sum.whole.max(1e-9)).max(0.0);
             sum.offered - sum.delivered > self.room(sum.offered, (sum.squares * others).sqrt(), sum.message)
@@ -152,8 +153,9 @@ impl Offers {
     }
 }
 
-/// Gives each flow of a source an equal part of what the source posted, and returns which flows share their source with
-/// others: the messages of such a source go to random destinations, so how many each flow gets is chance.
+/// Divides the posted bytes of each source equally among its flows. Returns whether each flow shares its
+/// source with others. The messages of a shared source go to random destinations, so the part of each flow is
+/// random.
 fn spread_evenly(scenario: &Scenario, posted: &mut [f64]) -> Vec<bool> {
     let mut random = vec![false; posted.len()];
     for source in scenario.plan.sources.iter().filter(|source| source.flows.len() > 1) {
@@ -165,14 +167,14 @@ fn spread_evenly(scenario: &Scenario, posted: &mut [f64]) -> Vec<bool> {
     random
 }
 
-/// The rate at which a flow's source can send in bytes per second.
+/// The rate at which a flow's source can send, in bytes per second.
 fn source_rate(scenario: &Scenario, flow: &Flow) -> f64 {
     let cap = scenario.plan.adapters[scenario.network.topology.node(flow.source).rank as usize].injection_rate;
     let link = scenario.network.rates[flow.source.index()].bytes_per_second();
     cap.map_or(link, |cap| link.min(cap.bytes_per_second()))
 }
 
-/// Scales what the flows of a host offer together to what its link carries.
+/// Scales the offers of a host's flows so that their sum does not exceed the rate of its link.
 fn within_links(scenario: &Scenario, paths: &FlowPaths, mut wanted: Vec<f64>) -> Vec<f64> {
     let first = |flow: usize| paths.of(flow)[0] as usize;
     let mut totals = vec![0.0; scenario.network.links.len()];

@@ -1,4 +1,4 @@
-//! The outputs of switches and hosts as parts of congestion trees.
+//! The roles of the outputs of switches and hosts in congestion trees.
 
 use becalm_metrics::Watch;
 use becalm_metrics::tree::Episode;
@@ -7,9 +7,9 @@ use super::counters::Counters;
 use crate::resolve::Link;
 use crate::scenario::Scenario;
 
-/// Share of the measured window at or above which an output counts as a root or a branch.
+/// Minimum share of the measured window for an output to count as a root or a branch.
 const LEAST_SHARE: f64 = 0.01;
-/// Share of the measured window at or above which a branch has victims.
+/// Minimum share of the measured window for a branch to have victims.
 const LASTING_BRANCH: f64 = 0.05;
 
 /// One output and virtual lane.
@@ -17,19 +17,19 @@ pub(super) struct Row<'a> {
     pub link: &'a Link,
     pub vl: u8,
     pub role: &'static str,
-    /// Its periods in this role; none if it is calm.
+    /// Its periods in its role; `None` if it is calm.
     pub episode: Option<Episode>,
-    /// Shares of the measured window: as root and as branch.
+    /// Shares of the measured window as a root and as a branch.
     pub shares: [f64; 2],
 }
 
 impl Row<'_> {
-    /// Whether others wait behind it long enough for a loss: it is a branch for a long enough share of the window.
+    /// Whether it is a branch for long enough to cause losses.
     pub fn holds_up(&self) -> bool {
         self.is("branch") && self.shares[1] >= LASTING_BRANCH
     }
 
-    /// Whether this is its role.
+    /// Whether it has this role.
     pub fn is(&self, role: &str) -> bool {
         self.role == role
     }
@@ -44,12 +44,12 @@ impl Row<'_> {
 pub(crate) struct Outputs<'a> {
     /// Ordered by link, then by lane.
     pub(super) rows: Vec<Row<'a>>,
-    /// Virtual lanes of a link.
+    /// Number of virtual lanes of a link.
     pub(super) lanes: usize,
 }
 
 impl<'a> Outputs<'a> {
-    /// The most frequent role of each output while it had one.
+    /// The most frequent role of each output while it had a role.
     pub fn new(scenario: &'a Scenario, watch: &Watch, before: &Counters, after: &Counters) -> Outputs<'a> {
         let seconds = after.time.since(before.time).as_secs();
         let lanes =
@@ -67,7 +67,7 @@ impl<'a> Outputs<'a> {
         Outputs { rows: lanes.map(row).collect(), lanes: usize::from(scenario.sections.vls()) }
     }
 
-    /// Largest share of the window for which a lane of a link was a branch.
+    /// Largest share of the window for which any lane of a link was a branch.
     pub(super) fn branch_share(&self, link: usize) -> f64 {
         self.rows[link * self.lanes..][..self.lanes].iter().map(|row| row.shares[1]).fold(0.0, f64::max)
     }

@@ -1,13 +1,13 @@
-//! The role of every flow in the congestion: contributor, victim, both or none, and what victims lose.
+//! The role of every flow in the congestion (contributor, victim, both or none), and the losses of victims.
 //!
 //! - A *contributor* crosses a root that counts; see [`super::roots`].
-//! - A *victim* crosses a branch while it lasts, crosses no such root, and loses: what it delivers falls short of what
-//!   it offers by more than chance. The output was a branch for at least 5% of the window. A flow with endless data
-//!   loses if it delivers less than its max-min fair share next to what the contributors get through, without their
-//!   excess.
-//! - A contributor is a victim *as well* if it crosses a branch of the tree of a root that it does not cross, and
-//!   delivers less than its max-min fair share of all. A branch belongs to the tree whose root most contributors reach
-//!   through it.
+//! - A *victim* crosses a branch while the branch lasts, crosses no such root, and loses, that is, its delivered
+//!   traffic falls short of its offer by more than chance. The output was a branch for at least 5% of the window. A
+//!   flow with endless data loses if it delivers less than its max-min fair share of the capacity that the
+//!   contributors' delivered traffic leaves.
+//! - A contributor is *also* a victim if it crosses a branch in the tree of a root that it does not cross,
+//!   and delivers less than its max-min fair share among all flows. A branch belongs to the tree whose root
+//!   most contributors reach through it.
 
 use becalm_engine::Time;
 use becalm_fabric::Traffic;
@@ -25,10 +25,9 @@ use crate::scenario::Scenario;
 pub(crate) struct Part {
     pub contributes: bool,
     pub suffers: bool,
-    /// What it loses in bytes per second, as a victim or for another reason; 0 for one that only contributes, NaN if it
-    /// is not known.
+    /// Loss in bytes per second, as a victim or for another reason; 0 for a pure contributor, NaN if unknown.
     pub lost: f64,
-    /// Whether it is a victim and its source contributes.
+    /// Whether the flow is a victim and its source contributes.
     pub own_link: bool,
 }
 
@@ -49,13 +48,13 @@ pub(crate) struct Parts {
     pub offers: Offers,
     /// The role of each flow.
     pub of: Vec<Part>,
-    /// What the flows of each link offer, as a multiple of its rate.
+    /// Offered traffic on each link, as a multiple of the link's rate.
     pub demand: Vec<f64>,
-    /// Contributors to each output and virtual lane, in the order of the table `tree`.
+    /// Number of contributors to each output and virtual lane, in the order of the table `tree`.
     pub contributors: Vec<u64>,
 }
 
-/// What the roles are derived from.
+/// The input from which roles are derived.
 struct Scene<'a> {
     scenario: &'a Scenario,
     paths: &'a FlowPaths,
@@ -63,7 +62,7 @@ struct Scene<'a> {
     outputs: &'a Outputs<'a>,
     /// Whether each output and virtual lane is a root that counts.
     roots: &'a [bool],
-    /// The times between which each flow sends.
+    /// The start and end times of each flow.
     spans: Vec<(Time, Time)>,
 }
 
@@ -86,7 +85,7 @@ impl Parts {
 }
 
 impl Scene<'_> {
-    /// The outputs and virtual lanes that a flow can cross, as rows of the table `tree`.
+    /// The outputs and virtual lanes that a flow can cross, as row numbers of the table `tree`.
     fn rows(&self, flow: usize) -> impl Iterator<Item = usize> {
         let lanes = self.scenario.lanes(self.scenario.sections.group(self.scenario.plan.flows[flow].group).sl);
         let all = self.outputs.lanes;
@@ -129,7 +128,7 @@ impl Scene<'_> {
         let mut parts: Vec<Part> =
             contributes.iter().map(|&contributes| Part { contributes, ..Part::default() }).collect();
         self.find_other_losses(&contributes, &mut parts);
-        // Without a root there are no victims: whatever waits then does so for another reason.
+        // Without a root there are no victims. Any waiting then has another cause.
         if contributes.contains(&true) {
             self.find_victims(&waits, &mut parts);
             self.find_both(&mut parts);
@@ -138,7 +137,7 @@ impl Scene<'_> {
         parts
     }
 
-    /// Notes what flows lose without contributing; the loss of the victims among them is noted separately.
+    /// Records the losses of flows that do not contribute. The losses of victims are recorded separately.
     fn find_other_losses(&self, contributes: &[bool], parts: &mut [Part]) {
         for flow in (0..parts.len()).filter(|&flow| !contributes[flow]) {
             let offered = self.offers.offered[flow];
@@ -172,7 +171,7 @@ impl Scene<'_> {
     }
 
     fn find_both(&self, parts: &mut [Part]) {
-        // With a single root nothing that crosses it waits for another.
+        // With a single root, no contributor waits because of another root.
         let links = |row: &usize| row / self.outputs.lanes;
         let mut roots: Vec<usize> =
             (0..self.roots.len()).filter(|&row| self.roots[row]).map(|row| links(&row)).collect();
@@ -205,8 +204,8 @@ impl Scene<'_> {
         }
     }
 
-    /// The roots, as links, of the trees to which each branch belongs, with the number of contributors that cross the
-    /// branch before the root.
+    /// The roots of the trees to which each branch belongs, as links. Each has the number of contributors
+    /// that cross the branch before the root.
     fn trees(&self, parts: &[Part]) -> Vec<Vec<(u32, u32)>> {
         let mut trees: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.roots.len()];
         for flow in (0..parts.len()).filter(|&flow| parts[flow].contributes) {
@@ -224,11 +223,11 @@ impl Scene<'_> {
         trees
     }
 
-    /// What a flow demands of the network: what it offers, or all that it can get; if its paths vary, what it gets.
+    /// The demand of a flow: its offer. For endless data on varying paths, it is the delivered traffic.
     fn wish(&self, flow: usize) -> f64 {
         match (self.offers.greedy[flow], self.paths.varies(flow)) {
             (true, true) => self.offers.delivered[flow],
-            // One that is not active for the whole window has its part of it.
+            // The offer of a flow that is not active throughout the window is correspondingly smaller.
             _ => self.offers.offered[flow],
         }
     }
@@ -254,7 +253,7 @@ impl Scene<'_> {
     }
 }
 
-/// The times between which every flow sends; messages posted before the end may still be under way after it.
+/// The start and end times of every flow. Messages posted before the end may still be in flight after it.
 fn spans(scenario: &Scenario) -> Vec<(Time, Time)> {
     let mut spans = vec![(Time::ZERO, Time::MAX); scenario.plan.flows.len()];
     for source in &scenario.plan.sources {

@@ -1,9 +1,10 @@
-//! Roots that count: outputs that are oversubscribed and do not wait themselves.
+//! Roots that count, which are oversubscribed outputs that do not wait themselves.
 //!
-//! A long queue alone does not make such a root: at high load it can be chance. An output counts if its flows offer
-//! more than it carries. It also counts if it was a root for a long time, or if it is full and its flows lose, provided
-//! that its sources mostly send to it, its host receives slowly or its rate changes. And even without a queue, which
-//! congestion control may keep short, it counts if it is overloaded by flows that no other root explains.
+//! A long queue is not sufficient, because it can occur by chance at high load. An output counts if its flows
+//! offer more than it can carry. It also counts if it was a root for a long time, or if it is full and its
+//! flows lose, provided that its sources mostly send to it, its host receives slowly or its rate changes.
+//! Congestion control may keep queues short. An output without a queue therefore counts if it is overloaded
+//! by flows that no other root explains.
 
 use becalm_control::MarkingParams;
 use becalm_engine::order;
@@ -17,13 +18,13 @@ use crate::scenario::Scenario;
 
 /// A link is overloaded if its flows offer more than this multiple of its rate.
 const OVERLOADED: f64 = 1.05;
-/// A root is lasting if its longest period is at least this share of the measured window.
+/// A root is persistent if its longest period is at least this share of the measured window.
 const LASTING: f64 = 0.1;
-/// Sources aim at a link if at least this share of all that they offer crosses it.
+/// Sources aim at a link if at least this share of their total offer crosses it.
 const AIMED: f64 = 0.5;
-/// A link is full if it was used for at least this share of the measured window.
+/// A link is full if it was busy for at least this share of the measured window.
 const FULL: f64 = 0.9;
-/// A host receives slowly if the output before it waits for at least this share of the window.
+/// A host receives slowly if the output to it waits for at least this share of the window.
 const STALLED: f64 = 0.1;
 /// An output that waits for this share of the window is behind another root.
 const STANDING: f64 = 0.25;
@@ -39,7 +40,7 @@ pub(super) struct Search<'a> {
     pub loads: &'a Loads,
 }
 
-/// The flows that cross each link, each with the share of its packets that do.
+/// The flows that cross each link, each with the share of its packets on that link.
 pub(super) struct Crossing(Vec<Vec<(u32, f64)>>);
 
 impl Crossing {
@@ -64,7 +65,7 @@ impl Crossing {
     }
 }
 
-/// How long each link was in use and how long it waited for credit, as shares of the measured window.
+/// The shares of the measured window for which each link was busy and for which it waited for credit.
 pub(super) struct Loads {
     busy: Vec<f64>,
     stalled: Vec<f64>,
@@ -142,17 +143,17 @@ impl Search<'_> {
         host && self.loads.stalled[link] >= STALLED && self.loads.busy[link] < FULL
     }
 
-    /// Whether the scenario changes the rate of a link that nevertheless is not full.
+    /// Whether the scenario changes the rate of a link that is not full.
     fn changes(&self, link: usize) -> bool {
         let name = &self.scenario.network.links[link].name;
         let changes = &self.scenario.sections.changes;
         self.loads.busy[link] < FULL && changes.iter().any(|change| *change.link == *name)
     }
 
-    /// Whether sources send most of their traffic over a link: otherwise, a long queue can be chance.
+    /// Whether sources send most of their traffic over a link. Otherwise, a long queue can be chance.
     fn is_aimed_at(&self, link: usize) -> bool {
         let first = |flow: usize| self.paths.of(flow)[0] as usize;
-        // Ordered, since the same numbers summed in another order can differ in the last bit.
+        // Sorted, because the order of a sum can affect its last bit.
         let mut sources: Vec<usize> = self.crossing.of(link).iter().map(|&(flow, _)| first(flow as usize)).collect();
         order::sort_and_dedup(&mut sources, usize::cmp);
         let all: f64 = sources.iter().map(|&source| self.crossing.sum(source, |flow| self.offers.offered[flow])).sum();

@@ -1,6 +1,7 @@
 //! The tables of a run.
 //!
-//! Rates are bytes on the wire per second. Summary tables cover the measured window, from warm-up to end.
+//! Rates are in bytes on the wire per second. Summary tables cover the measured window, from the end of the
+//! warm-up to the end of the run.
 
 use becalm_engine::Time;
 use becalm_fabric::{NodeKind, PortId};
@@ -61,7 +62,7 @@ pub(crate) fn all(
     tables
 }
 
-/// Both ends of every link, with the port at its beginning.
+/// Both ends of every link, with the sending port.
 fn ends(scenario: &Scenario) -> Vec<(String, u64, String)> {
     let name = |node| scenario.network.name(node).to_string();
     let links = scenario.network.links.iter();
@@ -168,8 +169,8 @@ fn link_rates(scenario: &Scenario) -> Vec<f64> {
     scenario.plan.flows.iter().map(|flow| rates[flow.source.index()].bytes_per_second()).collect()
 }
 
-/// The mean rate of the source links of each group's flows in bytes per second: a group's share is relative to one
-/// link.
+/// The mean rate of the source links of each group's flows in bytes per second. A group's share is relative
+/// to one link.
 fn group_link_rates(scenario: &Scenario) -> Vec<f64> {
     let rates = link_rates(scenario);
     let mean = |flows: &std::ops::Range<u32>| {
@@ -220,7 +221,7 @@ fn buffers(scenario: &Scenario, watch: &Watch, after: &Counters) -> Table {
     let name = |node| scenario.network.name(node).to_string();
     let vls = scenario.sections.vls();
     let at_switch = scenario.network.links.iter().filter(|link| topology.node(link.from.node).kind == NodeKind::Switch);
-    // A port's input is the other direction of its link.
+    // The input of a port is the opposite direction of its link.
     let rows: Vec<_> = at_switch.flat_map(|link| (0..vls).map(move |vl| (link.from, link.to, vl))).collect();
     Table::new(&schema::BUFFERS)
         .with("switch", rows.iter().map(|(port, ..)| name(port.node)).collect::<Vec<_>>())
@@ -237,7 +238,7 @@ fn buffers(scenario: &Scenario, watch: &Watch, after: &Counters) -> Table {
         )
 }
 
-/// Packets of all kinds sent and received by every host's adapter.
+/// Numbers of packets that every host's adapter sent and received, by kind.
 fn hosts(scenario: &Scenario, watch: &Watch, before: &Counters, after: &Counters) -> Table {
     let topology = &scenario.network.topology;
     let (mut names, mut sent_packets, mut sent_bytes) = (vec![], vec![], vec![]);
@@ -260,7 +261,7 @@ fn hosts(scenario: &Scenario, watch: &Watch, before: &Counters, after: &Counters
         .with("rcv_becn", column(|host| host.becn))
 }
 
-/// Rates over time: of groups, then of the recorded links, then of flows if they are recorded.
+/// Rates over time of groups, of the recorded links and, if requested, of flows.
 fn series_table(scenario: &Scenario, followed: &[usize], series: &Series) -> Table {
     let groups = scenario.sections.groups().map(|group| group.name.to_string()).zip(group_link_rates(scenario));
     let followed = followed.iter().map(|&i| {

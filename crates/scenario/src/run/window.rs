@@ -1,4 +1,4 @@
-//! The measured window, and the end of a run that lasts as long as its jobs or messages.
+//! The measured window, and the end of a run that ends with its jobs or messages.
 
 use becalm_engine::Time;
 use becalm_fabric::{SourceSpec, Traffic};
@@ -21,7 +21,7 @@ impl Scenario {
         }
     }
 
-    /// Whether a run has ended at this time, before its duration is over.
+    /// Whether a run ends at this time, before its full duration.
     pub(super) fn has_ended(&self, model: &Model, now: Time) -> bool {
         match *self.sections.run.end {
             End::Duration => false,
@@ -34,7 +34,7 @@ impl Scenario {
         self.sections.jobs.iter().map(|job| *job.start)
     }
 
-    /// Time after which no source posts messages any more and all jobs have begun.
+    /// Time after which no source posts messages and all jobs have started.
     fn last_post(&self) -> Time {
         let last = |source: &SourceSpec| match source.traffic {
             Traffic::Batch { .. } => source.start,

@@ -21,7 +21,7 @@ becalm_schema::words! {
 becalm_schema::words! {
     /// Order of answers (ACKs and congestion notification packets) and data on the same lane of an adapter.
     pub enum Answers {
-        /// Answers and data alternate. The next packet waits for its credit, and nothing overtakes it on its
+        /// Answers and data alternate. The next packet waits for its credit, and no other packet overtakes it on its
         /// lane.
         Turns = "turns",
         /// Answers have priority. A host that receives many packets across a congested cable may then be
@@ -31,7 +31,7 @@ becalm_schema::words! {
 }
 
 becalm_schema::words! {
-    /// What the response to congestion controls (IBTA's Port_Control).
+    /// Scope of a response to congestion (IBTA's Port_Control).
     pub enum PortControl {
         /// Each flow (queue pair) separately.
         Qp = "qp",
@@ -67,23 +67,22 @@ becalm_schema::table! {
     pub located struct Adapter {
         /// The order of eligible flows.
         pub injection: Injection = Injection::RoundRobin,
-        /// Whether answers and data on a lane alternate.
+        /// Whether answers alternate with data on the same lane or have priority.
         pub answers: Answers = Answers::Turns,
-        /// Whether an ACK that waits at the adapter absorbs later ACKs of the same queue pair, and so
-        /// acknowledges their packets too. ACKs with telemetry never merge. If left out, ACKs merge only with
-        /// `answers = "turns"`.
+        /// Whether an ACK that waits at the adapter absorbs later ACKs of the same queue pair, and thus also
+        /// acknowledges their packets. ACKs with telemetry never merge. If left out, ACKs merge only with `answers =
+        /// "turns"`.
         pub coalesce_acks: Option<bool> = None,
-        /// What the response to congestion controls.
+        /// Scope of a response to congestion.
         pub port_control: PortControl = PortControl::Qp,
         /// Rate at which data packets are fetched from memory (for example, through a PCIe slot); the link
         /// rate if left out.
         pub injection_rate: Option<LinkRate> = None,
-        /// Processing time of a message at its host before its first packet is fetched. A host processes a
-        /// message while it sends the previous one. It starts at most one message in each period of this
-        /// length.
+        /// Processing time of a message at its host before its first packet is fetched. A host can process a message
+        /// while it sends the previous one, but it starts at most one message per period of this length.
         pub message_overhead: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
-        /// Rate at which packets are received, through a receive buffer as large as a switch's; unlimited if
-        /// left out. A slow receiver makes its switch a root of congestion.
+        /// Rate at which packets are received; unlimited if left out. The receive buffer is as large as a switch's
+        /// input buffer. A slow receiver makes its switch a root of congestion.
         pub drain_rate: Option<LinkRate> = None,
         /// Capacity of a host's send queue, in packets of posted messages of all flows. An empty queue
         /// accepts a message of any size. `greedy` and `on_off` flows post no messages and do not use the
@@ -91,7 +90,7 @@ becalm_schema::table! {
         pub queue: Limit = Limit(AdapterConfig::UNLIMITED); "packets",
         /// What happens to a message when the send queue is full.
         pub when_full: WhenFull = WhenFull::Block,
-        /// Hosts with their own rate caps.
+        /// Separate rate caps for the adapters of some hosts.
         pub caps: Vec<Located<Caps>> = Vec::new(),
     }
 }

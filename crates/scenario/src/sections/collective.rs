@@ -13,7 +13,7 @@ becalm_schema::words! {
         RecursiveDoubling = "recursive_doubling",
         /// Reduce-scatter with halving vectors, then all-gather with doubling vectors (Rabenseifner).
         HalvingDoubling = "halving_doubling",
-        /// Two binary trees. Each carries half of the vector, in chunks.
+        /// Two binary trees. Each carries half of the vector in chunks.
         DoubleBinaryTree = "double_binary_tree",
     }
 }
@@ -63,14 +63,14 @@ becalm_schema::words! {
 }
 
 becalm_schema::table! {
-    /// A barrier with the dissemination algorithm: no rank continues before all ranks have arrived.
+    /// A barrier with the dissemination algorithm. No rank continues before all ranks have arrived.
     pub struct Barrier {}
 }
 
 becalm_schema::table! {
     /// Sends the vector of rank 0 to all ranks.
     pub struct Broadcast {
-        /// The vector.
+        /// Size of the vector.
         pub bytes: Bytes,
         /// The algorithm.
         pub algorithm: BroadcastAlgorithm = BroadcastAlgorithm::Binomial,
@@ -80,7 +80,7 @@ becalm_schema::table! {
 becalm_schema::table! {
     /// Sends the sum of all vectors to rank 0, along a binomial tree.
     pub struct Reduce {
-        /// The vector of each rank.
+        /// Size of each rank's vector.
         pub bytes: Bytes,
     }
 }
@@ -88,7 +88,7 @@ becalm_schema::table! {
 becalm_schema::table! {
     /// Sends the sum of all vectors to all ranks.
     pub struct AllReduce {
-        /// The vector of each rank.
+        /// Size of each rank's vector.
         pub bytes: Bytes,
         /// The algorithm.
         pub algorithm: AllReduceAlgorithm = AllReduceAlgorithm::Ring,
@@ -100,7 +100,7 @@ becalm_schema::table! {
 becalm_schema::table! {
     /// Sends every rank's part of a vector to all ranks.
     pub struct AllGather {
-        /// The entire vector.
+        /// Size of the entire vector.
         pub bytes: Bytes,
         /// The algorithm.
         pub algorithm: AllGatherAlgorithm = AllGatherAlgorithm::Ring,
@@ -110,7 +110,7 @@ becalm_schema::table! {
 becalm_schema::table! {
     /// Sends a part of the sum of all vectors to each rank.
     pub struct ReduceScatter {
-        /// The vector of each rank.
+        /// Size of each rank's vector.
         pub bytes: Bytes,
         /// The algorithm.
         pub algorithm: ReduceScatterAlgorithm = ReduceScatterAlgorithm::Ring,
@@ -120,7 +120,7 @@ becalm_schema::table! {
 becalm_schema::table! {
     /// Sends a part of every rank's vector to every other rank.
     pub struct AllToAll {
-        /// The vector of each rank, including the rank's own part.
+        /// Size of each rank's vector, including the rank's own part.
         pub bytes: Bytes,
         /// The algorithm.
         pub algorithm: AllToAllAlgorithm = AllToAllAlgorithm::Pairwise,

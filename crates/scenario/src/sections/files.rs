@@ -15,7 +15,7 @@ pub(super) fn path(name: &str, errors: &Errors) -> PathBuf {
 /// The file does not exist, is not a regular file, or is longer than `most` bytes.
 pub(super) fn read_bytes(name: &str, most: u64, errors: &Errors) -> Result<Vec<u8>, String> {
     if cfg!(target_family = "wasm") {
-        return Err("cannot be read: a page in the browser reads no files".to_string());
+        return Err("cannot be read: a web page has no access to files".to_string());
     }
     let path = path(name, errors);
     let about = std::fs::metadata(&path).map_err(|error| error.to_string())?;
@@ -33,5 +33,5 @@ pub(super) fn read_bytes(name: &str, most: u64, errors: &Errors) -> Result<Vec<u
 /// # Errors
 /// Those of [`read_bytes`], or the text is not UTF-8.
 pub(super) fn read(name: &str, most: u64, errors: &Errors) -> Result<String, String> {
-    String::from_utf8(read_bytes(name, most, errors)?).map_err(|error| format!("is not text in UTF-8: {error}"))
+    String::from_utf8(read_bytes(name, most, errors)?).map_err(|error| format!("is not UTF-8 text: {error}"))
 }

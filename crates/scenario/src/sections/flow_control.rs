@@ -26,10 +26,10 @@ becalm_schema::table! {
 }
 
 becalm_schema::table! {
-    /// The input buffers of a switch share memory. The XOFF of each is a multiple of the free part of this
-    /// memory. The XOFF of a host's receive buffer is `switch.buffer`.
+    /// The input buffers of a switch share memory. Each buffer's XOFF is a multiple of the free part of this memory.
+    /// The XOFF of a host's receive buffer is `switch.buffer`.
     pub located struct Dynamic {
-        /// XOFF, as a multiple of the free memory.
+        /// Ratio of XOFF to the free memory.
         pub alpha: f64 = 0.125; ""; 0.001..=1024.0,
         /// The shared memory of each switch, without headroom. If left out, it is `switch.buffer` for each
         /// port and lane of the switch.
@@ -50,28 +50,27 @@ becalm_schema::choice! {
 }
 
 becalm_schema::table! {
-    /// Priority-based flow control (IEEE 802.1Qbb): a buffer above XOFF pauses its sender on its virtual
-    /// lane. Packets that still arrive fill the headroom. Every lane is a lossless class.
+    /// Priority-based flow control (IEEE 802.1Qbb). A buffer filled beyond XOFF pauses the sender on the buffer's
+    /// virtual lane. Packets that arrive after that fill the headroom. Every lane is a lossless class.
     pub located struct Pfc {
         /// When a buffer pauses its sender, and when it lets the sender resume.
         pub thresholds: Thresholds = Thresholds::Static(Static::default()),
         /// Space of each buffer above XOFF. If left out, it is the largest amount that the rate, delays and
         /// packet sizes can require. If a buffer overflows its headroom, the run ends with an error.
         pub headroom: Option<Bytes> = None,
-        /// Response time of a sender to a pause: a time, or a number of quanta, such as `"60 quanta"`. A
-        /// quantum is the transmission time of 64 B on the link. If left out, it is the maximum that IEEE
-        /// 802.3, clause 31B.3.7, allows at the link rate; for a rate that the clause does not list, the
-        /// maximum at the next rate.
+        /// Response time of a sender to a pause: a time, or a number of quanta, such as `"60 quanta"`. A quantum is the
+        /// transmission time of 64 B on the link. If left out, it is the maximum that IEEE 802.3, clause 31B.3.7,
+        /// allows at the link rate or, if the clause does not list that rate, at the next higher rate.
         pub response: Option<PauseTime> = None,
-        /// Time from a buffer's decision to pause until its sender stops, without the delay of the cable. If
-        /// left out, it is the worst case: the transmission times of a packet of the largest size and of the
-        /// pause frame (84 B), plus `response`.
+        /// Time from a buffer's decision to pause until its sender stops, not including the cable's delay. If left out,
+        /// it is the worst case: `response` plus the transmission times of a packet of the largest size and of the
+        /// pause frame (84 B).
         pub delay: Option<Time> = None; ""; Time(1)..=Time::from_ms(1000),
     }
 }
 
 becalm_schema::choice! {
-    /// How senders are kept from overflowing the next buffer.
+    /// Mechanism that prevents senders from overflowing the next buffer.
     pub enum FlowControl {
         /// Credit.
         Credits(Credits) = "credits",

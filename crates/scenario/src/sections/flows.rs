@@ -12,13 +12,13 @@ use crate::sections::quantities::Bytes;
 use crate::sections::sizes::Sizes;
 
 becalm_schema::table! {
-    /// Always has a message to send, from start to stop.
+    /// The flow always has a message to send, from its start to its end.
     pub struct Greedy {
         /// Mean payload of a message. If left out, every packet is a separate message, unless `sizes` is a
         /// measured distribution. A message counts as posted when its first packet leaves.
         pub message: Option<Bytes> = None; ""; Bytes(1)..,
-        /// Distribution of payloads around that mean. Messages longer than `packet.mtu` are split into
-        /// packets. A measured distribution has its own mean; it is scaled to `message` if that is set.
+        /// Distribution of payloads around the mean. Messages longer than `packet.mtu` are split into
+        /// packets. A measured distribution has its own mean, and is scaled to `message` if that is set.
         pub sizes: Sizes = Sizes::FIXED,
     }
     check Greedy::check;
@@ -32,8 +32,8 @@ impl Greedy {
 }
 
 becalm_schema::table! {
-    /// Always has a packet to send while ON, and sends nothing while OFF. Both times are exponentially
-    /// distributed. Starts in the ON state.
+    /// The flow always has a packet to send while it is ON, and sends nothing while it is OFF. The times in both states
+    /// are exponentially distributed. The flow starts in the ON state.
     pub struct OnOff {
         /// Mean ON time.
         pub mean_on: Time; ""; Time(1)..,
@@ -53,7 +53,7 @@ becalm_schema::words! {
 }
 
 becalm_schema::words! {
-    /// What counts as a flow for the response.
+    /// Unit that the response treats as a flow.
     pub enum Restart {
         /// All messages between a pair of hosts.
         Never = "never",
@@ -64,22 +64,22 @@ becalm_schema::words! {
 }
 
 becalm_schema::table! {
-    /// Messages at exponentially distributed intervals. With several destinations, each message goes to a
-    /// random one.
+    /// Each source host posts messages at exponentially distributed intervals. With several destinations, each message
+    /// goes to a random one.
     pub located struct Poisson {
         /// Offered load of each source host. If it exceeds 1 on the wire, the host's queue grows without
         /// limit.
         pub load: f64; "of its link's rate"; (Bound::Excluded(0.0), Bound::Included(10.0)),
-        /// Which bytes count towards `load`.
+        /// Whether headers count towards `load`.
         pub load_counts: LoadCounts = LoadCounts::Wire,
         /// Mean payload of a message. If left out, it is 2048 B, unless `sizes` is a measured distribution.
         pub message: Option<Bytes> = None; ""; Bytes(1)..,
-        /// Distribution of payloads around that mean. Messages longer than `packet.mtu` are split into
-        /// packets. A measured distribution has its own mean; it is scaled to `message` if that is set.
+        /// Distribution of payloads around the mean. Messages longer than `packet.mtu` are split into
+        /// packets. A measured distribution has its own mean, and is scaled to `message` if that is set.
         pub sizes: Sizes = Sizes::FIXED,
-        /// Whether a flow generates no message while the response delays its next packet, like an application
-        /// that generates a message only when the adapter accepts it. The delay then lengthens the interval
-        /// between messages. Otherwise, messages are posted and wait.
+        /// Whether a flow stops generating messages while the response delays its next packet, like an application that
+        /// generates a message only when the adapter accepts it. The delay then lengthens the interval between
+        /// messages. If false, messages are posted at once and wait.
         pub paced: bool = false,
         /// Later loads, in chronological order.
         pub changes: Vec<Located<Change>> = Vec::new(),
@@ -92,7 +92,7 @@ becalm_schema::table! {
     pub located struct Change {
         /// Start of the load.
         pub at: Time,
-        /// Offered load of each source host from this time; 0 for none.
+        /// Offered load of each source host from this time on; 0 for none.
         pub load: f64; "of its link's rate"; 0.0..=10.0,
     }
 }
@@ -100,9 +100,7 @@ becalm_schema::table! {
 impl Poisson {
     fn check(&self) -> Result<(), Conflict> {
         let rising = self.changes.windows(2).all(|pair| *pair[0].at < *pair[1].at);
-        Conflict::unless(rising, "changes", || {
-            "must be in chronological order, each later than the previous one".into()
-        })
+        Conflict::unless(rising, "changes", || "must be in chronological order, each later than the one before".into())
     }
 
     /// The loads with their start and end times, from a given start time.
@@ -130,15 +128,15 @@ impl Poisson {
 }
 
 becalm_schema::table! {
-    /// A number of messages per source host, all posted at the start. With several destinations, each message
+    /// Each source host posts a fixed number of messages, all at the start. With several destinations, each message
     /// goes to a random one.
     pub struct Batch {
         /// Number of messages of each source host.
         pub count: u32; ""; 1..,
         /// Mean payload of a message. If left out, it is 2048 B, unless `sizes` is a measured distribution.
         pub message: Option<Bytes> = None; ""; Bytes(1)..,
-        /// Distribution of payloads around that mean. Messages longer than `packet.mtu` are split into
-        /// packets. A measured distribution has its own mean; it is scaled to `message` if that is set.
+        /// Distribution of payloads around the mean. Messages longer than `packet.mtu` are split into
+        /// packets. A measured distribution has its own mean, and is scaled to `message` if that is set.
         pub sizes: Sizes = Sizes::FIXED,
     }
 }
@@ -188,7 +186,7 @@ becalm_schema::table! {
         pub from: String,
         /// The receiving host.
         pub to: String,
-        /// Payload of its messages (the mean, if they vary), instead of the group's.
+        /// Payload of the flow's messages (the mean, if payloads vary), instead of the group's.
         pub message: Option<Bytes> = None; ""; Bytes(1)..,
         /// Start time, instead of the group's.
         pub start: Option<Time>,
@@ -217,12 +215,12 @@ becalm_schema::table! {
         pub start: Time = Time::ZERO,
         /// End time of all flows; the end of the run if left out.
         pub stop: Option<Time>,
-        /// Interval between the starts of consecutive flows (with `poisson` and `batch`: of consecutive
-        /// sending hosts).
+        /// Interval between the starts of consecutive flows or, with `poisson` and `batch`, of consecutive sending
+        /// hosts.
         pub stagger: Time = Time::ZERO,
-        /// Upper limit of a random delay, drawn from the seed, that is added to the start of each flow (with
-        /// `batch`: of each sending host). Runs with several seeds then show which results depend on exact
-        /// start times.
+        /// Upper limit of a random delay that is added to the start of each flow or, with `batch`, of each sending
+        /// host. The delays depend on the seed, so runs with several seeds show which results depend on exact start
+        /// times.
         pub start_spread: Time = Time::ZERO,
         /// Service level. `switch.sl_to_vl` maps it to a virtual lane.
         pub sl: u32 = 0; ""; 0..=15,
@@ -230,7 +228,7 @@ becalm_schema::table! {
         pub traffic: Traffic = Traffic::Greedy(Greedy::default()),
         /// Response to congestion, instead of `[response]`.
         pub response: Option<ResponseParams>,
-        /// What counts as a flow for the response.
+        /// Unit that the response treats as a flow.
         pub restart: Restart = Restart::Never,
     }
 }

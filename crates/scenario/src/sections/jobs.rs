@@ -12,7 +12,7 @@ becalm_schema::words! {
     /// Placement of ranks on hosts.
     pub enum Placement {
         /// Consecutive ranks share a host. Each host gets the mean number of ranks per host, rounded up,
-        /// until none are left.
+        /// until all ranks are placed.
         Packed = "packed",
         /// Ranks are assigned to the hosts in round-robin order.
         RoundRobin = "round_robin",
@@ -27,27 +27,27 @@ becalm_schema::words! {
 becalm_schema::table! {
     /// An operation of a rank: one of `calc`, `send` and `recv`.
     pub struct Operation {
-        /// The rank, from 0.
+        /// Number of the rank, starting at 0.
         pub rank: u32; ""; 0..1 << 20,
         /// A name, unique within the rank. Later operations use it in `after` and `after_start`.
         pub name: Option<String> = None,
-        /// Computes for this time.
+        /// Duration of a computation.
         pub calc: Option<Time> = None,
-        /// Sends a message of this size.
+        /// Size of a message to send.
         pub send: Option<Bytes> = None,
-        /// The rank that the message is sent to.
+        /// Rank to which the message is sent.
         pub to: Option<u32> = None; ""; 0..1 << 20,
-        /// Receives a message of this size.
+        /// Size of a message to receive.
         pub recv: Option<Bytes> = None,
-        /// The rank that the message comes from; any rank if left out.
+        /// Rank from which the message comes; any rank if left out.
         pub from: Option<u32> = None; ""; 0..1 << 20,
-        /// Tag of the message. If left out, it is 0 for a send; a receive accepts any tag.
+        /// Tag of the message. If left out, a send uses the tag 0, and a receive accepts any tag.
         pub tag: Option<u32> = None,
-        /// Lane. Operations on the same lane of a rank do not overlap.
+        /// Lane of the operation. Operations on the same lane of a rank do not overlap.
         pub lane: u32 = 0; ""; 0..=255,
-        /// Earlier operations of the rank that must end before it starts.
+        /// Earlier operations of the rank that must end before this one starts.
         pub after: Vec<String> = Vec::new(),
-        /// Earlier operations of the rank that must start before it starts.
+        /// Earlier operations of the rank that must start before this one starts.
         pub after_start: Vec<String> = Vec::new(),
     }
     check Operation::check;
@@ -67,16 +67,17 @@ impl Operation {
 }
 
 becalm_schema::table! {
-    /// A program of message-passing ranks, such as an application with MPI or a training step.
+    /// A program of message-passing ranks, such as an MPI application or a training step.
     ///
-    /// The program is a repeated collective operation, a list of operations, or a file of operations. Every
-    /// pair of ranks that exchange messages between different hosts has a separate flow.
+    /// The program is a repeated collective operation, a list of operations, or a file of operations. Every pair of
+    /// ranks on different hosts that exchange messages has a separate flow.
     pub located struct Job {
         /// Name of the job in results.
         pub name: String,
         /// Hosts of the ranks: names, ranges such as `"B1..B10"`, or `"*"` for all hosts.
         pub hosts: Vec<Located<String>>,
-        /// Number of ranks. If left out, it is the number in `ops` or in the file, or else one per host.
+        /// Number of ranks. If left out, it is the number of ranks in `ops` or in the file. With a collective
+        /// operation, there is then one rank per host.
         pub ranks: Option<u32> = None; ""; 1..=1 << 20,
         /// Placement of ranks on hosts.
         pub placement: Placement = Placement::Packed,
@@ -86,38 +87,37 @@ becalm_schema::table! {
         pub repeat: u32 = 1; ""; 1..=1_000_000,
         /// Computation time of every rank before each collective operation.
         pub compute: Time = Time::ZERO,
-        /// Rate at which a rank adds the vectors of a reduction; no time passes if left out.
+        /// Rate at which a rank adds the vectors of a reduction; unlimited if left out.
         pub reduce_rate: Option<LinkRate>,
         /// Operations of the ranks, instead of a collective operation.
         pub ops: Option<Vec<Operation>>,
-        /// A GOAL schedule, instead of a collective operation: the path of its file, relative to the
-        /// scenario's folder. The file is text or the output of LogGOPSim's `txt2bin`.
+        /// Path of a file with a GOAL schedule, relative to the scenario's folder, instead of a collective operation.
+        /// The file is text or the output of LogGOPSim's `txt2bin`.
         pub goal: Option<Goal>,
-        /// A Chakra execution trace, instead of a collective operation: `"NAME"` for the files `NAME.0.et`,
-        /// `NAME.1.et` and so on, relative to the scenario's folder. The files may be compressed (`.et.gz`).
-        /// The size of an all-gather is each rank's own part, as in ASTRA-sim and in traces of PyTorch. With
-        /// `{files = "NAME", all_gather = "whole"}`, it is the entire vector that a rank holds at the end.
+        /// A Chakra execution trace, instead of a collective operation. `"NAME"` refers to the files `NAME.0.et`,
+        /// `NAME.1.et` and so on, relative to the scenario's folder. The files may be compressed (`.et.gz`). The size
+        /// of an all-gather in the trace is the size of each rank's part, as in ASTRA-sim and in PyTorch traces. With
+        /// `{files = "NAME", all_gather = "whole"}`, it is the size of the entire vector that a rank holds at the end.
         pub chakra: Option<Chakra>,
         /// Start time of all ranks.
         pub start: Time = Time::ZERO,
-        /// Size of the largest message that is sent eagerly. Larger messages use a rendezvous: the sender
-        /// sends an empty request, and the data follow when the receive is posted and an empty reply has
-        /// arrived. If left out, all messages are sent eagerly.
+        /// Size of the largest message that is sent eagerly. For a larger message (rendezvous), the sender first sends
+        /// an empty request. The data follow after the receive has been posted and an empty reply has arrived. If left
+        /// out, all messages are sent eagerly.
         pub eager: Option<Bytes>,
         /// Processing time of a rank for each message that it sends or receives.
         pub overhead: Time = Time::ZERO,
-        /// Rate at which a rank also processes the bytes of messages; no time passes if left out.
+        /// Rate at which a rank processes the bytes of messages, in addition to `overhead`; unlimited if left out.
         pub overhead_rate: Option<LinkRate>,
-        /// Latency of a message between two ranks on the same host. The time for its bytes is added.
+        /// Latency of a message between two ranks on the same host, in addition to its transfer time.
         pub local_latency: Time = Time::ZERO,
-        /// Transfer rate of messages between two ranks on the same host; no time passes for their bytes if
-        /// left out.
+        /// Transfer rate of messages between two ranks on the same host; unlimited if left out.
         pub local_rate: Option<LinkRate>,
-        /// Service level of its messages. `switch.sl_to_vl` maps it to a virtual lane.
+        /// Service level of the job's messages. `switch.sl_to_vl` maps it to a virtual lane.
         pub sl: u32 = 0; ""; 0..=15,
         /// Response to congestion, instead of `[response]`.
         pub response: Option<ResponseParams>,
-        /// Whether the job also runs without the other traffic, if there is any, to measure its slowdown.
+        /// If there is other traffic, whether to run the job again without it, to measure the job's slowdown.
         pub alone: bool = true,
         /// Whether the table `ops` lists the start and end of every operation.
         pub record_ops: bool = false,

@@ -1,4 +1,4 @@
-//! The virtual lanes of a scenario: those of its flows, and that of congestion notification packets (CNPs).
+//! The virtual lanes of a scenario: the lanes of flows and of congestion notification packets (CNPs).
 
 use becalm_control::{Cnps, EchoScheme, Echoing};
 use becalm_fabric::{LaneChanges, PacketConfig, SwitchConfig, VlArbitration};
@@ -9,11 +9,11 @@ use crate::sections::flow_control::{CLASSES, FlowControl};
 use crate::sections::packet::CnpLane;
 use crate::sections::topology::TopologyChoice;
 
-/// Lanes of a link, not including the management lane.
+/// Number of lanes of a link, without the management lane.
 const LANES: u32 = 15;
 
 impl Sections {
-    /// Lanes among which packets of a service level change on their way: 1 if they keep theirs.
+    /// Number of lanes that packets of a service level use along their path; 1 if they stay on one lane.
     pub(crate) fn lanes_of_level(&self) -> u32 {
         let changes = |changes: &Located<bool>| changes.get() == Some(&true);
         let (torus, changes) = match self.topology.get() {
@@ -26,7 +26,7 @@ impl Sections {
         if changes { u32::from(LaneChanges::lanes_of(torus, detours)) } else { 1 }
     }
 
-    /// The first lane of CNPs, if they have one of their own.
+    /// The first lane of CNPs, if they have a separate one.
     pub(crate) fn cnp_vl(&self) -> Option<u8> {
         let (switch, packet) = (self.switch.get()?, self.packet.get()?);
         let pfc = matches!(switch.flow_control.get()?, FlowControl::Pfc(_));
@@ -41,15 +41,15 @@ impl Sections {
         (own && cnps != Cnps::None && first + lanes <= most).then_some(first as u8)
     }
 
-    /// Virtual lanes of every link, including that of CNPs.
+    /// Number of virtual lanes of every link, including the lane of CNPs.
     ///
     /// # Panics
-    /// If their number could not be read.
+    /// If the number could not be read.
     pub fn vls(&self) -> u8 {
         self.cnp_vl().map_or(*self.switch.vls as u8, |first| first + self.lanes_of_level() as u8)
     }
 
-    /// The switches in the form that the fabric expects.
+    /// The fabric's settings for the switches.
     pub(crate) fn switch_config(&self) -> SwitchConfig {
         let mut config = SwitchConfig { vls: self.vls(), ..self.switch.config() };
         if let (VlArbitration::Tables { high, .. }, Some(first)) = (&mut config.vl_arbitration, self.cnp_vl()) {
@@ -58,7 +58,7 @@ impl Sections {
         config
     }
 
-    /// Sizes of packets, and the lanes of answers, in the form that the fabric expects.
+    /// The fabric's settings for packet sizes and for the lanes of answers.
     pub(crate) fn packet_config(&self) -> PacketConfig {
         let answers_vl = self.packet.answers_sl.map(|sl| self.switch.vl(sl).expect("checked") as u8);
         PacketConfig { answers_vl, cnp_vl: self.cnp_vl(), ..self.packet.sizes() }

@@ -1,4 +1,4 @@
-//! Measured distributions of sizes: named ones, and files of points.
+//! Measured distributions of sizes, from a list of names or from files of points.
 
 use std::sync::{Arc, LazyLock};
 
@@ -70,11 +70,11 @@ pub static NAMED: LazyLock<[(&str, Arc<Cdf>); 3]> = LazyLock::new(|| {
     })
 });
 
-/// Reads a file of points: a line for each, with a size in bytes and the percentage of sizes up to it, from 0 to 100,
-/// separated by blanks or a comma. `#` begins a comment. HPCC's traffic generator uses such files.
+/// Reads a file of points. Each line has a size in bytes and the percentage of sizes up to it, from 0 to 100,
+/// separated by blanks or a comma. `#` begins a comment. HPCC's traffic generator uses the same format.
 ///
 /// # Errors
-/// All mistakes, each with the name of the file and its line.
+/// All mistakes, each with the name of the file and the line number.
 pub fn parse(text: &str, file: &str) -> Result<Cdf, Vec<String>> {
     let (mut points, mut lines, mut mistakes) = (Vec::new(), Vec::new(), Vec::new());
     for (number, line) in (1..).zip(text.lines()) {
@@ -123,7 +123,7 @@ fn point(content: &str) -> Result<(f64, f64), String> {
     Ok((bytes, percent.ok_or("the percentage must be a number from 0 to 100")?))
 }
 
-/// A line as shown in a message: cut if it is long, and without control characters.
+/// A line as shown in a message: truncated if it is long, and without control characters.
 fn short(line: &str) -> String {
     line.chars().take(40).flat_map(char::escape_debug).collect()
 }
@@ -136,7 +136,7 @@ mod tests {
     fn known_distributions_have_their_means() {
         let means: Vec<u32> = NAMED.iter().map(|(_, cdf)| cdf.whole_mean()).collect();
         assert_eq!(means, [1_711_250, 120_421, 40_870]);
-        // Packets of 1000 B, from sums over the points by hand.
+        // Mean numbers of packets of 1000 B, summed over the points by hand.
         for ((name, cdf), packets) in NAMED.iter().zip([1711.75, 120.91, 41.37]) {
             let found = cdf.mean_pieces(1000.0, cdf.whole_mean());
             assert!((found - packets).abs() < 0.005, "{name}: {found}");
@@ -159,10 +159,10 @@ mod tests {
              s.txt:4: `5`: must be two numbers, a size in bytes and a percentage, not 1\n\
              s.txt:7: `1e12 70`: the size must be a number of bytes from 0 to 1073741824\n\
              s.txt:8: `30 101`: the percentage must be a number from 0 to 100\n\
-             s.txt:6: must have a larger size or percentage than the point before, and neither smaller"
+             s.txt:6: must increase the size or the percentage, and decrease neither"
         );
         assert_eq!(errors(""), "s.txt: the distribution has fewer than two points");
-        assert_eq!(errors("\n10 15\n20 100"), "s.txt:2: the distribution must begin at 0%, as with `0 0`");
+        assert_eq!(errors("\n10 15\n20 100"), "s.txt:2: the distribution must begin at 0%, as in `0 0`");
         assert_eq!(errors("0 0\n20 1"), "s.txt:2: the distribution must end at 100%");
         assert_eq!(errors("0 0\n0 100"), "s.txt:2: the distribution has a mean below 1 B");
     }

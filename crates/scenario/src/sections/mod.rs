@@ -1,4 +1,4 @@
-//! The sections of a scenario, one file each, as values with their places.
+//! The sections of a scenario as values with source locations, with one module per section.
 
 pub mod adapter;
 pub mod changes;
@@ -40,7 +40,7 @@ use topology::TopologyChoice;
 becalm_schema::table! {
     /// A scenario: a network, its switches and adapters, schemes for congestion control, and traffic.
     pub located struct Sections {
-        /// Duration, measured window and seed.
+        /// Duration, measured window and seed of a run.
         pub run: Run,
         /// Nodes and cables.
         pub topology: TopologyChoice,
@@ -67,7 +67,7 @@ becalm_schema::table! {
     }
 }
 
-/// What groups of flows and jobs have in common.
+/// Settings that groups of flows and jobs have in common.
 pub(crate) struct Settings<'a> {
     pub name: &'a str,
     pub sl: u32,
@@ -75,7 +75,7 @@ pub(crate) struct Settings<'a> {
 }
 
 impl Sections {
-    /// Bytes of the largest packet on the wire, telemetry included.
+    /// Bytes of the largest packet on the wire, including telemetry.
     pub(crate) fn largest(&self, packet: &Packet) -> u32 {
         let sizes = packet.sizes();
         PacketConfig { header: sizes.header + self.trail(), ..sizes }.largest()
@@ -93,7 +93,7 @@ impl Sections {
         own.chain(of_jobs).flatten().filter_map(given).max().unwrap_or(0)
     }
 
-    /// The groups of flows, then the jobs, whose flows also form groups.
+    /// The groups of flows, followed by the jobs, each of which is also a group.
     ///
     /// # Panics
     /// If the scenario has errors.

@@ -1,103 +1,108 @@
-//! `paths` of a switch: how it chooses among equal ports.
+//! `paths` of a switch: how it selects one of several equal ports.
 
 use becalm_engine::Time;
 use becalm_fabric::PathSelection;
 
 becalm_schema::table! {
-    /// One port for each destination, the one in the forwarding table: the port number is the destination's number
-    /// modulo the number of equal ports (d-mod-k). InfiniBand without adaptive routing.
+    /// Selects a fixed port for each destination, as in a forwarding table. The port's position among the equal ports
+    /// is the destination's number modulo the number of these ports (d-mod-k). This corresponds to InfiniBand without
+    /// adaptive routing.
     pub struct ByDestination {}
 }
 
 becalm_schema::table! {
-    /// By a hash of the flow: all packets of a flow take one path (ECMP). ACKs and congestion notification packets form
-    /// a flow of their own.
+    /// Selects by a hash of the flow, so all packets of a flow take one path (ECMP). ACKs and congestion notification
+    /// packets form a separate flow.
     pub struct ByFlow {
-        /// Whether the switch is part of the hash. Without it, a switch of the second level sees only flows for which
-        /// the first level computed the same hash, and uses few of its ports (polarization).
+        /// Whether the hash includes the switch. Otherwise, the hash at a second-level switch is the same as at the
+        /// first level. The switch then uses only a few of its ports, because the first level has already distributed
+        /// the flows by this hash (polarization).
         pub salted: bool = true,
     }
 }
 
 becalm_schema::table! {
-    /// By a hash of the packet (oblivious spraying). Packets of a flow arrive out of order.
+    /// Selects by a hash of the packet (oblivious spraying). Packets of a flow arrive out of order.
     pub struct ByPacket {}
 }
 
 becalm_schema::table! {
-    /// In turn, separately for each set of equal ports of a switch. Packets of a flow arrive out of order.
+    /// Selects in round-robin order, separately for each set of equal ports of a switch. Packets of a flow arrive out
+    /// of order.
     pub struct PortsInTurn {}
 }
 
 becalm_schema::table! {
-    /// The port with the least work waiting, measured in time on its link and including the rest of the packet that it
-    /// is sending. Ports with credit for the packet are preferred; a hash breaks ties. This is adaptive routing;
-    /// packets of a flow arrive out of order.
+    /// Selects the port with the least waiting data, measured as transmission time on the port's link, including the
+    /// rest of the packet in transmission. Ports with credit for the packet are preferred. A hash breaks ties. This is
+    /// adaptive routing, and packets of a flow arrive out of order.
     pub struct LeastWaiting {
-        /// Number of ports that are drawn independently at random and compared; 2 is the power of two choices
-        /// (Mitzenmacher 2001). All ports if left out.
+        /// Number of randomly sampled ports to compare; all ports if left out. Samples are independent. A value of 2
+        /// yields the power of two choices (Mitzenmacher 2001).
         pub sample: Option<u32>; "ports"; 1..=65_534,
     }
 }
 
 becalm_schema::table! {
-    /// Like `least_waiting` for the first packet of a flowlet, which the others follow. Packets of a flow seldom arrive
-    /// out of order.
+    /// Like `least_waiting`, but only for the first packet of a flowlet. The flowlet's other packets use the
+    /// same port. Packets of a flow seldom arrive out of order.
     pub struct Flowlet {
-        /// Idle time of a flow at a switch after which a new flowlet begins.
+        /// Idle time of a flow at a switch after which the next packet begins a new flowlet.
         pub gap: Time = Time::from_us(10); ""; ..=Time::from_ms(1000),
     }
 }
 
 becalm_schema::table! {
-    /// Through an intermediate switch of a torus, or group of a dragonfly, that is drawn at random for every data
-    /// packet and differs from those of its source and destination (Valiant 1982). This makes any traffic pattern as
-    /// good, or as bad, as a uniform one. Answers take the direct path. Packets of a flow arrive out of order. Needs
-    /// twice the lanes on a torus, one more on a dragonfly.
+    /// Sends each data packet through a random intermediate switch of a torus, or a random intermediate group of a
+    /// dragonfly (Valiant 1982). The source's and the destination's switch or group are never selected. With any
+    /// traffic pattern, the load is then as even as with uniform traffic. Answers take the direct path. Packets of a
+    /// flow arrive out of order. Each service level needs twice as many lanes on a torus, and one more lane on a
+    /// dragonfly.
     pub struct Valiant {}
 }
 
 becalm_schema::table! {
-    /// Like `valiant`, but only for packets that gain by it: the source's switch compares queue times hops on the
-    /// direct path with queue times hops on the detour (UGAL-L: Singh 2005; Kim, Dally, Scott and Abts 2008). A queue
-    /// is what waits for the output, plus what it has sent into the next buffer as far as credit shows.
+    /// Like `valiant`, but only for packets that gain from the detour. The source's switch compares the product of
+    /// queue length and number of hops on the direct path with the product on the detour (UGAL-L: Singh 2005; Kim,
+    /// Dally, Scott and Abts 2008). The queue length includes the data that wait for the output and, as far as credits
+    /// reveal it, the data in the next buffer.
     pub struct Ugal {}
 }
 
 becalm_schema::choice! {
-    /// How a switch chooses among equal ports, once a packet's header has passed.
+    /// How a switch selects one of several equal ports after a packet's header has arrived.
     pub enum PathLaw {
-        /// By destination.
+        /// A fixed port for each destination.
         Destination(ByDestination) = "destination",
-        /// By flow.
+        /// By a hash of the flow.
         Flow(ByFlow) = "flow",
-        /// By packet.
+        /// By a hash of the packet.
         Packet(ByPacket) = "packet",
-        /// In turn.
+        /// In round-robin order.
         RoundRobin(PortsInTurn) = "round_robin",
-        /// Least work.
+        /// The port with the least waiting data.
         LeastWaiting(LeastWaiting) = "least_waiting",
-        /// Least work, flowlet by flowlet.
+        /// The port with the least waiting data, for each flowlet.
         Flowlet(Flowlet) = "flowlet",
-        /// Through a region drawn at random; torus and dragonfly.
+        /// Through a random intermediate switch or group; torus and dragonfly only.
         Valiant(Valiant) = "valiant",
-        /// The same, but only where queues and hops make it shorter; torus and dragonfly.
+        /// Like `valiant`, but only if queues and hops favour the detour; torus and dragonfly only.
         Ugal(Ugal) = "ugal",
     }
 }
 
 impl PathLaw {
-    /// Whether equal ports matter.
+    /// Whether the switch selects among equal ports for each packet or flow.
     pub fn chooses(&self) -> bool {
         !matches!(self, PathLaw::Destination(_)) && !self.makes_detours()
     }
 
-    /// Whether packets may go through another region.
+    /// Whether packets may take detours.
     pub fn makes_detours(&self) -> bool {
         matches!(self, PathLaw::Valiant(_) | PathLaw::Ugal(_))
     }
 
-    /// The choice in the form that the fabric expects.
+    /// The selection as the fabric represents it.
     pub fn config(&self) -> PathSelection {
         match self {
             PathLaw::Destination(_) => PathSelection::Destination,

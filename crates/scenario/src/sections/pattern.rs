@@ -3,29 +3,29 @@
 use becalm_engine::Stream;
 
 becalm_schema::table! {
-    /// The i-th of n hosts sends to the (i + `by` mod n)-th.
+    /// Of n hosts, numbered from 0, host i sends to host (i + `by`) mod n.
     pub struct Shift {
-        /// Distance to the destination, in places.
+        /// Distance to the destination, as a number of positions in the list.
         pub by: u32; "hosts"; 1..,
     }
 }
 
 becalm_schema::table! {
-    /// A shift by just under half of the hosts: by n/2 - 1 places, with n/2 rounded up (Dally and Towles 2004, Table
-    /// 3.1). Needs at least 3 hosts.
+    /// A shift by slightly less than half of the n hosts, namely by n/2 - 1 positions, with n/2 rounded up (Dally and
+    /// Towles 2004, Table 3.1). Requires at least 3 hosts.
     pub struct Tornado {}
 }
 
 becalm_schema::table! {
-    /// The i-th of n hosts sends to the one whose number has the bits of i in reverse order. n is a power of two of at
-    /// least 4. Hosts whose number reads the same both ways send nothing.
+    /// Of n hosts, numbered from 0, host i sends to the host whose number is i with its bits reversed. n must be a
+    /// power of two and at least 4. A host sends nothing if reversing the bits does not change its number.
     pub struct BitReversal {}
 }
 
 becalm_schema::table! {
-    /// Every host sends to one other host and receives from one: a random permutation that moves every host, drawn
-    /// uniformly from all of these. It depends on `run.seed` and the group's place in the list, and is the same in all
-    /// replications.
+    /// Every host sends to one other host and receives from one other host, in a random permutation without fixed
+    /// points. All such permutations are equally likely. The permutation depends on `run.seed` and on the group's
+    /// position in the list, and is the same in all replications.
     pub struct Permutation {}
 }
 
@@ -37,24 +37,24 @@ becalm_schema::table! {
 becalm_schema::choice! {
     /// A pattern of destinations among the hosts of a list, counted from 0.
     pub enum Pattern {
-        /// To the host some places further on.
+        /// To the host a number of positions later in the list.
         Shift(Shift) = "shift",
-        /// To the host almost halfway round the list.
+        /// To the host almost halfway around the list.
         Tornado(Tornado) = "tornado",
-        /// To the host of the reversed number.
+        /// To the host with the bit-reversed number.
         BitReversal(BitReversal) = "bit_reversal",
-        /// At random, one-to-one.
+        /// To one random host each, one-to-one.
         Permutation(Permutation) = "permutation",
-        /// All to all.
+        /// To all other hosts.
         AllToAll(AllToAll) = "all_to_all",
     }
 }
 
 impl Pattern {
-    /// The destinations of each of `n` hosts, as places in their list.
+    /// The destinations of each of `n` hosts, as positions in the list of hosts.
     ///
     /// # Errors
-    /// Why the pattern does not suit this number of hosts.
+    /// The pattern is not possible with this number of hosts.
     pub(crate) fn destinations(&self, n: usize, random: &mut Stream) -> Result<Vec<Vec<usize>>, String> {
         if n < 2 {
             return Err(format!("needs at least 2 hosts, not {n}"));
@@ -83,13 +83,14 @@ fn shift(n: usize, by: usize) -> Result<Vec<Vec<usize>>, String> {
 
 fn bit_reversal(n: usize) -> Result<Vec<Vec<usize>>, String> {
     if !n.is_power_of_two() || n < 4 {
-        return Err(format!("needs a power of two of hosts, at least 4, not {n}"));
+        return Err(format!("needs a power-of-two number of hosts, at least 4, not {n}"));
     }
     let reversed = |i: usize| i.reverse_bits() >> (usize::BITS - n.trailing_zeros());
     Ok((0..n).map(|i| if reversed(i) == i { Vec::new() } else { vec![reversed(i)] }).collect())
 }
 
-/// A permutation without fixed points: random ones are drawn until there is one, 2.7 times on average.
+/// A permutation without fixed points. Random permutations are generated until one has no fixed point, 2.7 on
+/// average.
 fn derangement(n: usize, random: &mut Stream) -> Vec<usize> {
     loop {
         let mut places: Vec<usize> = (0..n).collect();

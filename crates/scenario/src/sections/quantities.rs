@@ -1,4 +1,4 @@
-//! Amounts with a unit, as scenarios write them: `"1 GB/s"`, `"2048 B"`, `"4 packets"`.
+//! Amounts with a unit, as in scenarios: `"1 GB/s"`, `"2048 B"`, `"4 packets"`.
 
 use becalm_engine::Time;
 use becalm_fabric::{PauseResponse, Rate, Room};
@@ -23,10 +23,10 @@ const PACKETS: [(&str, f64); 2] = [("packet", 1.0), ("packets", 1.0)];
 /// The word for "no limit".
 const UNLIMITED: &str = "unlimited";
 
-/// Slowest and fastest link, in bits per second; between these, times keep their precision.
+/// Rates of the slowest and the fastest link, in bits per second. Times are precise enough within this range.
 const RATE_LIMITS: std::ops::RangeInclusive<f64> = 1e6..=1e13;
 
-/// The data rate of a link, as it was written.
+/// The data rate of a link, with its unit as written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkRate {
     bits_per_second: f64,
@@ -39,7 +39,7 @@ impl LinkRate {
         LinkRate { bits_per_second: number * 8e9, text: format!("{number} GB/s") }
     }
 
-    /// The rate in the form that the fabric expects.
+    /// The rate as the fabric represents it.
     pub fn rate(&self) -> Rate {
         Rate::from_bits_per_second(self.bits_per_second)
     }
@@ -139,7 +139,7 @@ impl Field for Buffer {
             _ => return refuse(node, errors),
         };
         if room.capacity() == 0 {
-            errors.add(node, "has no room for a packet; must be at least 1 packet or 64 B", "");
+            errors.add(node, "is too small for a packet; must be at least 1 packet or 64 B", "");
             return None;
         }
         Some(Buffer(room))
@@ -185,7 +185,7 @@ impl Field for Limit {
     }
 }
 
-/// The time that a sender takes to respond to a pause: a time, or quanta of 512 bits on its link.
+/// The response time of a sender to a pause: a time, or quanta of 512 bit times on its link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PauseTime(pub PauseResponse);
 
@@ -196,7 +196,7 @@ const MOST_QUANTA: f64 = 65_535.0;
 
 impl Field for PauseTime {
     fn expects() -> String {
-        "a time with its unit, such as \"500 ns\", or quanta of 512 bits on the link, such as \"60 quanta\"".to_string()
+        "a time with its unit, such as \"500 ns\", or quanta of 512 bit times, such as \"60 quanta\"".to_string()
     }
 
     fn read(node: &Node, errors: &mut Errors) -> Option<PauseTime> {

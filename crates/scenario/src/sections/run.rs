@@ -5,12 +5,12 @@ use becalm_engine::Time;
 becalm_schema::words! {
     /// When a run ends.
     pub enum End {
-        /// At the end of its duration.
+        /// After `duration`.
         Duration = "duration",
-        /// At the first step of `observe` at which all jobs have ended, but no later than the end of its duration.
+        /// At the first step of `observe` at which all jobs have ended, but no later than after `duration`.
         Jobs = "jobs",
-        /// When all messages have been delivered and acknowledged, but no later than the end of its duration. The
-        /// measured window then lasts from the start of the first flow to the last acknowledgement.
+        /// When all messages have been delivered and acknowledged, but no later than after `duration`. The measured
+        /// window then extends from the start of the first flow to the last acknowledgement.
         Delivered = "delivered",
     }
 }
@@ -22,11 +22,11 @@ becalm_schema::table! {
         pub duration: Time; ""; Time(1)..=Time::from_ms(86_400_000),
         /// When the run ends.
         pub end: End = End::Duration,
-        /// Start of the measured window; summary tables omit the time before it.
+        /// Start of the measured window. Summary tables do not cover the time before it.
         pub warmup: Time = Time::ZERO,
         /// Seed of all random numbers.
         pub seed: u64 = 1,
-        /// Number of runs; run `k`, counted from 0, uses `seed + k`.
+        /// Number of runs. Run `k`, counted from 0, uses the seed `seed + k`.
         pub replications: u32 = 1; ""; 1..=1_000_000,
     }
 }

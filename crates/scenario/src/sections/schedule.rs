@@ -11,24 +11,24 @@ use serde_json::json;
 
 use crate::sections::files;
 
-/// Longest file, in bytes.
+/// Length of the longest file, in bytes.
 const LONGEST: u64 = 1 << 30;
 /// Largest number of ranks in a trace.
 const MOST_RANKS: usize = 1 << 20;
-/// Approximate number of bytes that an operation or an edge of a schedule takes.
+/// Approximate memory for an operation or an edge of a schedule, in bytes.
 const LINE: u64 = 150;
-/// Words for the meaning of an all-gather's size.
+/// Keywords for the meaning of an all-gather's size.
 const MEANINGS: [(&str, Gathered); 2] = [("part", Gathered::Part), ("whole", Gathered::Whole)];
-/// Endings of the files of a trace.
+/// Extensions of the files of a trace.
 const ENDINGS: [&str; 2] = ["et", "et.gz"];
 
-/// A program and its GOAL text, which is its value in a scenario that has been read.
+/// A program and its GOAL text. The text is the program's value in a resolved scenario.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     text: String,
     /// The program.
     pub program: Arc<Program>,
-    /// What the files say that may not be intended.
+    /// Warnings about contents of the files that may be unintended.
     pub warnings: Vec<String>,
 }
 
@@ -62,12 +62,12 @@ fn broken(file: &str) -> impl Fn(String) -> Mistakes {
     move |problem| Mistakes::one(file, None, problem)
 }
 
-/// Number of bytes that files may take.
+/// Memory available for files, in bytes.
 fn memory(errors: &Errors) -> u64 {
     errors.memory.unwrap_or(u64::MAX)
 }
 
-/// Checks that the program of a text will fit into memory: a line is an operation or an edge.
+/// Checks that the program of a text fits into memory. Each line is an operation or an edge.
 fn fits(text: &str, file: &str, errors: &Errors) -> Result<(), Mistakes> {
     let (lines, most) = (text.bytes().filter(|&byte| byte == b'\n').count() as u64, memory(errors));
     let needed = 2 * text.len() as u64 + LINE * lines;
@@ -75,7 +75,7 @@ fn fits(text: &str, file: &str, errors: &Errors) -> Result<(), Mistakes> {
         return Ok(());
     }
     let problem =
-        format!("{lines} lines would take {needed} bytes of memory, more than {most}; allow more with --max-memory");
+        format!("{lines} lines need {needed} bytes of memory, more than {most}; allow more with --max-memory");
     Err(broken(file)(problem))
 }
 
@@ -83,12 +83,13 @@ fn fits(text: &str, file: &str, errors: &Errors) -> Result<(), Mistakes> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Goal(pub Schedule);
 
-/// A Chakra execution trace: the path of its files without `.RANK.et`, from the scenario's folder, or a table with this
-/// path and the meaning of an all-gather's size, or `{text = "..."}` with the equivalent GOAL schedule.
+/// A Chakra execution trace. It is given as the path of its files without `.RANK.et`, relative to the scenario's
+/// folder; as a table with this path and the meaning of an all-gather's size; or as `{text = "..."}` with the
+/// equivalent GOAL schedule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chakra(pub Schedule);
 
-/// The schedule of a path.
+/// The schedule in the file at a path.
 fn goal_file(node: &Node, errors: &Errors) -> Option<Result<Schedule, Mistakes>> {
     let path = node.text()?;
     let read = || {
@@ -97,9 +98,7 @@ fn goal_file(node: &Node, errors: &Errors) -> Option<Result<Schedule, Mistakes>>
             return Schedule::written(goal::read_compiled(&bytes, path)?, path);
         }
         let text = String::from_utf8(bytes).map_err(|error| {
-            broken(path)(format!(
-                "is neither text in UTF-8 nor a schedule that LogGOPSim's txt2bin has compiled: {error}"
-            ))
+            broken(path)(format!("is neither UTF-8 text nor a schedule compiled by LogGOPSim's txt2bin: {error}"))
         })?;
         fits(&text, path, errors)?;
         Schedule::parse(text, path)
@@ -107,7 +106,7 @@ fn goal_file(node: &Node, errors: &Errors) -> Option<Result<Schedule, Mistakes>>
     Some(read())
 }
 
-/// The schedule of the path of a trace, or of a table with it.
+/// The schedule of a trace, given as a path or as a table with a path.
 fn chakra_files(node: &Node, errors: &Errors) -> Option<Result<Schedule, Mistakes>> {
     let part = Gathered::Part;
     let (path, gathered) = match node.entries() {
@@ -123,10 +122,10 @@ fn chakra_files(node: &Node, errors: &Errors) -> Option<Result<Schedule, Mistake
     Some(traces(path, gathered, errors))
 }
 
-/// The trace in the files `PATH.0.et`, `PATH.1.et` and so on, some of which may end in `.gz`.
+/// The trace in the files `PATH.0.et`, `PATH.1.et` and so on. Each may have the additional extension `.gz`.
 fn traces(path: &str, gathered: Gathered, errors: &Errors) -> Result<Schedule, Mistakes> {
     if cfg!(target_family = "wasm") {
-        return Err(broken(path)("cannot be read: a page in the browser reads no files".to_string()));
+        return Err(broken(path)("cannot be read: a web page has no access to files".to_string()));
     }
     let (mut traces, mut left) = (Vec::new(), memory(errors));
     while traces.len() < MOST_RANKS {

@@ -12,15 +12,15 @@ use crate::sections::files;
 use crate::sections::measured::{NAMED, parse};
 use crate::sections::quantities::Bytes;
 
-/// Longest file of points, in bytes.
+/// Length of the longest file of points, in bytes.
 const LONGEST: u64 = 4 << 20;
-/// Packets of a mean message beyond which their mean number is not summed one by one.
+/// Number of packets of a mean message above which the mean number of packets is approximated, not summed.
 const MANY_PACKETS: f64 = 10_000.0;
-/// Number of events beyond which the probability that none occurs is too small for a float.
+/// Expected number of events above which the probability of no event is too small for a float.
 const MANY_EVENTS: f64 = 700.0;
 
-/// A distribution of sizes: one of [`Distribution`], the name of a measured one, `{cdf = "FILE"}` or
-/// `{cdf = [[0, 0], ...]}`.
+/// A distribution of sizes: a form of [`Distribution`], the name of a measured distribution, `{cdf = "FILE"}`
+/// or `{cdf = [[0, 0], ...]}`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sizes(pub Shape);
 
@@ -28,17 +28,18 @@ impl Sizes {
     /// No variation.
     pub const FIXED: Sizes = Sizes(Shape::Fixed);
 
-    /// Whether sizes vary at all.
+    /// Whether sizes vary.
     pub fn varies(&self) -> bool {
         *self != Sizes::FIXED
     }
 
-    /// Whether it has a mean of its own.
+    /// Whether the distribution is measured and so has its own mean.
     pub fn is_measured(&self) -> bool {
         matches!(self.0, Shape::Measured(_))
     }
 
-    /// The mean size as a whole number of bytes: the one given, its own, or else this one.
+    /// The mean size in whole bytes. It is `given` if present, then the mean of a measured distribution, and otherwise
+    /// `otherwise`.
     pub fn mean(&self, given: Option<Bytes>, otherwise: Bytes) -> u32 {
         match (&self.0, given) {
             (_, Some(given)) => given.0,
@@ -47,7 +48,7 @@ impl Sizes {
         }
     }
 
-    /// The largest size that can be drawn around a mean; [`u32::MAX`] where there is no bound.
+    /// The largest possible size with this mean; [`u32::MAX`] if there is no bound.
     pub fn largest(&self, mean: u32) -> u32 {
         match &self.0 {
             Shape::Fixed => mean,
@@ -63,7 +64,7 @@ impl Sizes {
             Shape::Fixed => f64::from(u8::from(multiple < 1.0)),
             Shape::Exponential => libm::exp(-multiple),
             Shape::Erlang { shape } => {
-                // The chance of fewer than `shape` events of a Poisson process.
+                // The probability of fewer than `shape` events of a Poisson process.
                 let events = f64::from(*shape) * multiple;
                 if events > MANY_EVENTS {
                     let mut log = -events;
@@ -93,15 +94,17 @@ impl Sizes {
         match &self.0 {
             Shape::Fixed => (message / full).ceil(),
             Shape::Measured(cdf) => cdf.mean_pieces(full, mean),
-            // A message has more than k packets with probability P(size > k mtu). The sum of these over all k is, by
-            // Euler and Maclaurin, half a packet more than the mean, the better the more packets there are.
+            // A message has more than k packets with probability P(size > k mtu). By the Euler-Maclaurin
+            // formula, the sum over all k is half a packet more than the mean. The approximation improves
+            // with the number of packets.
             Shape::Exponential => 1.0 / (1.0 - libm::exp(-full / message)),
             _ if message > MANY_PACKETS * full => message / full + 0.5,
             _ => (0..).map(|k| self.exceeds(f64::from(k) * full / message)).take_while(|p| *p > 1e-12).sum(),
         }
     }
 
-    /// The measured distribution; `None` if the value is something else, and after an error, which has been noted.
+    /// The measured distribution; `None` if the value is something else, or after an error, which is then
+    /// recorded.
     fn measured(node: &Node, errors: &mut Errors) -> Option<Arc<Cdf>> {
         if let Some(name) = node.text() {
             return NAMED.iter().find(|(known, _)| *known == name).map(|(_, cdf)| cdf.clone());
@@ -125,11 +128,12 @@ impl Sizes {
     }
 }
 
-/// Points in a list: pairs of bytes and percentages, under the same rules as the lines of a file.
+/// Reads a list of points, each a pair of bytes and percentage. The rules are the same as for the lines of a
+/// file.
 fn points(items: &[Node]) -> Result<Cdf, Vec<String>> {
     let number = |node: &Node| match node.value {
         Value::Integer(integer) => integer.to_string(),
-        // As many digits as it has.
+        // All significant digits.
         Value::Float(float) => format!("{float:?}"),
         _ => node.show(),
     };
@@ -144,7 +148,7 @@ fn points(items: &[Node]) -> Result<Cdf, Vec<String>> {
 impl Field for Sizes {
     fn expects() -> String {
         let names: Vec<String> = NAMED.iter().map(|(name, _)| format!("\"{name}\"")).collect();
-        format!("{}; or, as measured, {} or {{cdf = \"FILE\"}}", Distribution::expects(), names.join(", "))
+        format!("{}; or a measured distribution: {} or {{cdf = \"FILE\"}}", Distribution::expects(), names.join(", "))
     }
 
     fn read(node: &Node, errors: &mut Errors) -> Option<Sizes> {

@@ -13,7 +13,7 @@ use crate::sections::quantities::{Buffer, Limit};
 becalm_schema::words! {
     /// When a switch may begin to forward a packet.
     pub enum Switching {
-        /// After its header has passed; the next buffer must have room for the whole packet.
+        /// After its header has arrived. The next buffer must have space for the entire packet.
         CutThrough = "cut_through",
         /// After its last byte has arrived.
         StoreAndForward = "store_and_forward",
@@ -25,37 +25,37 @@ becalm_schema::words! {
     pub enum Queueing {
         /// One virtual output queue per output.
         Voq = "voq",
-        /// One queue in order of arrival: only its head can leave.
+        /// One queue in order of arrival. Only the packet at its head can leave.
         Fifo = "fifo",
     }
 }
 
 becalm_schema::words! {
-    /// How many packets one input buffer may send at the same time.
+    /// Number of packets that an input buffer may send at the same time.
     pub enum InputReads {
-        /// One per output.
+        /// One to each output.
         Many = "many",
-        /// One.
+        /// One in total.
         One = "one",
     }
 }
 
 becalm_schema::words! {
-    /// Which overtaking is bounded, and which packets are held back at the bound.
+    /// Scope of the bound on overtaking.
     pub enum Bypass {
-        /// Overtaking of the oldest packet in the switch; at the bound, nothing leaves before that packet.
+        /// The oldest packet in the switch. At the bound, no other packet leaves before it.
         Switch = "switch",
-        /// Overtaking of every packet at its own output; at the bound, that output waits for the packet.
+        /// Every packet at its own output. At the bound, the output waits for the packet.
         Output = "output",
     }
 }
 
 becalm_schema::words! {
-    /// Whether ACKs and congestion notification packets take part in the bound on overtaking.
+    /// How the bound on overtaking treats ACKs and congestion notification packets.
     pub enum Acks {
-        /// They count towards it and are held up by it, as other packets are.
+        /// Like other packets, they count towards the bound and are delayed by it.
         Counted = "counted",
-        /// They overtake and are overtaken freely.
+        /// They are exempt, so they may overtake and be overtaken without limit.
         Free = "free",
     }
 }
@@ -63,16 +63,16 @@ becalm_schema::words! {
 becalm_schema::table! {
     /// The packet that entered the switch first leaves first.
     pub struct OldestFirst {
-        /// Number of packets that may overtake the oldest one in the switch; after that, nothing leaves before it. A
-        /// bound is meant for switches with few ports: a bound of 4 packets leaves a switch of 32 ports half of its
-        /// capacity or less.
+        /// Number of packets that may overtake the oldest packet in the switch. Once that many packets have overtaken
+        /// it, no other packet leaves before it. A bound is suitable only for switches with few ports. With a bound of
+        /// 4 packets, a switch with 32 ports achieves at most half of its capacity.
         pub max_bypass: Limit = Limit(u32::MAX); "packets",
-        /// Whether the bound applies to the oldest packet in the switch or to every packet at its own output. At its
-        /// output, younger packets overtake a packet while its input buffer sends another one, with
-        /// `input_reads = "one"`.
+        /// Whether the bound applies to the oldest packet in the switch or to every packet at its own output.
+        /// With `input_reads = "one"`, a packet may be overtaken at its output while its input buffer sends
+        /// another packet.
         pub bypass: Bypass = Bypass::Switch,
-        /// Whether ACKs and congestion notification packets count towards that number and are held up by it, or
-        /// overtake and are overtaken freely.
+        /// Whether ACKs and congestion notification packets count towards the bound and are delayed by it, or are
+        /// exempt from it.
         pub acks: Acks = Acks::Counted,
     }
     check OldestFirst::check;
@@ -81,14 +81,14 @@ becalm_schema::table! {
 impl OldestFirst {
     fn check(&self) -> Result<(), Conflict> {
         let unlimited = self.max_bypass.0 == u32::MAX;
-        let idle = || "does nothing, since max_bypass is unlimited".into();
+        let idle = || "does nothing, because max_bypass is unlimited".into();
         Conflict::unless(!(unlimited && self.bypass == Bypass::Output), "bypass", idle)?;
         Conflict::unless(!(unlimited && self.acks == Acks::Free), "acks", idle)
     }
 }
 
 becalm_schema::table! {
-    /// The inputs in turn.
+    /// Serves the inputs in round-robin order.
     pub struct RoundRobin {}
 }
 
@@ -97,13 +97,13 @@ becalm_schema::choice! {
     pub enum Arbiter {
         /// Oldest first.
         OldestFirst(OldestFirst) = "oldest_first",
-        /// In turn.
+        /// In round-robin order.
         RoundRobin(RoundRobin) = "round_robin",
     }
 }
 
 becalm_schema::table! {
-    /// The lanes in turn, one packet each.
+    /// Serves the lanes in round-robin order, one packet each.
     pub struct LanesInTurn {}
 }
 
@@ -112,29 +112,30 @@ becalm_schema::table! {
     pub struct Weight {
         /// The lane.
         pub vl: u32; ""; 0..=14,
-        /// Data that the lane may send before the next entry's turn, in units of 64 bytes.
+        /// Amount of data that the lane may send before the next entry is served, in units of 64 bytes.
         pub weight: u32; ""; 0..=255,
     }
 }
 
 becalm_schema::table! {
-    /// The two tables of IBTA: entries of the high-priority table go first, up to a limit.
+    /// The two tables of IBTA. Entries of the high-priority table are served first, up to a limit.
     pub struct Tables {
-        /// High priority.
+        /// Entries of the high-priority table.
         pub high: Vec<Weight> = Vec::new(),
-        /// Low priority.
+        /// Entries of the low-priority table.
         pub low: Vec<Weight>,
-        /// High-priority bytes that may go before a low-priority packet, in units of 4096; 255 for no limit.
+        /// Amount of high-priority data that may be sent before a low-priority packet, in units of 4096
+        /// bytes; 255 for no limit.
         pub limit: u32 = 255; ""; 0..=255,
     }
 }
 
 becalm_schema::choice! {
-    /// Which virtual lane goes next on an output.
+    /// Order of the virtual lanes at an output.
     pub enum VlArbitration {
-        /// In turn.
+        /// In round-robin order.
         RoundRobin(LanesInTurn) = "round_robin",
-        /// By weights and priority.
+        /// By weight and priority.
         Tables(Located<Tables>) = "tables",
     }
 }
@@ -154,39 +155,40 @@ impl VlArbitration {
 becalm_schema::table! {
     /// Settings of all switches.
     pub located struct Switch {
-        /// Input buffer of each port and VL; with `[switch.flow_control.pfc]`, the bytes up to XOFF, not including
-        /// headroom.
+        /// Size of the input buffer of each port and VL; with `[switch.flow_control.pfc]`, its size up to XOFF, not
+        /// including headroom.
         pub buffer: Buffer = Buffer(Room::Packets(4)),
-        /// Time from a header's arrival to its earliest departure, or from the tail's arrival where packets are stored
-        /// first.
+        /// Time from the arrival of a packet's header to its earliest departure. With `store_and_forward`, it is
+        /// counted from the arrival of the packet's last byte.
         pub forwarding_delay: Time = Time::from_ns(40); ""; ..=Time::from_ms(1000),
         /// When a packet may be forwarded.
         pub switching: Switching = Switching::CutThrough,
         /// How packets wait in an input buffer.
         pub queueing: Queueing = Queueing::Voq,
-        /// How many packets one input buffer may send at the same time.
+        /// Number of packets that an input buffer may send at the same time.
         pub input_reads: InputReads = InputReads::Many,
         /// Number of virtual lanes.
         pub vls: u32 = 1; ""; 1..=15,
-        /// The virtual lane of each service level, starting with level 0; if left out, each level has the lane of the
-        /// same number.
+        /// The virtual lane of each service level, starting with level 0. If left out, each level uses the
+        /// lane with the same number.
         pub sl_to_vl: Option<Vec<u32>> = None,
-        /// Which virtual lane goes next on an output.
+        /// Order of the virtual lanes at an output.
         pub vl_arbitration: VlArbitration = VlArbitration::RoundRobin(LanesInTurn {}),
         /// The order of inputs at a free output.
         pub arbiter: Arbiter = Arbiter::RoundRobin(RoundRobin {}),
-        /// Which of several equal ports a packet takes.
+        /// Rule by which a switch selects one of several equal ports.
         pub paths: PathLaw = PathLaw::Destination(ByDestination {}),
-        /// Distribution of an output's time for a packet around the time that the packet's size requires; drawn again
-        /// at every switch. Values other than `"fixed"` need `switching = "store_and_forward"`.
+        /// Distribution of the service time of a packet at an output. The mean is the transmission time. A packet's
+        /// service times at different switches are independent. Values other than `"fixed"` require `switching =
+        /// "store_and_forward"`.
         pub service: Distribution = Distribution::FIXED,
-        /// What keeps a sender from overflowing the next buffer.
+        /// Mechanism that prevents senders from overflowing the next buffer.
         pub flow_control: FlowControl = FlowControl::Credits(Credits {}),
     }
 }
 
 impl Switch {
-    /// The virtual lane of a service level; `None` if the map has none for it, or could not be read.
+    /// The virtual lane of a service level; `None` if the map has no entry for it, or could not be read.
     pub fn vl(&self, sl: u32) -> Option<u32> {
         match self.sl_to_vl.get()? {
             Some(map) => map.get(sl as usize).copied(),
@@ -194,7 +196,7 @@ impl Switch {
         }
     }
 
-    /// The switch in the form that the fabric expects.
+    /// The fabric's settings for a switch.
     pub fn config(&self) -> SwitchConfig {
         SwitchConfig {
             vls: *self.vls as u8,

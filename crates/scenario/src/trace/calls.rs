@@ -7,7 +7,7 @@ use becalm_model::Spec;
 
 use super::spec::{TraceSpec, Traced};
 
-/// The value that stands for no time in a table.
+/// The value in a table that means no time.
 const NEVER: u64 = u64::MAX;
 
 /// The schemes whose calls are recorded.
@@ -21,7 +21,7 @@ pub(super) struct Selected {
 }
 
 impl Selected {
-    /// The schemes whose calls are in a trace of such a run. Flows that share a response share its calls, under the
+    /// The schemes whose calls are recorded in a trace. Flows that share a response share its calls, with the
     /// number of the first flow.
     pub fn of(fabric: &Spec, spec: &TraceSpec) -> Selected {
         let flows = || (0u32..).zip(&fabric.flows).map(|(flow, of)| (flow, of.response as usize));
@@ -43,18 +43,18 @@ pub(super) fn count(model: &Traced) -> usize {
     markers + model.responses().map(|response| response.count()).sum::<usize>()
 }
 
-/// All calls in order of time, those of one scheme in the order in which they were made.
+/// All calls in chronological order. Simultaneous calls of a scheme stay in order.
 pub(super) struct Calls {
     /// Calls with the switches that made them.
     markers: Vec<(u64, MarkerCall)>,
     /// Calls with the flows that made them.
     responses: Vec<(u64, ResponseCall)>,
-    /// Where the recording ends: before the first call that no longer fits.
+    /// The end of the recording: the time of the first call that does not fit.
     pub end: Time,
 }
 
 impl Calls {
-    /// The calls of a run up to `until`, at most this many.
+    /// The calls of a run up to `until`, limited to `most`.
     pub fn of(model: &Traced, selected: &Selected, until: Time, most: usize) -> Calls {
         let (mut markers, mut responses) = (Vec::new(), Vec::new());
         for (switch, marker) in (0u64..).zip(model.markers()) {
@@ -74,7 +74,7 @@ impl Calls {
         Calls { markers, responses, end: end.min(until) }
     }
 
-    /// The tables `marker_calls` and `response_calls`, up to an end.
+    /// The tables `marker_calls` and `response_calls`, up to an end time.
     pub fn tables(mut self, end: Time) -> [Table; 2] {
         self.markers.retain(|(_, call)| call.time < end);
         self.responses.retain(|(_, call)| call.time < end);

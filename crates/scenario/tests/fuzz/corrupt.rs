@@ -1,29 +1,29 @@
-//! Texts that are almost right.
+//! Almost valid texts.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-/// One thing done to a text.
+/// A change to a text.
 #[derive(Clone, Debug)]
 enum Change {
-    /// Another byte.
+    /// Replaces a byte.
     Byte(Index, u8),
-    /// Bytes that are left out.
+    /// Removes bytes.
     Cut(Index, usize),
-    /// Bytes that come twice.
+    /// Duplicates bytes.
     Twice(Index, usize),
-    /// A word put in.
+    /// Inserts a word.
     Put(Index, &'static str),
-    /// A word or number in place of the one there.
+    /// Replaces a word or number.
     Replace(Index, &'static str),
-    /// A line in place of another one.
+    /// Replaces a line.
     Move(Index, Index),
-    /// The rest of another text from a place on.
+    /// Replaces the rest of the text with the rest of another text.
     Splice(Index, usize, Index),
 }
 
-/// Values that are at the edge of what numbers, names and units can be.
+/// Edge cases of numbers, names and units.
 const EDGES: [&str; 44] = [
     "0",
     "-1",
@@ -71,7 +71,7 @@ const EDGES: [&str; 44] = [
     "\u{202e}",
 ];
 
-/// One of the seeds with some changes.
+/// A seed with some changes.
 pub fn broken(seeds: Vec<String>, words: Vec<&'static str>) -> impl Strategy<Value = String> {
     let all: Vec<&'static str> = EDGES.into_iter().chain(words).collect();
     let change = prop_oneof![
@@ -136,7 +136,7 @@ fn apply(change: &Change, text: &mut Vec<u8>, seeds: &[String]) {
     }
 }
 
-/// Values, keys and whole strings with their quotes.
+/// Values, keys and quoted strings.
 fn words(text: &[u8]) -> Vec<std::ops::Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -162,7 +162,7 @@ fn words(text: &[u8]) -> Vec<std::ops::Range<usize>> {
     found
 }
 
-/// Lines with their ends.
+/// Lines with their line ends.
 fn lines(text: &[u8]) -> Vec<std::ops::Range<usize>> {
     let ends: Vec<usize> = (1..=text.len()).filter(|&end| text[end - 1] == b'\n' || end == text.len()).collect();
     let starts = std::iter::once(0).chain(ends.iter().copied());

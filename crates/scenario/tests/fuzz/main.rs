@@ -1,7 +1,7 @@
-//! Broken input: every reader gives a value or errors, soon, and without a panic.
+//! Broken input: each reader quickly returns a value or errors, without a panic.
 //!
-//! By default each target takes a moment and begins with the same seed. `FUZZ_SECONDS=600` gives it more time and
-//! fresh seeds; `make fuzz` does. What was found stays in `tests/fuzz/corpus`.
+//! By default, each target runs for two seconds from a fixed seed. With `FUZZ_SECONDS=600`, which `make fuzz` sets, it
+//! runs longer and with new seeds. `tests/fuzz/corpus` contains the inputs that exposed faults.
 
 mod corrupt;
 mod targets;
@@ -13,14 +13,14 @@ use std::time::{Duration, Instant, SystemTime};
 use cpu_time::ThreadTime;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 
-/// Time of each target where nothing else is said.
+/// Default time of each target.
 const MOMENT: Duration = Duration::from_secs(2);
-/// Cases between two looks at the clock.
+/// Number of cases between two checks of the time.
 const BATCH: u32 = 50;
-/// Longest processor time for one input: a reader that takes longer hangs.
+/// Limit on processor time per input; a slower reader counts as hanging.
 const LONGEST: Duration = Duration::from_secs(5);
 
-/// Spoils seeds, hands them to a target until the time is over, and prints how many there were.
+/// Passes corrupted seeds to a target until the time is over, and prints their number.
 pub fn fuzz(name: &str, seeds: &[String], words: &[&'static str], target: fn(&str) -> Result<(), String>) {
     let given = std::env::var("FUZZ_SECONDS").ok().map(|text| text.parse().expect("FUZZ_SECONDS is a number"));
     let budget = given.map_or(MOMENT, Duration::from_secs_f64);
@@ -54,7 +54,7 @@ pub fn fuzz(name: &str, seeds: &[String], words: &[&'static str], target: fn(&st
     println!("fuzz {name}: {count} inputs in {:.0} s", begin.elapsed().as_secs_f64());
 }
 
-/// Calls a target; one that takes too long has failed. A panic goes on to the runner, which shrinks the input.
+/// Calls a target, and fails if it is too slow. Panics propagate to the runner, which shrinks the input.
 fn timed(target: fn(&str) -> Result<(), String>, text: &str) -> Result<(), String> {
     let begin = ThreadTime::now();
     target(text)?;
@@ -72,7 +72,7 @@ fn corpus() -> PathBuf {
     root().join("tests/fuzz/corpus")
 }
 
-/// The texts of a folder, in the order of their names.
+/// Texts of the files in a folder, ordered by name.
 fn kept(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_file()).collect();

@@ -1,4 +1,4 @@
-//! The readers of scenarios and of what is in them.
+//! Readers of scenarios and of their values.
 
 use std::time::{Duration, Instant};
 
@@ -8,11 +8,11 @@ use becalm_schema::{Errors, Origin};
 
 use crate::{fuzz, kept, root};
 
-/// Largest estimate of a scenario that is run as well.
+/// Largest memory estimate of scenarios that are also run.
 const SMALL: u64 = 200 << 20;
-/// Of this many scenarios one is run; all are built.
+/// One of this many scenarios is run; all scenarios are built.
 const RUN_ONE_OF: usize = 16;
-/// Wall time of a run.
+/// Limit on the wall time of a run.
 const RUN: Duration = Duration::from_millis(20);
 
 /// Names of sections, keys and choices.
@@ -61,12 +61,12 @@ const KEYS: [&str; 42] = [
     "spans",
 ];
 
-/// The scenarios that come along, and those that were kept.
+/// Ready scenarios, and inputs from the corpus.
 fn seeds() -> Vec<String> {
     let mut seeds = kept(&root().join("scenarios"));
     seeds.extend(kept(&root().join("tests/fuzz/corpus/scenario")));
     assert!(seeds.len() >= 5);
-    // Long ones would be all that is broken, and slow.
+    // Long texts would dominate the corrupted inputs, and are slow.
     seeds.retain(|text| text.len() < 20_000);
     seeds
 }
@@ -79,7 +79,7 @@ fn described(errors: &Errors) -> Result<(), String> {
     }
 }
 
-/// What is read can be written and read again, estimated, and, if it is small, run.
+/// Checks that a scenario can be written, read again and estimated, and that a small scenario can run.
 fn check(scenario: &Scenario, text: &str) -> Result<(), String> {
     let resolved = scenario.resolved();
     let again = Scenario::from_json(&resolved, "again.toml").map_err(|errors| format!("read again: {errors}"))?;
@@ -91,7 +91,7 @@ fn check(scenario: &Scenario, text: &str) -> Result<(), String> {
         return Ok(());
     }
     let _ = scenario.summary();
-    // A run takes longer than all the rest, and is not what is broken here.
+    // Runs are slower than all other steps, and are not the subject of this test.
     if !text.len().is_multiple_of(RUN_ONE_OF) {
         return scenario.prepare(0, 1).map(drop).map_err(|error| format!("cannot be built: {error}"));
     }
@@ -117,7 +117,7 @@ fn scenarios() {
 #[test]
 fn keys_that_options_have_set() {
     fn target(text: &str) -> Result<(), String> {
-        // The first line of the input tells the keys, the rest is a scenario.
+        // The first line of the input contains the keys, and the rest is a scenario.
         let (keys, text) = text.split_once('\n').unwrap_or((text, ""));
         let origin = |key: &str| Origin { key: key.to_string(), option: format!("--set {key}=1") };
         match Scenario::parse_changed(text, "broken.toml", keys.split_whitespace().map(origin).collect(), None) {

@@ -1,4 +1,4 @@
-//! The readers of distributions of sizes, schedules and traces.
+//! Readers of size distributions, schedules and traces.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -9,7 +9,7 @@ use becalm_workload::{Mistakes, Reading, goal};
 
 use crate::{fuzz, kept, root};
 
-/// Messages about mistakes have this many bytes at most.
+/// Largest size of messages about mistakes in bytes.
 const LONGEST_MESSAGE: usize = 100_000;
 
 fn message(mistakes: &Mistakes) -> Result<(), String> {
@@ -77,7 +77,7 @@ fn goal_schedules() {
     fuzz("goal", &seeds, &words, target);
 }
 
-/// A file as hexadecimal digits, which can be broken as text.
+/// A file as hexadecimal digits, which can be corrupted like text.
 fn hexadecimal(path: &Path) -> String {
     std::fs::read(path).unwrap().iter().fold(String::new(), |mut text, byte| {
         write!(text, "{byte:02x} ").unwrap();
@@ -100,12 +100,12 @@ fn compiled_schedules() {
     fuzz("compiled", &of_folder(&folder), &["00", "01", "7f 10 00 00", "ff ff ff ff", "ff ff ff 7f"], target);
 }
 
-/// The bytes of hexadecimal digits.
+/// Bytes encoded by hexadecimal digits.
 fn broken_bytes(text: &str) -> Vec<u8> {
     text.split_whitespace().map(|word| u8::from_str_radix(word, 16).unwrap_or(0xff)).collect()
 }
 
-/// The files of a folder as hexadecimal digits.
+/// Files of a folder as hexadecimal digits.
 fn of_folder(folder: &Path) -> Vec<String> {
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();

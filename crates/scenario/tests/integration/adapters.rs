@@ -1,4 +1,4 @@
-//! What adapters do with messages and ACKs.
+//! Adapters: messages and ACKs.
 
 use crate::scenes::{GREEDY, names, numbers, run, single};
 
@@ -17,7 +17,7 @@ fn one_ack_stands_for_several_packets_and_the_window_opens_by_as_many() {
     "#;
     let results = run(&single("duration = \"10 ms\"", batch));
     assert_eq!(numbers(&results, "flows", "delivered_packets"), [50.0]);
-    // Messages of five packets: an ACK after three, and one at the end.
+    // Messages of five packets cause an ACK after three packets and one at the end.
     let hosts = names(&results, "hosts", "host");
     let b = hosts.iter().position(|host| host == "b").unwrap();
     assert_eq!(numbers(&results, "hosts", "sent_packets")[b], 20.0);
@@ -30,7 +30,7 @@ fn a_host_limits_the_rate_of_messages() {
         let results = run(&single("duration = \"20 ms\"", &flows));
         (numbers(&results, "flows", "messages")[0], numbers(&results, "flows", "share")[0])
     };
-    // A message of one packet takes 2 us of the link, a message of 8 packets 16 us.
+    // A message of one packet occupies the link for 2 us, and a message of 8 packets for 16 us.
     let (messages, share) = rate("2048 B");
     assert!((messages - 4000.0).abs() <= 1.0 && (share - 2.068 / 5.0).abs() < 1e-3, "{messages}, {share}");
     let (messages, share) = rate("16 KiB");
@@ -49,7 +49,7 @@ fn a_message_waits_for_its_host() {
         traffic.batch = {count = 2, message = "4096 B"}
     "#;
     let results = run(&single("duration = \"1 ms\"", batch));
-    // The last packet follows its message's first, which is ready 5 us after the first message's.
+    // The second message's first packet is ready 5 us after the first message's, and its last packet follows.
     let latency = numbers(&results, "flows", "latency_max")[0];
     assert!((latency - (10.0 + 2.0 * 2.068 + 0.04) * 1e-6).abs() < 1e-12, "{latency}");
 }

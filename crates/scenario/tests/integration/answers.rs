@@ -1,14 +1,14 @@
-//! Answers and data at an adapter: hosts that receive much over a congested way back still send.
+//! Answers and data at an adapter: hosts that receive much data still send if the path of their ACKs is congested.
 
 use proptest::prelude::*;
 use proptest::sample::select;
 
 use crate::scenes::{names, numbers, run};
 
-/// V receives from X, beyond a cable that `contributors` hosts fill, and sends to its neighbour W over an idle path. The share
-/// of its link that it gets.
+/// Share of V's link that its flow to the neighbour W gets over an idle path. V also receives from X, and its ACKs to X
+/// cross a cable that `contributors` hosts fill.
 fn share(contributors: u32, switch: &str, adapter: &str) -> f64 {
-    // With PFC a buffer takes milliseconds to fill and to empty.
+    // With PFC, buffers fill and drain within milliseconds.
     let (n, milliseconds) = (contributors, 41);
     let text = format!(
         r#"
@@ -54,7 +54,7 @@ const FLOW_CONTROLS: [&str; 3] = ["", "buffer = \"16 KiB\"", "flow_control.pfc =
 #[test]
 fn a_host_with_acks_for_a_congested_cable_sends_over_an_idle_path() {
     for switch in FLOW_CONTROLS {
-        // An ACK gets through in the turn of each contributor, and a packet of V's after it.
+        // Round robin serves an ACK after a packet of each contributor, and V sends a packet after each ACK.
         for (contributors, least) in [(4, 0.24), (2, 0.49)] {
             let share = share(contributors, switch, "");
             assert!((least..least + 0.05).contains(&share), "{contributors} with {switch}: {share}");
@@ -75,7 +75,7 @@ fn answers_that_go_first_silence_their_host() {
 
 #[test]
 fn waiting_acks_merge() {
-    // b answers a's packets while its own, which are as large, fill its link.
+    // b answers a's packets while b's own packets of the same size fill its link.
     let acks = |adapter: &str| {
         let text = format!(
             r#"
@@ -110,7 +110,7 @@ fn waiting_acks_merge() {
     assert!(apart > 0.9, "one for each: {apart}");
 }
 
-/// A random fabric of any topology with flow control, and flows that always have data.
+/// A random fabric with any topology and flow control, and flows that always have data.
 fn full() -> impl Strategy<Value = String> {
     let topology = select(vec![
         ("dumbbell = {remote = 3, local = 2}", "destination", 1),
@@ -179,7 +179,7 @@ fn no_background_host_of_an_incast_is_silent() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// With greedy flows alone, every flow has a max-min share above 0, so none may be silent.
+    /// With greedy flows only, each flow has a max-min share above 0, so each flow must send.
     #[test]
     fn no_flow_is_silent(text in full()) {
         let results = run(&text);

@@ -1,8 +1,8 @@
-//! What is said about scenarios that are wrong.
+//! Messages about invalid scenarios.
 
 use becalm_scenario::Scenario;
 
-/// A scenario that is right; the tests damage it.
+/// A valid scenario, which the tests damage.
 pub const GOOD: &str = r#"[run]
 duration = "10 ms"
 
@@ -33,13 +33,13 @@ pub fn complaint(text: &str) -> String {
     }
 }
 
-/// What is said when something in the good scenario is replaced.
+/// Message after a replacement in the valid scenario.
 fn broken(from: &str, to: &str) -> String {
     assert!(GOOD.contains(from), "{from}");
     complaint(&GOOD.replace(from, to))
 }
 
-/// What is said when something is added at the end.
+/// Message after an addition at the end of the valid scenario.
 fn added(text: &str) -> String {
     complaint(&format!("{GOOD}{text}"))
 }
@@ -358,7 +358,7 @@ fn given_routes() {
     let parallel = "[topology.fat_tree]\nlevels = [{children = 2}, {children = 2, parents = 1, parallel = 2}]\n\
                     routes = [{switch = \"L1S0\", to = [\"H3\"], via = \"L2S0\"}]\n[run]\nduration = \"1 ms\"\n\
                     [[flows]]\nname = \"f\"\nfrom = [\"H0\"]\nto = [\"H3\"]\n";
-    // A ring of three switches, all packets the long way round.
+    // A ring of three switches, in which all packets use the longer path.
     let ring = "[topology.edges]\nhosts = [\"h0..h2\"]\nswitches = [\"s0..s2\"]\n\
                 cables = [{between = [\"h0\", \"s0\"]}, {between = [\"h1\", \"s1\"]}, {between = [\"h2\", \"s2\"]},\n\
                 {between = [\"s0\", \"s1\"]}, {between = [\"s1\", \"s2\"]}, {between = [\"s2\", \"s0\"]}]\n\

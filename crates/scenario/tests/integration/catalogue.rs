@@ -1,4 +1,4 @@
-//! What is said about everything that a scenario can choose.
+//! Documentation of all choices in a scenario.
 
 use becalm_scenario::{catalogue, json_schema};
 

@@ -1,4 +1,4 @@
-//! Collectives of 2 to 64 ranks on one switch: their alpha-beta forms, and the bytes on every link.
+//! Collectives of 2 to 64 ranks on one switch: their alpha-beta forms, and the bytes on each link.
 
 use becalm_scenario::Results;
 use becalm_workload::collectives::{AllGather, AllReduce, AllToAll, Broadcast, ReduceScatter, Repetition};
@@ -6,13 +6,13 @@ use becalm_workload::{Action, Collective};
 
 use crate::scenes::{names, numbers, run};
 
-/// Bytes of a vector; whole parts for many numbers of ranks, parts that differ by a byte for the others.
+/// Bytes of a vector. Parts are equal for many numbers of ranks, and differ by a byte for others.
 const BYTES: u64 = 64 * 3 * 5 * 7 * 256;
-/// Seconds that the addition of a byte takes.
+/// Time to add a byte in s.
 const ADD: f64 = 0.25e-9;
 const OVERHEAD: f64 = 300e-9;
 
-/// A job of `p` hosts on one switch that stores packets, without ACKs: 1 GB/s, 100 ns of cable, 40 ns of switch.
+/// A job of `p` hosts on one store-and-forward switch, without ACKs: 1 GB/s, 100 ns in cables, 40 ns in the switch.
 pub fn star(p: u32, job: &str) -> String {
     format!(
         "[run]\nduration = \"1 s\"\nend = \"jobs\"\n[topology.edges]\nhosts = [\"h1..h{p}\"]\nswitches = [\"s\"]\n\
@@ -28,21 +28,21 @@ fn wire(bytes: u64) -> u64 {
     bytes + 20 * bytes.div_ceil(2048).max(1)
 }
 
-/// Seconds of a message, from the beginning of its send to the end of its receive: overheads, delays, and its packets, of
-/// which the switch stores the first.
+/// Time in s from the start of a message's send to the end of its receive: overheads, delays, and its packets. The
+/// first packet is also stored at the switch.
 pub fn message(bytes: u64) -> f64 {
     let stored = bytes.min(2048) + 20;
     2.0 * OVERHEAD + 2.0 * 50e-9 + 40e-9 + (wire(bytes) + stored) as f64 * 1e-9
 }
 
-/// A number of ranks, and what the forms are made of.
+/// A number of ranks, with terms of the forms.
 #[derive(Clone, Copy)]
 struct Ranks {
     p: u32,
 }
 
 impl Ranks {
-    /// The largest part of a vector.
+    /// Size of the largest part of a vector.
     fn part(self) -> u64 {
         BYTES.div_ceil(u64::from(self.p))
     }
@@ -51,34 +51,34 @@ impl Ranks {
         f64::from(self.p - 1)
     }
 
-    /// Steps that double a distance: the logarithm, rounded up.
+    /// Number of steps that double a distance: the logarithm, rounded up.
     fn log(self) -> u32 {
         self.p.next_power_of_two().ilog2()
     }
 
-    /// Messages of 1/2, 1/4, ... of the vector, one after the other.
+    /// Time of consecutive messages of 1/2, 1/4, ... of the vector.
     fn halves(self) -> f64 {
         (1..=self.log()).map(|k| message(BYTES >> k)).sum()
     }
 
-    /// Addition of all parts but one.
+    /// Time to add all parts except one.
     fn additions(self) -> f64 {
         ADD * BYTES as f64 * self.steps() / f64::from(self.p)
     }
 
-    /// Messages with the parts of ranks that a distance sends on, for each distance.
+    /// Time of the messages with the parts that each distance forwards, over all distances.
     fn doubled(self, parts: fn(u32, u32) -> u32) -> f64 {
         (0..self.log()).map(|k| message(u64::from(parts(1 << k, self.p)) * self.part())).sum()
     }
 }
 
-/// A collective, what it is in a scenario, and its form: seconds, and whether it needs a power of two of ranks.
+/// A collective, its key in a scenario, its form in s, and whether it requires a power of two of ranks.
 struct Case {
     collective: Collective,
     text: &'static str,
     power: bool,
     seconds: fn(Ranks) -> f64,
-    /// Messages of one part that every rank sends and receives, if all do so in the same way.
+    /// Number of one-part messages that each rank sends and receives, if all ranks behave alike.
     parts: Option<fn(Ranks) -> u32>,
 }
 
@@ -90,7 +90,7 @@ fn case(collective: Collective, text: &'static str, power: bool, seconds: fn(Ran
     Case { collective, text, power, seconds, parts: None }
 }
 
-/// Collectives in which all ranks do the same, with parts of the vector.
+/// Collectives in which all ranks behave alike, with parts of the vector.
 fn in_parts() -> Vec<Case> {
     let case = |collective, text, seconds, parts: fn(Ranks) -> u32| Case {
         collective,
@@ -119,7 +119,7 @@ fn in_parts() -> Vec<Case> {
             |r| r.steps() * message(r.part()),
             round,
         ),
-        // All sends at once, in the order in which they are posted: no two ranks send to the same one at a time.
+        // All sends start at once in posting order, so no two ranks send to the same rank at the same time.
         case(
             Collective::AllToAll(AllToAll::Linear, BYTES),
             "all_to_all algorithm = \"linear\"",
@@ -129,7 +129,7 @@ fn in_parts() -> Vec<Case> {
     ]
 }
 
-/// The other collectives.
+/// All other collectives.
 fn in_blocks() -> Vec<Case> {
     vec![
         case(Collective::Barrier, "barrier", false, |r| f64::from(r.log()) * message(0)),
@@ -177,7 +177,7 @@ fn in_blocks() -> Vec<Case> {
 }
 
 impl Case {
-    /// The keys of the job.
+    /// Keys of the job.
     fn job(&self) -> String {
         let (name, algorithm) = self.text.split_once(' ').unwrap_or((self.text, ""));
         let adds = if name.contains("reduce") { "reduce_rate = \"4 GB/s\"\n" } else { "" };
@@ -186,12 +186,12 @@ impl Case {
         format!("{adds}collective.{name} = {{{bytes}{comma}{algorithm}}}")
     }
 
-    /// A rank that sends to all at once sends one message after the other, not all of them packet by packet.
+    /// Ranks that send to all ranks at once send complete messages in order, not interleaved packets.
     fn adapter(&self) -> &'static str {
         if self.text.contains("linear") { "[adapter]\ninjection = \"posted\"\n" } else { "" }
     }
 
-    /// Runs it with `p` ranks, checks the bytes on every link, and gives its duration over that of its form.
+    /// Runs the collective with `p` ranks and checks the bytes on each link; returns its duration relative to its form.
     fn check(&self, p: u32) -> f64 {
         let results = run(&format!("{}{}", star(p, &self.job()), self.adapter()));
         let found = on_links(&results, p);
@@ -204,7 +204,7 @@ impl Case {
         numbers(&results, "jobs", "time")[0] / (self.seconds)(Ranks { p })
     }
 
-    /// Bytes on the wire that each rank sends and receives, message by message.
+    /// Bytes on the wire that each rank sends and receives, summed over messages.
     fn sent(&self, p: u32) -> Vec<(u64, u64)> {
         let once = Repetition { times: 1, compute: becalm_engine::Time::ZERO, reduction_per_byte: 0.0 };
         let program = self.collective.program(p, &once).unwrap();
@@ -219,7 +219,7 @@ impl Case {
     }
 }
 
-/// Bytes on the link from each host, and on the link to it.
+/// Bytes on the links from and to each host.
 fn on_links(results: &Results, p: u32) -> Vec<(u64, u64)> {
     let (from, to) = (names(results, "links", "from"), names(results, "links", "to"));
     let bytes = numbers(results, "links", "bytes");
@@ -228,7 +228,7 @@ fn on_links(results: &Results, p: u32) -> Vec<(u64, u64)> {
     (1..=p).map(|host| format!("h{host}")).map(|host| (of(&from, &host), of(&to, &host))).collect()
 }
 
-/// Checks some collectives for all numbers of ranks, and prints how far they are from their forms.
+/// Checks collectives for all numbers of ranks, and prints their largest deviations from their forms.
 fn check(cases: &[Case], ranks: impl Iterator<Item = u32> + Clone) {
     for case in cases {
         let suitable = ranks.clone().filter(|p| !case.power || p.is_power_of_two());

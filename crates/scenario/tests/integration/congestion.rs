@@ -1,4 +1,4 @@
-//! What tables say of congestion: waits, marks, counters, the tree.
+//! Congestion in tables: waits, marks, counters, the tree.
 
 use crate::scenes::{names, numbers, run, single, table};
 
@@ -154,7 +154,7 @@ fn what_was_offered_before_the_window_is_no_share_of_nothing() {
     assert!(numbers(&results, "victims", "delivered_share").iter().all(|share| share.is_nan()));
 }
 
-/// Sources send exactly half of their traffic over an output: the order in which it is summed decides whether it is a root.
+/// Sources send exactly half of their traffic over an output, so rounding in the sum decides whether it is a root.
 #[test]
 fn roles_on_the_border_are_the_same_in_every_run() {
     let text = r#"

@@ -1,8 +1,8 @@
-//! Two flows that compete for a link come to share it, however unequal they began (Santos 2003, section V, condition 2).
+//! Two flows that compete for a link converge to equal shares from unequal rates (Santos 2003, section V, condition 2).
 
 use crate::scenes::{numbers, run};
 
-/// Shares of the link of two flows, the first of which began at the link's rate and the second at a 256th of it.
+/// Link shares of two flows; the first starts at the link's rate and the second at 1/256 of it.
 fn shares(response: &str) -> Vec<f64> {
     let flow = |name: &str, initial: &str| {
         format!(
@@ -33,7 +33,7 @@ fn shares(response: &str) -> Vec<f64> {
     numbers(&results, "groups", "share")
 }
 
-/// A tenth apart is fair. That both are far above the slowest rate shows that they met on the way up.
+/// Shares within a tenth are fair. Both are far above the slowest rate, so the flows did not meet at the minimum.
 #[test]
 fn two_flows_converge_under_every_response_of_the_paper() {
     for response in ["lipd", "fimd", "aimd"] {

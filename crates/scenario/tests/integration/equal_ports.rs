@@ -1,4 +1,4 @@
-//! Laws of choice among equal ports, and networks on which packets change their lane.
+//! Path selection laws, and networks with changes of virtual lane.
 
 use becalm_scenario::Scenario;
 
@@ -15,7 +15,7 @@ const LAWS: [&str; 8] = [
     "flowlet.gap = \"2 us\"",
 ];
 
-/// A Clos network in which every host sends to the one eight places on.
+/// A Clos network in which each host sends to another by a shift.
 fn clos(law: &str, more: &str) -> String {
     format!(
         r#"
@@ -72,7 +72,7 @@ fn the_paths_of_flows_are_those_that_they_take() {
         let Some(becalm_metrics::Data::U64(links)) = paths.column("link") else { panic!("numbers") };
         let (from, to) = (names(&results, "links", "from"), names(&results, "links", "to"));
         for (i, packets) in packets.iter().enumerate() {
-            // ACKs go other ways, but only data leaves hosts' leaves for the spines of the way there.
+            // ACKs may use other paths, but these links carry the flows' data.
             if links.contains(&(i as u64)) {
                 assert!(*packets > 0.0, "{law}: nothing from {} to {}", from[i], to[i]);
             }
@@ -104,12 +104,12 @@ fn a_choice_without_equal_ports_is_a_mistake() {
         })
         .collect();
     let given = mistakes(&clos("packet = {}", &format!("routes = [{}]", all.join(", "))));
-    assert!(given.contains("the topology's routes name one port for each destination; without routes"), "{given}");
+    assert!(given.contains("the topology's routes set one port for each destination; without routes"), "{given}");
     let unknown = mistakes(&clos("spray = {}", ""));
     assert!(unknown.contains("destination, flow, packet, round_robin, least_waiting, flowlet"), "{unknown}");
 }
 
-/// A ring of six switches in which everybody sends to everybody.
+/// A ring of six switches in which all hosts send to all others.
 fn torus(keys: &str, switch: &str, more: &str) -> String {
     format!(
         r#"
@@ -134,17 +134,17 @@ fn torus(keys: &str, switch: &str, more: &str) -> String {
 #[test]
 fn a_torus_needs_two_lanes_or_says_what_could_happen() {
     let few = mistakes(&torus("", "vls = 1", ""));
-    assert!(few.contains("f.toml:10") && few.contains("must be at least 2: packets change between 2"), "{few}");
+    assert!(few.contains("f.toml:10") && few.contains("must be at least 2: packets use 2"), "{few}");
     let cycle = mistakes(&torus("change_vls = false", "vls = 1", ""));
     assert!(cycle.contains("can deadlock") && cycle.contains("S0 -> S1, S1 -> S2"), "{cycle}");
     assert!(cycle.contains("f.toml:7") && cycle.contains("set change_vls = true"), "{cycle}");
     assert_eq!(mistakes(&torus("change_vls = false\nallow_cycles = true", "vls = 1", "")), "");
     let odd = mistakes(&torus("", "vls = 4\nsl_to_vl = [1]", ""));
-    assert!(odd.contains("uses VL 1") && odd.contains("first is a multiple of 2"), "{odd}");
+    assert!(odd.contains("uses VL 1") && odd.contains("start at a multiple of 2"), "{odd}");
     let fifo = mistakes(&torus("", "vls = 2\nqueueing = \"fifo\"", ""));
     assert!(fifo.contains("needs switch.queueing = \"voq\""), "{fifo}");
     let input = mistakes(&torus("", "vls = 2", "[marking.input_triggered]\n[response.lipd]"));
-    assert!(input.contains("looks at input buffers"), "{input}");
+    assert!(input.contains("monitors input buffers"), "{input}");
     let more = mistakes(&torus("", "vls = 3", ""));
     assert!(more.contains("does nothing beyond 2"), "{more}");
     let side = mistakes(&torus("", "vls = 2", "").replace("[6]", "[6, 1]"));

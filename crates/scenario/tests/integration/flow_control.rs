@@ -1,11 +1,11 @@
-//! Priority-based flow control as a scenario has it: thresholds, messages, warnings, pauses in tables.
+//! Priority-based flow control in scenarios: thresholds, messages, warnings, pauses in tables.
 
 use becalm_metrics::Data;
 use becalm_scenario::{Results, Scenario};
 
 use crate::bad::complaint;
 
-/// Eight senders of a dumbbell and a victim; `switch` is the rest of `[switch]`, `more` comes at the end.
+/// Eight senders and a victim on a dumbbell. `switch` is the rest of `[switch]`, and `more` is added at the end.
 fn dumbbell(switch: &str, more: &str) -> String {
     format!(
         "[run]\nduration = \"2 ms\"\n[topology.dumbbell]\nremote = 4\nlocal = 4\ndelay = \"100 ns\"\n[switch]\n{switch}\n\
@@ -39,7 +39,7 @@ const PFC: &str = "flow_control.pfc = {}";
 fn pauses_are_counted_by_link_and_lane() {
     let results = run(&read(PFC, ""), 1);
     let Data::F64(shares) = column(&results, "pauses", "paused_share") else { panic!("shares are numbers") };
-    // Inputs of both switches: 6 of A, 7 of B.
+    // The switches A and B have 6 and 7 inputs.
     assert_eq!(shares.len(), 13);
     assert!(shares.iter().all(|share| (0.0..=1.0).contains(share)));
     assert!(counts(&results, "pauses") > 100);
@@ -53,9 +53,9 @@ fn pauses_are_counted_by_link_and_lane() {
 fn threads_change_nothing() {
     for switch in [PFC, "flow_control.pfc.thresholds.dynamic.alpha = 0.5"] {
         let scenario = read(switch, "");
-        // As text, where NaN equals NaN.
+        // Compared as text, because NaN does not equal NaN.
         let [one, two, four] = [1, 2, 4].map(|threads| format!("{:?}", run(&scenario, threads)));
-        // Not by assert_eq, which would print megabytes.
+        // Without assert_eq, which would print megabytes.
         assert!(one == two, "two threads differ from one");
         assert!(one == four, "four threads differ from one");
     }
@@ -65,9 +65,9 @@ fn threads_change_nothing() {
 fn too_little_headroom_ends_the_run_with_its_name() {
     let scenario = read("flow_control.pfc.headroom = \"1000 B\"", "");
     let warnings = scenario.warnings();
-    assert!(warnings.iter().any(|warning| warning.contains("headroom: 1000 B can overflow")), "{warnings:?}");
+    assert!(warnings.iter().any(|warning| warning.contains("headroom: 1000 B is too little")), "{warnings:?}");
     let error = scenario.run(0, 1, &mut |_| true).expect_err("a packet has no room").to_string();
-    assert!(error.starts_with("headroom of ") && error.contains("1000 B are given"), "{error}");
+    assert!(error.starts_with("headroom of ") && error.contains("it is 1000 B"), "{error}");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn markers_that_look_at_no_credit_are_taken() {
     }
 }
 
-/// The warnings with a marking threshold, in input buffers of 100 KiB, and these thresholds of PFC.
+/// Warnings with a marking threshold, input buffers of 100 KiB, and these PFC thresholds.
 fn warnings(high: f64, thresholds: &str) -> Vec<String> {
     let switch = format!("buffer = \"100 KiB\"\nflow_control.pfc = {thresholds}");
     let marking = format!("[marking.queue_threshold]\nroot_only = false\nhigh = {high}\nlow = 0.0\n[response.lipd]\n");
@@ -109,13 +109,16 @@ fn warnings(high: f64, thresholds: &str) -> Vec<String> {
 
 #[test]
 fn pauses_before_marks_are_warned_of() {
-    // Switch B has 7 ports: an input that feeds all outputs is paused at 102400 / 7 B for each.
+    // Switch B has 7 ports. An input that feeds all outputs is paused at 102400 / 7 B per output.
     let fine = warnings(0.1, "{}");
     assert_eq!(fine, Vec::<String>::new());
     let [can] = &warnings(0.2, "{}")[..] else { panic!("one warning") };
-    assert!(can.contains("20480 B is marked") && can.contains("all its 7 outputs") && can.contains("14628 B"), "{can}");
+    assert!(can.contains("20480 B is marked") && can.contains("all 7 outputs") && can.contains("14628 B"), "{can}");
     let [surely] = &warnings(1.5, "{}")[..] else { panic!("one warning") };
-    assert!(surely.contains("153600 B is marked") && surely.contains("at 102400 B, before that"), "{surely}");
+    assert!(
+        surely.contains("153600 B is marked") && surely.contains("already pauses") && surely.contains("at 102400 B"),
+        "{surely}"
+    );
     // alpha S / (n (1 + alpha)) with alpha = 1 and S = 7 buffers: half a buffer for each.
     assert_eq!(warnings(0.4, "{thresholds = {dynamic = {alpha = 1.0}}}"), Vec::<String>::new());
     let [shared] = &warnings(0.6, "{thresholds = {dynamic = {alpha = 1.0}}}")[..] else { panic!("one warning") };
@@ -126,7 +129,7 @@ fn pauses_before_marks_are_warned_of() {
 fn a_buffer_that_can_run_dry_is_warned_of() {
     let [dry] = &read(PFC, "").warnings()[..] else { panic!("one warning") };
     // 2068 + 84 + 67 x 64 ns for the pause, 100 ns for the cable, twice, and 40 ns in the switch, at 1 B/ns.
-    assert!(dry.contains("XON is 4136 B, and 6680 B can leave"), "{dry}");
+    assert!(dry.contains("XON is 4136 B, but 6680 B can leave"), "{dry}");
     let far = read("flow_control.pfc = {}\nbuffer = \"11 KiB\"", "");
     assert_eq!(far.warnings(), Vec::<String>::new());
     assert_eq!(read("", "").warnings(), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! Frames and spans: the same as snapshots and shares of roles, and no change of the run.
+//! Frames and spans agree with snapshots and shares of roles, and do not affect the run.
 
 use becalm_metrics::Data;
 use becalm_metrics::frames::byte;
@@ -49,7 +49,7 @@ fn frames_are_snapshots_in_bytes() {
     assert_eq!((bytes.len(), bytes[0].len()), (5 * 2, links));
     let role = |name: &str| [Role::Calm, Role::Root, Role::Branch].into_iter().find(|role| role.name() == name);
     for (at, (&share, name)) in occupancy.iter().zip(&roles).enumerate() {
-        // Snapshots are by time, link and lane; frames by time, lane and link.
+        // Snapshots are ordered by time, link and lane, and frames by time, lane and link.
         let (frame, link) = (at / (2 * links) * 2 + at % 2, at / 2 % links);
         assert_eq!((bytes[frame][link], Some(kinds[frame][link])), (byte(share), role(name).map(|role| role as u8)));
     }

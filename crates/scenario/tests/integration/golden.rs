@@ -1,6 +1,6 @@
-//! A golden table: what each marking policy and response makes of the same overload.
+//! A golden table of all marking policies and responses under the same overload.
 //!
-//! The numbers are no claims; they show what a change of the model moves.
+//! The numbers are not claims. They show the effects of changes to the model.
 
 use std::fmt::Write;
 
@@ -44,11 +44,11 @@ fn scene(buffer: u32, marking: &str, response: &str) -> String {
 #[test]
 fn shares_by_policy_response_and_buffer() {
     let mut text = format!("{:24} {:8} {:>6}   local remote victim\n", "marking", "response", "buffer");
-    // Schemes from outside bring no code to a scenario.
+    // A scenario cannot contain the code of external schemes.
     let inside = |names: &[&'static str]| names.iter().copied().filter(|name| *name != "external").collect::<Vec<_>>();
     for marking in inside(MarkingParams::NAMES) {
         for response in inside(ResponseParams::NAMES) {
-            // What needs marks is refused where there are none.
+            // Responses that require marks are invalid without marking.
             let needs_marks = !["none", "fixed", "timely", "swift", "hpcc"].contains(&response);
             if marking == "none" && needs_marks {
                 continue;

@@ -1,8 +1,8 @@
-//! Warnings of responses that never hear of congestion.
+//! Warnings about responses that never receive feedback on congestion.
 
 use becalm_scenario::Scenario;
 
-/// The warnings of a small network with these sections.
+/// Warnings of a small network with these sections.
 fn warnings(schemes: &str) -> Vec<String> {
     warnings_of("", schemes)
 }
@@ -20,8 +20,8 @@ fn an_echo_that_leaves_out_marks_is_warned_of_where_they_are_counted() {
     let [share] = &warnings("[marking.ramp]\n[echo.rocev2]\n[response.dctcp]")[..] else { panic!("one warning") };
     assert_eq!(
         share,
-        "[response.dctcp]: reacts to the share of packets that are marked, and [echo.rocev2] leaves out marks that come soon \
-         after another: it slows down too little; [echo.ack] reports them all"
+        "[response.dctcp]: reacts to the share of marked packets, but [echo.rocev2] skips marks that arrive soon after \
+         another, so it slows down too little; [echo.ack] reports all marks"
     );
     let all = "[echo.rocev2]\ncnp_interval = \"0 s\"\n[response.dctcp]";
     let fine =
@@ -43,7 +43,7 @@ fn no_marks_for_a_response_that_needs_them_gives_a_warning() {
 #[test]
 fn telemetry_of_several_ways_is_warned_of() {
     let [warning] = &warnings_of("paths.packet = {}", "[response.hpcc]")[..] else { panic!("one warning") };
-    assert!(warning.starts_with("[response.hpcc]: ") && warning.contains("by several paths"), "{warning}");
+    assert!(warning.starts_with("[response.hpcc]: ") && warning.contains("over several paths"), "{warning}");
     assert_eq!(warnings_of("paths.flow = {}", "[response.hpcc]"), Vec::<String>::new());
     assert_eq!(warnings_of("paths.packet = {}", "[response.swift]"), Vec::<String>::new());
 }

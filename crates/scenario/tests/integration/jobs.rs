@@ -1,4 +1,4 @@
-//! Jobs: what the tables say, where ranks are, and bad jobs.
+//! Jobs: tables, placement of ranks, and invalid jobs.
 
 use becalm_metrics::{Data, Table};
 use becalm_scenario::{Results, Scenario};
@@ -44,7 +44,7 @@ fn repetitions_and_computation_add_up() {
     assert_eq!(counts(&results, "ranks", "rank"), [0, 1, 2, 3]);
 }
 
-/// Two hosts with two ranks each that exchange a message in pairs.
+/// Two hosts with two ranks each, in which pairs of ranks exchange messages.
 fn placed(placement: &str, hosts: &str) -> Results {
     let ops: String = (0..4)
         .map(|rank| {
@@ -65,7 +65,7 @@ fn ranks_are_placed_and_exchange_messages_within_their_host() {
     near(numbers(&packed, "jobs", "time")[0], 1e-6 + 2e-6, "copies");
     assert!(packed.packet_hops == 0);
     let cross = placed("round_robin", "[\"A1\", \"A2\"]");
-    // Ten packets of a pair go over the links from and to each host, twice.
+    // Each of four messages has five packets, which cross two links.
     assert_eq!(cross.packet_hops, 4 * 2 * 5);
     let listed = placed("list", "[\"A1\", \"A2\", \"A2\", \"A1\"]");
     assert_eq!(listed.packet_hops, cross.packet_hops);
@@ -83,7 +83,7 @@ fn a_job_beside_others_is_compared_with_itself_alone() {
     let slowdown = numbers(&results, "jobs", "slowdown");
     assert!(slowdown[0] > 3.0 && slowdown[0] < 5.0, "{slowdown:?}");
     assert!(slowdown[1].is_nan());
-    // The hot flow goes on after the jobs, the run does not.
+    // The hot flow would continue after the jobs, but the run ends.
     let times = numbers(&results, "series", "time");
     let end = numbers(&results, "jobs", "end").iter().copied().fold(0.0, f64::max);
     let last = times.iter().copied().fold(0.0, f64::max);

@@ -1,16 +1,16 @@
-//! The order in which a scenario lists hosts, cables and groups of flows decides nothing, whatever the schemes.
+//! With all schemes, results do not depend on the order of hosts, cables and groups in a scenario.
 
 use std::collections::BTreeMap;
 
 use crate::scenes::{names, numbers, scenario};
 
-/// Runs of each scene in each order.
+/// Number of runs per scene and order.
 const SEEDS: u32 = 24;
-/// Standard errors by which two means may differ; there are 32 comparisons.
+/// Largest difference between two means in standard errors, over 32 comparisons.
 const MOST: f64 = 4.5;
 
-/// Six hosts on two switches: four groups to one host, of which two come over the link between the switches, and a
-/// victim of them. All flows of a group start together.
+/// Six hosts on two switches: four groups to one host, two of them over the link between the switches, and a victim on
+/// this link.
 fn scene(schemes: &str, reversed: bool) -> String {
     let lines = |mut lines: Vec<String>| {
         if reversed {
@@ -34,7 +34,7 @@ fn scene(schemes: &str, reversed: bool) -> String {
     )
 }
 
-/// Mean and squared standard error of the share and the mean latency of every group.
+/// Mean and squared standard error of each group's share and mean latency.
 fn means(text: &str) -> BTreeMap<String, (f64, f64)> {
     let scenario = scenario(text);
     let mut values: BTreeMap<String, Vec<f64>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Tests of whole scenarios, from text to tables.
+//! Tests of complete scenarios, from text to tables.
 
 mod adapters;
 mod answers;

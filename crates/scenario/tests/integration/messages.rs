@@ -1,4 +1,4 @@
-//! Messages: completion times, slowdowns, sizes, and runs that end when all are delivered.
+//! Messages: completion times, slowdowns, sizes, and runs that end when all messages are delivered.
 
 use becalm_metrics::Data;
 use becalm_scenario::{Results, Scenario};
@@ -7,7 +7,7 @@ use proptest::sample::select;
 
 use crate::scenes::{numbers, run, scenario, single, table};
 
-/// Two switches of hosts with slow and fast links, one message from `a` to `d`.
+/// Runs one message from `a` to `d`; `more` contains the topology.
 fn lone(bytes: u32, mtu: u32, more: &str) -> Results {
     let run = run(&format!(
         r#"
@@ -34,7 +34,8 @@ fn lone(bytes: u32, mtu: u32, more: &str) -> Results {
     run
 }
 
-/// Hosts `a`, `b` and `c`, `d` on switches with one between them: slow, fast, and as fast as given.
+/// Hosts `a` and `b` on one switch, `c` and `d` on another, and a switch between them. The rates are for the links of
+/// `a`, between `S` and `M`, and of `d`.
 fn edges(first: &str, between: &str, last: &str) -> String {
     format!(
         r#"[topology.edges]
@@ -88,10 +89,10 @@ fn a_lone_message_takes_its_ideal_time_on_every_kind_of_topology() {
     ];
     for (topology, from, to) in topologies {
         for bytes in [1, 2048, 2049, 100_000, 3_000_000, 30_000_000] {
-            // Fewer ACKs than packets are a mistake where a message is one packet.
+            // Fewer ACKs than packets are invalid if a message is one packet.
             let fits = |echo: &str| bytes > 2048 || !echo.contains("ack_every");
             for (place, echo) in feedback.iter().enumerate().filter(|(_, echo)| fits(echo)) {
-                // Lanes of their own: that of service level 3, or the last one by a map.
+                // Service level 3 uses lane 3, or the last lane according to a map.
                 let lanes =
                     ["vls = 1", "vls = 4", "vls = 2\nsl_to_vl = [0, 0, 0, 1]", "vls = 3\nsl_to_vl = [0, 1, 1, 2]"]
                         [place];
@@ -116,7 +117,7 @@ fn messages_have_their_times_in_order() {
     let results = lone(10_000, 1000, &edges("10 Gb/s", "100 Gb/s", "40 Gb/s"));
     let time = |column| numbers(&results, "messages", column)[0];
     assert_eq!((time("posted"), time("first_byte"), time("bytes")), (0.0, 0.0, 10_000.0));
-    // Ten packets of 1030 B at 10 Gb/s, then the last one's way.
+    // Ten packets of 1030 B at 10 Gb/s, plus the rest of the last packet's path.
     assert!(time("delivered") > 8.24e-6 && time("delivered") < 10e-6, "{}", time("delivered"));
     assert!(time("acknowledged") > time("delivered") && time("acknowledged") < time("delivered") + 2e-6);
     assert_eq!((time("completion"), time("ideal")), (time("delivered"), time("delivered")));
@@ -168,13 +169,13 @@ fn a_run_that_waits_for_traffic_without_end_is_refused() {
     let text = single("duration = \"2 ms\"\nend = \"delivered\"", flows);
     let error = Scenario::parse(&text, "f.toml").expect_err("greedy").to_string();
     assert!(
-        error.contains("run.end = \"delivered\": needs traffic that ends, but `f` goes on for ever; set its stop"),
+        error.contains("run.end = \"delivered\": needs traffic that ends, but `f` never ends; set its stop"),
         "{error}"
     );
     scenario(&format!("{text}stop = \"1 ms\"\n"));
 }
 
-/// Many hosts with messages of measured sizes.
+/// Many hosts with measured message sizes.
 const WEB: &str = r#"
     [run]
     duration = "5 ms"
@@ -250,7 +251,7 @@ fn messages_that_are_recorded_change_nothing() {
 
 #[test]
 fn a_load_may_count_payload() {
-    // One size of message in one packet: 1000 B on the wire for 900 B.
+    // Messages of one packet, with 900 B of payload and 1000 B on the wire.
     let load = |counts: &str| {
         let text = format!(
             "[packet]\nmtu = \"900 B\"\nheader = \"100 B\"\n[[flows]]\nname = \"f\"\nfrom = [\"a\"]\nto = [\"b\"]\n\
@@ -262,7 +263,8 @@ fn a_load_may_count_payload() {
     assert!((load("payload") - 0.5).abs() < 0.004, "{}", load("payload"));
 }
 
-/// Mean completion time in units of a packet's time, beyond its ideal, and the standard error over pieces of the run.
+/// Mean delay beyond the ideal completion time in packet times, its standard error over parts of the run, and the
+/// number of messages.
 fn waits(load: f64, threads: usize) -> (f64, f64, f64) {
     let text = format!(
         "[observe]\nmessages = true\nmessage_rows = 10000000\nlinks = []\nstep = \"100 ms\"\nwindow = \"100 ms\"\n[switch]\nbuffer = \"64 packets\"\n\
@@ -298,7 +300,7 @@ fn messages_of_one_packet_wait_as_in_m_d_1() {
 
 #[test]
 fn every_message_can_be_a_new_flow_for_its_response() {
-    // A rate that begins low grows from message to message, or begins low with every message.
+    // A low initial rate grows over messages, or starts again with each message.
     let rate = |restart: &str| {
         let text = format!(
             "[response.lipd]\npersistent = false\ninitial = 0.1\n[[flows]]\nname = \"f\"\nfrom = [\"a\"]\nto = [\"b\"]\n\
@@ -307,7 +309,7 @@ fn every_message_can_be_a_new_flow_for_its_response() {
         run(&single("duration = \"50 ms\"\nend = \"delivered\"", &text)).end.as_secs()
     };
     assert!(rate("message") > 1.5 * rate("never"), "{} {}", rate("message"), rate("never"));
-    // A window of one packet that is not acknowledged yet does not stop the next message.
+    // With `restart`, an unacknowledged packet in a window of one packet does not block the next message.
     let window = |restart: &str| {
         let text = format!(
             "[response.fixed]\nrate = 1.0\nwindow = 1\n[[flows]]\nname = \"f\"\nfrom = [\"a\"]\nto = [\"b\"]\nrestart = \"{restart}\"\n\
@@ -315,7 +317,7 @@ fn every_message_can_be_a_new_flow_for_its_response() {
         );
         run(&single("duration = \"10 ms\"\nend = \"delivered\"", &text)).end.as_secs()
     };
-    // Alone, 120 B take 0.12 us; each waits for the ACK of the one before, or does not.
+    // A packet of 120 B needs 0.12 us. Only without `restart` does each packet wait for the previous ACK.
     assert!(window("message") < 13e-6 && window("never") > 20e-6, "{} {}", window("message"), window("never"));
 }
 
@@ -331,7 +333,7 @@ fn restarts_without_an_effect_are_refused() {
     assert!(error("").contains("flows[0].restart = \"message\": does nothing: response `none` never changes"));
     assert!(
         error("traffic.on_off = {mean_on = \"1 us\", mean_off = \"1 us\"}\n")
-            .contains("begin again with every ON period")
+            .contains("already restart with every ON period")
     );
     let keeps = "[marking.input_triggered]\n[response.lipd]\npersistent = true\n";
     assert!(error(keeps).contains("response `lipd` never changes, or keeps its state"), "{}", error(keeps));
@@ -368,7 +370,7 @@ fn unfinished_counts_belong_to_their_group() {
     assert!(matches!(table(&results, "messages").column("group"), Some(Data::Text(_))));
 }
 
-/// Messages over any topology, path law and kind of switch, with what an adapter adds to a message.
+/// Messages over any topology, path selection law and switch, with delays in the adapter.
 fn messages_anywhere() -> impl Strategy<Value = String> {
     let topology = select(vec![
         ("dumbbell = {remote = 2, local = 2}", "destination"),
@@ -390,7 +392,7 @@ fn messages_anywhere() -> impl Strategy<Value = String> {
     let shape = (select(vec![500u32, 2048, 4096]), select(vec!["shift.by = 1", "permutation = {}"]), any::<u32>());
     (topology, law, switch, adapter, traffic, shape).prop_map(|((topology, laws), law, switch, adapter, traffic, shape)| {
         let (switching, buffer, pfc) = switch;
-        // Paths in cycles need lanes: two for the shortest, more with a detour.
+        // Paths in cycles require two lanes for shortest paths, and more for detours.
         let (law, vls) = match laws {
             "destination" => ("destination", 1),
             "any" => (law, 1),

@@ -1,4 +1,4 @@
-//! What is counted and written down, and that it changes nothing.
+//! Counters and recordings do not affect runs.
 
 use crate::scenes::{GREEDY, names, numbers, run, single, table};
 

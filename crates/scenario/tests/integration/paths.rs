@@ -1,4 +1,4 @@
-//! Who sends to whom, and by which way.
+//! Sources, destinations and paths.
 
 use crate::scenes::{names, numbers, run, single};
 

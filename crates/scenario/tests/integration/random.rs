@@ -1,4 +1,4 @@
-//! The rules of the model hold in random scenes, whatever the schemes.
+//! The model's guards hold in random scenes with all schemes.
 
 use becalm_control::{MarkingParams, ResponseParams};
 use becalm_scenario::Scenario;
@@ -8,17 +8,17 @@ use proptest::sample::{select, subsequence};
 
 use crate::scenes::{GREEDY, single};
 
-/// A section `[switch]`, and what it says of packets on their way.
+/// A section `[switch]`, and its properties.
 #[derive(Clone, Debug)]
 struct Switch {
     text: String,
-    /// Whether packets are stored before they are sent on.
+    /// Whether packets are stored before they are forwarded.
     stores: bool,
-    /// Whether buffers have a size.
+    /// Whether buffers are limited.
     limited: bool,
 }
 
-/// A topology, some of its links, and whether switches may choose among ports.
+/// A topology, some of its links, and whether switches can choose among ports.
 fn topology() -> impl Strategy<Value = (String, Vec<&'static str>, bool)> {
     let delay = select(vec!["0 s", "7 ns"]);
     let dumbbell = (1u32..4, 1u32..4, delay).prop_map(|(remote, local, delay)| {
@@ -26,7 +26,7 @@ fn topology() -> impl Strategy<Value = (String, Vec<&'static str>, bool)> {
         (text, vec!["A->B", "B->A", "B->BC", "A1->A"], false)
     });
     let clos = (1u32..4, 1u32..4, 1u32..4).prop_map(|(leaves, spines, hosts)| {
-        // One host alone would have no partner.
+        // A single host would have no partner.
         let hosts = if leaves == 1 { hosts + 1 } else { hosts };
         let text = format!(
             "[topology.clos]\nleaves = {leaves}\nspines = {spines}\nhosts_per_leaf = {hosts}\ndelay = \"7 ns\"\n"
@@ -54,10 +54,10 @@ fn switch() -> impl Strategy<Value = Switch> {
         ]),
     )
         .prop_map(|(buffer, service, stores, forwarding, queueing, reads, arbiter)| {
-            // Packets that cut through cannot vary on the way.
+            // Cut-through requires fixed service times.
             let (switching, service) =
                 if stores { ("store_and_forward", service) } else { ("cut_through", "\"fixed\"") };
-            // Otherwise nothing is overtaken on its own output.
+            // Otherwise no packet is overtaken at its output.
             let reads = if arbiter.contains("output") { "one" } else { reads };
             let text = format!(
                 "[switch]\nservice = {service}\nbuffer = \"{buffer}\"\nswitching = \"{switching}\"\n\
@@ -68,7 +68,7 @@ fn switch() -> impl Strategy<Value = Switch> {
         })
 }
 
-/// Up to two links that get another rate, once or twice.
+/// Up to two links with one or two rate changes.
 fn changes(links: Vec<&'static str>) -> impl Strategy<Value = String> {
     let of_link = (select(vec!["30 MB/s", "0.7 GB/s", "3 GB/s"]), 1u32..150, proptest::option::of(150u32..300));
     (subsequence(links.clone(), 0..=links.len().min(2)), [of_link.clone(), of_link]).prop_map(|(links, changes)| {
@@ -83,7 +83,7 @@ fn changes(links: Vec<&'static str>) -> impl Strategy<Value = String> {
     })
 }
 
-/// What only a response that delays packets goes with.
+/// A key that requires a response with packet delays.
 const PACED: &str = ", paced = true";
 
 fn traffic() -> impl Strategy<Value = String> {
@@ -114,13 +114,13 @@ fn response() -> impl Strategy<Value = String> {
     )
 }
 
-/// What makes the marking `ibta` hold credit back, too.
+/// Keys with which the marking policy `ibta` also holds credit back.
 const STARVING: [&str; 2] = [
     "threshold = 0\ncredit_mask = \"host_ports\"\ncs_threshold = 15\ncs_return_delay = [0, 9]\n",
     "credit_mask = \"all\"\ncs_threshold = 6\ncs_return_delay = [2, 13]\n",
 ];
 
-/// Sections of the marking policies that may mark where buffers have a size, or have none.
+/// Sections of the marking policies that are valid with limited or with unlimited buffers.
 fn markings(limited: bool) -> Vec<String> {
     let fits = |section: &String| {
         let unlimited = format!("switch.buffer = \"unlimited\"\n{section}");
@@ -133,7 +133,7 @@ fn markings(limited: bool) -> Vec<String> {
     plain.chain(STARVING.map(|keys| format!("[marking.ibta]\n{keys}"))).filter(fits).collect()
 }
 
-/// Laws of choice among equal ports.
+/// Path selection laws.
 const LAWS: [&str; 7] = [
     "destination = {}",
     "flow = {}",
@@ -144,14 +144,14 @@ const LAWS: [&str; 7] = [
     "flowlet = {gap = \"3 us\"}",
 ];
 
-/// Network, switches, changes of rates and marking, as far as they go together.
+/// Compatible combinations of network, switches, rate changes and marking.
 fn network() -> impl Strategy<Value = String> {
     (topology(), switch(), select(LAWS.to_vec())).prop_flat_map(|((topology, links, chooses), mut switch, law)| {
         if chooses {
             switch.text += &format!("paths.{law}\n");
         }
         let marking = select(markings(switch.limited));
-        // Nor can packets that cut through meet links that change.
+        // Rate changes also require store-and-forward.
         let changes = changes(if switch.stores { links } else { Vec::new() });
         (marking, changes).prop_map(move |(marking, changes)| format!("{topology}{}{marking}{changes}", switch.text))
     })
@@ -160,8 +160,8 @@ fn network() -> impl Strategy<Value = String> {
 fn scene() -> impl Strategy<Value = String> {
     (network(), response(), traffic(), traffic(), 1u32..4, any::<u32>()).prop_map(
         |(network, response, first, second, ack_every, seed)| {
-            // Only messages of several packets can have fewer ACKs than packets, and a window that can close to one
-            // packet needs an ACK for each.
+            // Fewer ACKs than packets require messages of several packets. A window that can close to one packet
+            // requires an ACK for each packet.
             let several = [&first, &second].iter().any(|traffic| traffic.contains("9000 B"));
             let moves = ["binary_feedback", "dctcp", "swift", "hpcc"].iter().any(|name| response.contains(name));
             let several = several && !moves;
@@ -183,14 +183,14 @@ fn scene() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Nothing is lost, credits are conserved, flows keep their order, and no such network can deadlock; the run itself
-    /// checks. And the same seed gives the same results, on two threads as on one.
+    /// No packet is lost, credits are conserved, flows keep their order, and these networks cannot deadlock. The run
+    /// checks these guards. The same seed yields the same results on one and two threads.
     #[test]
     fn guards_hold(text in scene()) {
         let scenario = Scenario::parse(&text, "random.toml").map_err(|m| TestCaseError::fail(format!("{m}\n{text}")))?;
         let first = scenario.run(0, 1, &mut |_| true).map_err(|e| TestCaseError::fail(format!("{e}\n{text}")))?;
         let again = scenario.run(0, 2, &mut |_| true).unwrap();
-        // As text, where NaN is like NaN.
+        // Compared as text, because NaN does not equal NaN.
         prop_assert_eq!(format!("{first:?}"), format!("{again:?}"));
         let ordered = !LAWS[2..].iter().any(|law| text.contains(&format!("paths.{law}")));
         prop_assert_eq!(first.guards.len(), 3 + usize::from(ordered));

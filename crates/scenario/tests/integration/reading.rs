@@ -1,4 +1,4 @@
-//! That all errors are found at once, under the name that their user knows, and nothing panics.
+//! All errors are reported together, under the user's names, and without panics.
 
 use becalm_scenario::Scenario;
 
@@ -33,7 +33,7 @@ fn an_option_is_named_in_place_of_the_file() {
 
 #[test]
 fn no_text_makes_it_panic() {
-    // Every value broken, one by one and all together.
+    // Each value is broken separately, and then all values together.
     let broken = |line: &str| line.split_once(" = ").map_or(line.to_string(), |(key, _)| format!("{key} = -1"));
     for damaged in 0..GOOD.lines().count() {
         let lines =

@@ -1,4 +1,4 @@
-//! The scenarios that come with becalm.
+//! Ready scenarios of becalm.
 
 use becalm_scenario::Scenario;
 

@@ -1,4 +1,4 @@
-//! A resolved scenario is the scenario.
+//! A resolved scenario is equivalent to the original.
 
 use becalm_scenario::Scenario;
 

@@ -1,10 +1,10 @@
-//! RoCE: marks by a ramp, congestion notification packets, answers on a lane of their own, queues of outputs.
+//! RoCE: marking by a ramp, congestion notification packets, answers on a separate lane, queues of outputs.
 
 use becalm_scenario::Scenario;
 
 use crate::scenes::{names, numbers, run, scenario, single, table};
 
-/// An incast of eight hosts over three switches, and what else the test wants.
+/// An incast of eight hosts over three switches, with further sections.
 fn incast(more: &str) -> String {
     format!(
         r#"
@@ -61,10 +61,10 @@ fn two_flows_with_dcqcn_stand_at_the_fixed_point() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/dcqcn_two.toml");
     let scenario = Scenario::parse(&std::fs::read_to_string(file).unwrap(), "dcqcn_two.toml").unwrap();
     let results = scenario.run(0, 1, &mut |_| true).unwrap();
-    // Each output has the lane of data and that of notification packets.
+    // Each output has a lane for data and a lane for notification packets.
     assert_eq!(names(&results, "queues", "to"), ["S1", "S1", "S2", "S2", "R", "R"]);
     let at = |column: &str| numbers(&results, "queues", column)[4];
-    // The fluid model has 20.15 kB, and marks 0.00078 of the packets.
+    // In the fluid model, the queue is 20.15 kB, and 0.00078 of the packets are marked.
     assert!((18e3..28e3).contains(&at("mean")), "{}", at("mean"));
     let sum = |column| numbers(&results, "flows", column).iter().sum::<f64>();
     let marked = sum("marked") / sum("delivered_packets");
@@ -82,7 +82,7 @@ fn answers_travel_on_their_own_lane() {
         let from_r = |lane: f64| (0..peers.len()).find(|&i| peers[i] == "r" && vls[i] == lane).unwrap();
         [0.0, 1.0].map(|lane| mean[from_r(lane)] > 0.0)
     };
-    // Only answers come in from r; a bystander keeps lane 1 in use.
+    // The host r sends only answers. A bystander keeps lane 1 in use.
     let bystander = "[[flows]]\nname = \"x\"\nfrom = [\"x\"]\nto = [\"h1\"]\nsl = 1\n";
     assert_eq!(lanes(bystander), [true, false]);
     assert_eq!(lanes(&format!("[packet]\nanswers_sl = 1\n{bystander}")), [false, true]);
@@ -92,12 +92,12 @@ fn answers_travel_on_their_own_lane() {
 fn classes_of_answers_that_do_nothing_or_do_not_exist_are_reported() {
     let complaint = |more: &str| Scenario::parse(&incast(more), "f.toml").unwrap_err().to_string();
     let same = complaint("[packet]\nanswers_sl = 0");
-    assert!(same.ends_with("packet.answers_sl = 0: does nothing: all flows use VL 0, too"), "{same}");
+    assert!(same.ends_with("packet.answers_sl = 0: does nothing: all flows also use VL 0"), "{same}");
     let beyond = complaint("[packet]\nanswers_sl = 3");
     assert!(beyond.contains("answers_sl = 3: service level 3 uses VL 3, but switch.vls = 1"), "{beyond}");
     let weightless =
         complaint("[switch]\nvls = 2\nvl_arbitration.tables.low = [{vl = 0, weight = 9}]\n[packet]\nanswers_sl = 1");
-    assert!(weightless.contains("gives VL 1 no weight"), "{weightless}");
+    assert!(weightless.contains("has no weight for VL 1"), "{weightless}");
     let lacking = complaint("[switch]\nvl_arbitration.tables.high = [{vl = 0, weight = 9}]");
     assert!(lacking.contains("vl_arbitration.tables.low"), "{lacking}");
     let high = complaint("[packet]\nanswers_sl = 16");
@@ -114,10 +114,10 @@ fn queues_are_what_two_senders_leave_behind() {
     let results = run(&asked);
     let to_c = names(&results, "queues", "to").iter().position(|to| to == "c").unwrap();
     let packets = |column: &str| numbers(&results, "queues", column)[to_c] / 2068.0;
-    // 200 packets come in within 100 packet times, and one leaves in each: 99 or 100 are left then, which take as long.
+    // 200 packets arrive within 100 packet times, and 100 or 101 depart. The remaining packets need as long again.
     assert!((99.0..=100.0).contains(&packets("max")), "{}", packets("max"));
     assert_eq!(packets("min"), 0.0);
-    // Up and down in 200 packet times of 2.068 us each, of 1 ms.
+    // The queue grows and shrinks within 200 packet times of 2.068 us, of 1 ms in total.
     let mean = 50.0 * 200.0 * 2.068e-6 / 1e-3;
     assert!((packets("mean") - mean).abs() < 0.6, "{} {mean}", packets("mean"));
     assert!(packets("p99") > 90.0 && packets("p50") < packets("p95"));

@@ -1,4 +1,4 @@
-//! How a run repeats itself and how it ends.
+//! Repeatability and ends of runs.
 
 use becalm_fabric::FabricError;
 use becalm_scenario::{RunError, Scenario};
@@ -27,7 +27,7 @@ fn the_same_seed_gives_the_same_run_and_another_seed_another() {
     let scenario = scenario(text);
     let run = |replication| scenario.run(replication, 1, &mut |_| true).unwrap();
     assert_eq!(scenario.replications(), 2);
-    // Where there is nothing to tell there is NaN, which does not equal itself.
+    // Compared as text, because undefined values are NaN, which does not equal itself.
     assert!(format!("{:?}", run(0)) == format!("{:?}", run(0)));
     assert_ne!(run(0).fingerprint, run(1).fingerprint);
     let other = self::scenario(&text.replace("seed = 3", "seed = 4"));
@@ -49,7 +49,7 @@ fn a_run_can_be_interrupted() {
 
 #[test]
 fn a_deadlock_is_reported_and_not_waited_for() {
-    // Five switches in a ring, every host sends two switches further: all paths turn the same way.
+    // Five switches in a ring. Each host sends two switches further, so all paths have the same direction.
     let mut ring = r#"
         [run]
         duration = "1 s"

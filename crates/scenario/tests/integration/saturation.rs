@@ -1,8 +1,8 @@
-//! What a switch carries with the arbiter that a scenario has if it names none.
+//! Saturation throughput of a switch with the default arbiter and others.
 
 use crate::scenes::{numbers, run};
 
-/// Utilization of the outputs of an N x N switch whose inputs offer twice what their links take, for random outputs.
+/// Output utilization of an N x N switch with random destinations and an offered load of twice the links' rate.
 fn saturation(n: u32, switch: &str) -> f64 {
     let results = run(&format!(
         r#"

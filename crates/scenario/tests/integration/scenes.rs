@@ -3,12 +3,12 @@
 use becalm_metrics::{Data, Table};
 use becalm_scenario::{Results, Scenario};
 
-/// A scenario, which must be right.
+/// Parses a valid scenario.
 pub fn scenario(text: &str) -> Scenario {
     Scenario::parse(text, "test.toml").unwrap_or_else(|errors| panic!("{errors}"))
 }
 
-/// Three hosts on one switch; the rest is up to the test.
+/// Three hosts on one switch, with further sections.
 pub fn single(run: &str, flows: &str) -> String {
     format!(
         r#"
@@ -31,7 +31,7 @@ pub const GREEDY: &str = r#"
         to = ["b"]
 "#;
 
-/// The results of the first replication.
+/// Results of the first replication.
 pub fn run(text: &str) -> Results {
     scenario(text).run(0, 1, &mut |_| true).unwrap()
 }

@@ -1,8 +1,8 @@
-//! Hosts whose send queues have an end.
+//! Hosts with limited send queues.
 
 use crate::scenes::{numbers, run, scenario, single};
 
-/// Host a offers b twice its link in packets of 2,068 bytes, through a queue of 10 packets.
+/// Host a offers b twice its link's rate, in packets of 2,068 bytes.
 fn overload(adapter: &str) -> String {
     let flows = "[[flows]]\nname = \"f\"\nfrom = [\"a\"]\nto = [\"b\"]\ntraffic.poisson.load = 2.0\n";
     single("duration = \"10 ms\"\nwarmup = \"2 ms\"", &format!("[adapter]\n{adapter}\n{flows}"))
@@ -16,14 +16,14 @@ fn a_full_queue_blocks_its_source_or_drops_messages() {
         let longest = numbers(&results, "flows", "latency_max").iter().fold(0.0, |a: f64, &b| a.max(b));
         (sum("delivered_packets"), sum("dropped"), longest)
     });
-    // The link is full in all cases: 8 ms are 3,868 packets.
+    // The link is full in all cases, with 3,868 packets in 8 ms.
     for (delivered, ..) in [unlimited, blocks, drops] {
         assert!((delivered - 3868.0).abs() < 40.0, "{delivered}");
     }
     assert!(unlimited.1 == 0.0 && blocks.1 == 0.0, "{unlimited:?} {blocks:?}");
     assert!((drops.1 - 3868.0).abs() < 400.0, "half of what is offered has no room: {drops:?}");
     assert!(unlimited.2 > 4e-3, "{unlimited:?}");
-    // Ten packets that wait and one that is sent, 2.068 us each.
+    // Ten waiting packets and one in transmission, 2.068 us each.
     for (.., longest) in [blocks, drops] {
         assert!((18e-6..26e-6).contains(&longest), "{longest}");
     }
@@ -49,8 +49,8 @@ fn a_blocked_batch_is_posted_in_the_end() {
     }
 }
 
-/// Share of their links that cold flows get from 1.2 to 1.7 ms after a hot spot of 2 ms, on a tree of two levels with
-/// this many hosts; Pfister 2005, section III, without congestion control.
+/// Link share of cold flows from 1.2 to 1.7 ms after a hot spot of 2 ms, on a tree of two levels without congestion
+/// control; Pfister 2005, section III.
 fn cold(ports: u32, adapter: &str) -> f64 {
     let hosts = ports * ports / 2;
     let last = hosts - 1;
@@ -91,8 +91,8 @@ fn cold(ports: u32, adapter: &str) -> f64 {
     numbers(&results, "groups", "share")[0] / f64::from(hosts)
 }
 
-/// Pfister 2005, section VI: what hosts hold when the hot spot ends decides how long the network takes to recover, and
-/// a larger network takes longer.
+/// Pfister 2005, section VI: the recovery time of a network depends on the packets queued at hosts when the hot spot
+/// ends, and increases with the network's size.
 #[test]
 fn a_network_recovers_from_a_hot_spot_when_send_queues_are_empty() {
     let [unlimited, short, large] = [(8, ""), (8, "queue = 128"), (16, "queue = 128")].map(|(n, a)| cold(n, a));

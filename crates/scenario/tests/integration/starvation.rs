@@ -1,10 +1,10 @@
-//! Credit starvation in whole networks.
+//! Credit starvation in complete networks.
 
 use becalm_scenario::Results;
 
 use crate::scenes::{GREEDY, names, numbers, run, single};
 
-/// Hosts a and b overload host c; the switch has these keys of `[marking.ibta]`.
+/// Hosts a and b overload host c, with these keys in `[marking.ibta]`.
 fn incast(keys: &str) -> Results {
     let flows = r#"
         [[flows]]
@@ -19,7 +19,7 @@ fn incast(keys: &str) -> Results {
     run(&single("duration = \"20 ms\"\nwarmup = \"2 ms\"", &format!("[marking.ibta]\nthreshold = 0\n{keys}\n{flows}")))
 }
 
-/// Starves host a alone, at port 0, to one packet in `delay` times of a packet.
+/// Starves only host a, at port 0, to one packet per `delay` packet times.
 fn starving(delay: u32) -> String {
     format!("overrides = [{{ports = [0], credit = true, cs_threshold = 15, cs_return_delay = [0, {delay}]}}]")
 }

@@ -1,9 +1,9 @@
-//! Scenarios of first-come-first-served stations: store-and-forward switches with unlimited buffers.
+//! Scenarios with first-come-first-served stations: store-and-forward switches with unlimited buffers.
 
 use crate::scenes::{names, numbers, run, scenario};
 
-/// One host sends to another over three stations with service times of 2, 5 and 3 us for a packet of 10 kB; the ACKs
-/// take next to no time.
+/// One host sends to another over three stations with service times of 2, 5 and 3 us for a packet of 10 kB. ACKs have
+/// almost no transmission time.
 const CHAIN: &str = r#"
     [run]
     duration = "40 ms"
@@ -43,9 +43,9 @@ fn delivered(text: &str) -> f64 {
 
 #[test]
 fn a_window_below_the_knee_is_limited_by_the_delay_and_one_above_by_the_bottleneck() {
-    // 2 + 5 + 20 + 3 us there and 20 us back, and 4 ns or so for the link of the source and the ACK.
+    // 2 + 5 + 20 + 3 us for data, 20 us for the ACK, and about 4 ns for the source's link and the ACK's transmission.
     assert_eq!(delivered(CHAIN), f64::floor(4.0 * 40_000.0 / 50.004));
-    // The first packet takes 30 us and a little, the others follow every 5 us.
+    // The first packet arrives after just over 30 us, and the others follow every 5 us.
     assert_eq!(delivered(&CHAIN.replace("window = 4", "window = 20")), 1.0 + f64::floor((40_000.0 - 30.002) / 5.0));
 }
 
@@ -96,6 +96,6 @@ fn a_batch_has_sizes_of_its_law() {
     let results = run(&text);
     assert_eq!(numbers(&results, "flows", "delivered_packets"), [3000.0]);
     let mean = numbers(&results, "flows", "delivered_bytes")[0] / 3000.0;
-    // Three standard errors of a uniform law with a half-width of 5 kB.
+    // Three standard errors of a uniform distribution with a half-width of 5 kB.
     assert!((mean - 10_000.0).abs() < 3.0 * 5000.0 / f64::sqrt(3.0 * 3000.0), "{mean}");
 }

@@ -1,10 +1,10 @@
-//! Telemetry in whole scenarios: threads, mixed responses, and what does not fit together.
+//! Telemetry in complete scenarios: threads, mixed responses, and incompatible settings.
 
 use becalm_scenario::Scenario;
 
 use crate::scenes::scenario;
 
-/// Four leaves with four hosts each, that all send to all; one group asks for telemetry, the other does not.
+/// Four leaves with four hosts each. All hosts send to all others, and one of the two groups requests telemetry.
 const MIXED: &str = r#"
     [run]
     duration = "300 us"
@@ -53,7 +53,7 @@ fn what_telemetry_and_round_trips_need_is_said() {
         Scenario::parse(&text, "f.toml").expect_err("it does not fit").to_string()
     };
     let small = complaint("64 packets", "2109 B");
-    assert!(small.contains("a buffer of 2109 B has no room for a packet of 2110 B"), "{small}");
+    assert!(small.contains("a buffer of 2109 B is too small for a packet of 2110 B"), "{small}");
     let deaf = complaint("[adapter]", "[echo.ibta]\ntransport = \"unreliable\"\n[adapter]");
     for name in ["hpcc", "swift"] {
         let expected = format!("{name} = table {{}}: reacts to ACKs, but no data packet is acknowledged");

@@ -1,4 +1,4 @@
-//! What flows send, and when.
+//! Traffic of flows.
 
 use crate::scenes::{GREEDY, names, numbers, run, single, table};
 
@@ -9,7 +9,7 @@ fn a_greedy_flow_fills_its_link() {
     assert!((rate / 1e9 - 1.0).abs() < 1e-3, "{rate}");
     assert_eq!(numbers(&results, "groups", "rate")[0], rate);
     assert!((numbers(&results, "groups", "share")[0] - 1.0).abs() < 1e-3);
-    // The header reaches the switch at once, leaves it after the forwarding delay, and the packet follows at 1 GB/s.
+    // The header reaches the switch immediately and departs after the forwarding delay; the packet follows at 1 GB/s.
     let latency = numbers(&results, "flows", "latency_mean")[0];
     assert!((latency - (0.04 + 2.068) * 1e-6).abs() < 1e-12, "{latency}");
     let series = table(&results, "series");
@@ -49,7 +49,7 @@ fn poisson_traffic_offers_its_load() {
     assert!(numbers(&results, "groups", "jain")[0] > 0.99);
 }
 
-/// Messages of a packet at a load of 0.5, with `response` and what `poisson` has beside.
+/// One-packet messages at a load of 0.5, with `response` and further keys of `poisson`.
 fn paced(response: &str, poisson: &str) -> String {
     let flows = format!(
         r#"
@@ -67,13 +67,13 @@ fn paced(response: &str, poisson: &str) -> String {
 
 #[test]
 fn a_delay_lengthens_the_intervals_of_a_paced_source() {
-    // Two packet times between messages, and a gap of 1/rate - 1.
+    // Mean interval of two packet times, plus a gap of 1/rate - 1.
     for (rate, share) in [(0.5, 1.0 / 3.0), (0.25, 0.2), (0.1, 1.0 / 11.0)] {
         let results = run(&paced(&format!("fixed = {{rate = {rate}, window = \"unlimited\"}}"), ", paced = true"));
         let found = numbers(&results, "flows", "share")[0];
-        // The standard error of 20,000 intervals and more is below 1%.
+        // The standard error over at least 20,000 intervals is below 1%.
         assert!((found / share - 1.0).abs() < 0.03, "{rate}: {found}, expected {share}");
-        // What is made while the packet before it would still be on the link waits, for less than a gap on average.
+        // Messages generated during the previous packet's transmission wait, on average for less than a gap.
         let latency = numbers(&results, "flows", "latency_mean")[0];
         assert!(latency < (0.04 + 2.068 / rate) * 1e-6, "{rate}: {latency}");
     }

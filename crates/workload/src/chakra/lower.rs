@@ -1,4 +1,4 @@
-//! From traces to a program.
+//! Converts traces to a program.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,22 +12,22 @@ use crate::collectives::{AllGather, AllReduce, AllToAll, Broadcast, Collective, 
 use crate::mistakes::Mistakes;
 use crate::program::{Action, Op, OpId, Part, Program, When};
 
-/// Lanes of a rank: its CPU, its GPU, communication, and what takes no time.
+/// Lanes of a rank, for the CPU, the GPU, communication, and operations without duration.
 const CPU: u16 = 0;
 const GPU: u16 = 1;
 const COMM: u16 = 2;
 const NOTHING: u16 = 3;
 
-/// The first tag of collectives; those of other messages are below.
+/// The first tag of collectives. Other messages have smaller tags.
 const FIRST_TAG: u32 = 1 << 31;
-/// Longest computation, in microseconds: a day.
+/// Duration of the longest computation, in microseconds (one day).
 const LONGEST: u64 = 86_400_000_000;
-/// Largest message, in bytes, that an adapter takes.
+/// Size of the largest message that an adapter accepts, in bytes.
 const LARGEST: u64 = u32::MAX as u64;
 
 /// The first and the last operation of a node.
 type Ends = (OpId, OpId);
-/// The collectives of a group by rank, as places of nodes.
+/// The collectives of a group by rank, as indices of nodes.
 type Group = BTreeMap<u32, Vec<usize>>;
 
 pub(super) fn program(traces: &[Trace], name: &str, gathered: Gathered) -> Result<Reading, Mistakes> {
@@ -47,11 +47,11 @@ pub(super) fn program(traces: &[Trace], name: &str, gathered: Gathered) -> Resul
     mistakes.settle(())?;
     let program = builder.build().map_err(|error| Mistakes::one(name, None, error.to_string()))?;
     let absent = absent.warning(name, "on nodes that do not exist");
-    let circular = circular.warning(name, "of ranks where they form a cycle");
+    let circular = circular.warning(name, "in ranks where they form a cycle");
     Ok(Reading { program, warnings: absent.into_iter().chain(circular).collect() })
 }
 
-/// The groups of ranks by their names.
+/// The groups of ranks by name.
 fn groups(traces: &[Trace]) -> BTreeMap<Option<&str>, Group> {
     let mut groups: BTreeMap<Option<&str>, Group> = BTreeMap::new();
     for (rank, trace) in (0..).zip(traces) {
@@ -76,15 +76,15 @@ struct Lowering {
     gathered: Gathered,
     /// Control dependencies on nodes that a trace does not have.
     absent: Ignored,
-    /// Control dependencies of ranks on which they form a cycle.
+    /// Control dependencies of ranks whose control dependencies form a cycle.
     circular: Ignored,
 }
 
-/// Control dependencies that are ignored: the converter of PyTorch traces writes some that cannot be meant.
+/// Ignored control dependencies. The converter of PyTorch traces writes some that are clearly unintended.
 #[derive(Default)]
 struct Ignored {
     count: usize,
-    /// The first one, in words.
+    /// The first dependency, in words.
     first: String,
 }
 
@@ -98,12 +98,12 @@ impl Ignored {
 
     fn warning(&self, name: &str, which: &str) -> Option<String> {
         let Ignored { count, first } = self;
-        (*count > 0).then(|| format!("{name}: {count} control dependencies {which} are ignored; the first: {first}"))
+        (*count > 0).then(|| format!("{name}: ignored control dependencies {which}: {count} (first: {first})"))
     }
 }
 
-/// Whether control dependencies, or they and the data's together, form a cycle: takes nodes away that wait for nothing,
-/// until none is left.
+/// Whether the control dependencies form a cycle, by themselves or together with data dependencies.
+/// Repeatedly removes nodes that wait for nothing.
 fn goes_round(trace: &Trace, places: &HashMap<u64, usize>) -> bool {
     let mut needs = vec![0_usize; trace.nodes.len()];
     let mut waiting = vec![Vec::new(); trace.nodes.len()];
@@ -136,12 +136,13 @@ impl Lowering {
         self.mistakes.add(None, format!("{}: node {}: {problem}", trace.file, node.id));
     }
 
-    /// Adds the operations of a rank's nodes, and what they wait for. Collectives have a beginning and an end only.
+    /// Adds the operations of a rank's nodes and their dependencies. Collectives only get a beginning and an
+    /// end.
     fn nodes(&mut self, rank: u32, trace: &Trace) -> Vec<Ends> {
         let mut places = HashMap::with_capacity(trace.nodes.len());
         for (at, node) in trace.nodes.iter().enumerate() {
             if places.insert(node.id, at).is_some() {
-                self.wrong(trace, node, "is there twice");
+                self.wrong(trace, node, "occurs twice");
             }
         }
         let ends: Vec<Ends> = trace.nodes.iter().map(|node| self.node(rank, trace, node)).collect();
@@ -159,7 +160,7 @@ impl Lowering {
             for id in after {
                 match places.get(&id) {
                     Some(&at) => self.builder.after(begin, ends[at].1, When::Done),
-                    None => self.wrong(trace, node, &format!("waits for node {id}, which the trace does not have")),
+                    None => self.wrong(trace, node, &format!("waits for node {id}, which is not in the trace")),
                 }
             }
         }
@@ -186,7 +187,7 @@ impl Lowering {
         (op, op)
     }
 
-    /// A send or a receive.
+    /// The action of a send or a receive.
     fn exchange(&self, rank: u32, node: &Node) -> Result<Action, String> {
         let (name, other) = match node.kind {
             Kind::Send => ("comm_dst", node.comm.destination),
@@ -232,7 +233,7 @@ impl Lowering {
         }
     }
 
-    /// Adds a collective: the rank and the node's place of each member.
+    /// Adds a collective. Each member has a rank and the index of its node.
     fn collective(&mut self, members: &[(u32, usize)], traces: &[Trace], ends: &[Vec<Ends>]) {
         let node = |&(rank, at): &(u32, usize)| &traces[rank as usize].nodes[at];
         let first = node(&members[0]);
@@ -241,7 +242,7 @@ impl Lowering {
             .find(|other| node(other).comm.kind != first.comm.kind || node(other).comm.size != first.comm.size)
         {
             let problem = format!(
-                "is another collective or size than node {} of rank {}, with which it belongs together",
+                "differs in kind or size from node {} of rank {}, which belongs to the same collective",
                 first.id, members[0].0
             );
             return self.wrong(&traces[other.0 as usize], node(other), &problem);
@@ -266,7 +267,7 @@ impl Lowering {
         }
     }
 
-    /// Puts a schedule between the beginnings and the ends of a collective's nodes.
+    /// Inserts a schedule between the beginnings and the ends of a collective's nodes.
     fn put(&mut self, schedule: &Program, members: &[(u32, usize)], ends: &[Vec<Ends>]) {
         let (base, mut last) = (self.tag, self.tag);
         let rank_of = |member: u32| members[member as usize].0;
@@ -306,7 +307,7 @@ impl Lowering {
                 }
             }
         }
-        // Two collectives with the same tags would have to be two billion steps apart.
+        // Only collectives that are two billion steps apart can have the same tags.
         self.tag = if last > u32::MAX - (1 << 20) { FIRST_TAG } else { last + 1 };
     }
 }
@@ -326,7 +327,7 @@ fn size(node: &Node) -> Result<u64, String> {
     }
 }
 
-/// The collective of a node of this many ranks, with an algorithm for long vectors.
+/// The collective of a node with this number of ranks, with an algorithm for long vectors.
 fn collective(node: &Node, ranks: u64, gathered: Gathered) -> Result<Collective, String> {
     let gather = || match gathered {
         Gathered::Part => size(node).map(|part| part * ranks),

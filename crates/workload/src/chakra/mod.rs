@@ -1,12 +1,14 @@
 //! Chakra execution traces.
 //!
-//! Source of the format: MLCommons Chakra 1.0.0, `et_def.proto`; ASTRA-sim's generators write the same as version 0.0.4. A trace has a file for each rank, `NAME.RANK.et`: protobuf
-//! messages, each after its length as a varint. The first describes the trace, the others are nodes. Files may be
-//! compressed by gzip.
+//! Source of the format: MLCommons Chakra 1.0.0, `et_def.proto`. ASTRA-sim's generators write the same format as
+//! version 0.0.4. A trace has one file for each rank, `NAME.RANK.et`. It consists of protobuf messages, each preceded
+//! by its length as a varint. The first message describes the trace, and the others are nodes. Files may be compressed
+//! with gzip.
 //!
-//! - `wire`: protobuf's wire format. `node`: nodes and the attributes that matter. `trace`: files. `lower`: from traces to a program.
+//! - `wire` reads the wire format of protobuf, `node` the nodes and their relevant attributes, and `trace` the files.
+//!   `lower` converts traces to a program.
 //!
-//! What becomes of a node:
+//! Conversion of nodes:
 //!
 //! | node | operation |
 //! |---|---|
@@ -16,15 +18,16 @@
 //! | communication on the CPU without type and size: a call of the library, in traces of PyTorch | `calc` of `duration_micros` |
 //! | metadata | nothing |
 //!
-//! `comm_size` is the vector of one rank; of an all-gather it is the rank's own part of what all have in the end, as in
-//! ASTRA-sim's `Ring` and MLCommons' converter of PyTorch traces, or all of that ([`Gathered`]).
+//! `comm_size` is the size of one rank's vector. For an all-gather, it is the size of the rank's part of the final
+//! vector, as in ASTRA-sim's `Ring` and MLCommons' converter of PyTorch traces, or of the entire final vector
+//! ([`Gathered`]).
 //!
-//! Nodes wait for their `data_deps`, and for those of their `ctrl_deps` that are there; where these form a cycle, a rank has
-//! none of them. The ranks of a group are those with collectives of its name
-//! (`pg_name`), or all where there is no name; the n-th collective of a group is the same on all of its ranks.
+//! Nodes wait for their `data_deps`, and for their `ctrl_deps` that exist. If a rank's control dependencies form a
+//! cycle, all of them are ignored. A group consists of all ranks with collectives that name the group (`pg_name`), or
+//! of all ranks without a name. The n-th collective of a group is the same on all of its ranks.
 //!
-//! Departures from the feeder of Chakra: it follows `data_deps` alone, and takes an attribute of another type than the one
-//! that it expects as 0; here every kind of whole number is read.
+//! Unlike becalm, Chakra's feeder follows only `data_deps`, and reads an attribute of an unexpected type as 0. becalm
+//! reads every type of whole number.
 
 mod lower;
 mod node;
@@ -36,7 +39,7 @@ use crate::mistakes::Mistakes;
 pub use node::Gathered;
 pub use trace::Trace;
 
-/// The program of traces, one for each rank, in the order of the ranks; `name` stands for all of them in messages.
+/// The program from the traces of all ranks, in the order of the ranks. `name` is their common name in messages.
 ///
 /// # Errors
 /// All mistakes, each with its file and node.

@@ -1,9 +1,9 @@
-//! Nodes of a trace, with the attributes that matter.
+//! Nodes of a trace, with their relevant attributes.
 
 use super::wire::{Broken, Reader, Value};
 use crate::mistakes::Mistakes;
 
-/// What a node does.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Nothing,
@@ -18,16 +18,16 @@ pub(crate) enum Kind {
 pub(crate) struct Node {
     pub id: u64,
     pub kind: Kind,
-    /// Nodes that it waits for, by data.
+    /// Data dependencies, that is, nodes that it waits for.
     pub data: Vec<u64>,
-    /// Nodes that it waits for, by control.
+    /// Control dependencies, that is, nodes that it waits for.
     pub control: Vec<u64>,
     pub micros: u64,
     pub on_cpu: bool,
     pub comm: Comm,
 }
 
-/// Attributes of communication; `None` where they are left out.
+/// Attributes of communication; `None` if they are absent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Comm {
     pub kind: Option<u64>,
@@ -40,13 +40,13 @@ pub(crate) struct Comm {
 }
 
 impl Node {
-    /// Bytes of a node, its operation and its line in a schedule, about.
+    /// Approximate memory of a node, its operation and its line in a schedule, in bytes.
     pub fn size(&self) -> u64 {
         (size_of::<Node>() + 200 + 100 * (self.data.len() + self.control.len())) as u64
     }
 }
 
-/// The nodes of a trace that is not compressed, in this many bytes of memory at most.
+/// The nodes of an uncompressed trace, with at most this number of bytes of memory.
 pub(super) fn nodes(bytes: &[u8], file: &str, most: u64) -> Result<Vec<Node>, Mistakes> {
     let mut taken = 0;
     let mut reader = Reader::new(bytes);
@@ -69,7 +69,7 @@ pub(super) fn nodes(bytes: &[u8], file: &str, most: u64) -> Result<Vec<Node>, Mi
             Ok(Some(node)) => {
                 taken += node.size();
                 if taken > most {
-                    mistakes.add(None, format!("byte {place}: its nodes take more than {most} bytes of memory"));
+                    mistakes.add(None, format!("byte {place}: its nodes need more than {most} bytes of memory"));
                     break;
                 }
                 nodes.push(node);
@@ -84,9 +84,9 @@ pub(super) fn nodes(bytes: &[u8], file: &str, most: u64) -> Result<Vec<Node>, Mi
     mistakes.settle(nodes)
 }
 
-/// Checks the version of a trace, if it says one.
+/// Checks the version of a trace, if it has one.
 ///
-/// Numbers of fields changed before 1.0, but not since 0.0.4, the version that the generators of ASTRA-sim write.
+/// Field numbers changed before 1.0, but not after 0.0.4, the version written by ASTRA-sim's generators.
 fn version(message: &[u8]) -> Result<(), String> {
     let mut reader = Reader::new(message);
     while let Some((number, value)) = reader.field().map_err(not_metadata)? {
@@ -133,15 +133,15 @@ fn node(message: &[u8]) -> Result<Node, String> {
         }
     }
     if node.on_cpu && node.comm.kind.is_none() && node.comm.size.is_none() && node.kind != Kind::Nothing {
-        // In traces of PyTorch the CPU's call of the library, which a node on the GPU follows.
+        // In PyTorch traces, this is the CPU's call of the library. A node on the GPU follows.
         node.kind = Kind::Compute;
     }
     Ok(node)
 }
 
-const ANOTHER: Broken = "a field has another type than Chakra 1.0 gives it";
+const ANOTHER: Broken = "a field has a different type than in Chakra 1.0";
 
-/// Takes the nodes of a field, which are packed or not.
+/// Reads the nodes of a packed or unpacked field.
 fn ids(value: Value<'_>, into: &mut Vec<u64>) -> Result<(), Broken> {
     match value {
         Value::Varint(id) => into.push(id),
@@ -167,18 +167,18 @@ fn kind(number: u64) -> Result<Kind, String> {
     })
 }
 
-/// A number or a name of an attribute.
+/// The value of an attribute, which is a number or a text.
 enum Given {
     Number(i128),
     Text(String),
 }
 
-/// The value of an attribute, in any of the kinds of whole numbers that the schema has, or a text.
+/// Reads the value of an attribute, which is a whole number of any type in the schema, or a text.
 ///
-/// Generators of traces choose among these: those of ASTRA-sim and MLCommons write `int64_val` and `int32_val`.
+/// Generators use different types. ASTRA-sim's and MLCommons' write `int64_val` and `int32_val`.
 fn given(field: u64, value: Value<'_>) -> Option<Given> {
     Some(match (field, value) {
-        // int32_val and int64_val: a negative number is the two's complement of 64 bits.
+        // int32_val and int64_val: negative numbers are in two's complement with 64 bits.
         (7 | 9, Value::Varint(number)) => Given::Number(i128::from(number as i64)),
         // uint32_val, uint64_val, bool_val.
         (11 | 13 | 27, Value::Varint(number)) => Given::Number(i128::from(number)),
@@ -194,7 +194,7 @@ fn given(field: u64, value: Value<'_>) -> Option<Given> {
     })
 }
 
-/// Takes an attribute that matters.
+/// Reads a relevant attribute.
 fn take(attribute: &[u8], node: &mut Node) -> Result<(), String> {
     let broken = |broken: Broken| format!("an attribute is broken: {broken}");
     let (mut reader, mut name, mut found) = (Reader::new(attribute), "", None);
@@ -244,9 +244,9 @@ pub(super) fn short(text: &str) -> String {
 /// The meaning of `comm_size` of an all-gather.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gathered {
-    /// What one rank has at the beginning.
+    /// The data that one rank has at the beginning.
     #[default]
     Part,
-    /// What every rank has in the end.
+    /// The data that every rank has at the end.
     Whole,
 }

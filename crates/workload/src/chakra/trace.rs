@@ -6,34 +6,35 @@ use std::io::Read;
 use super::node::{self, Node};
 use crate::mistakes::Mistakes;
 
-/// The first bytes of a file that gzip has compressed.
+/// The first bytes of a gzip file.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
-/// How many times longer a file may be when it is not compressed: real traces are 5 to 30 times longer.
+/// Largest ratio of uncompressed to compressed length. Real traces have 5 to 30.
 const RATIO: u64 = 200;
-/// Bytes that a file may have when it is not compressed, however short it is compressed.
+/// Uncompressed length in bytes that is accepted at any ratio.
 const SMALL: u64 = 1 << 20;
 
 /// The trace of one rank.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    /// Its name in messages.
+    /// Name of the file in messages.
     pub(crate) file: String,
     pub(crate) nodes: Vec<Node>,
 }
 
 impl Trace {
-    /// Reads the trace of a rank, compressed or not; `file` is its name in messages, `most` the bytes of memory that it and
-    /// what follows from it may take.
+    /// Reads the trace of a rank, compressed or not. `file` is its name in messages. `most` is the maximum
+    /// memory in bytes for the trace and the derived program.
     ///
     /// # Errors
-    /// All mistakes, each with its node; or the place where the file is no list of protobuf messages.
+    /// All mistakes, each with its node, or the position at which the file is not a list of protobuf
+    /// messages.
     pub fn read(bytes: &[u8], file: &str, most: u64) -> Result<Trace, Mistakes> {
         let plain = plain(bytes, most).map_err(|problem| Mistakes::one(file, None, problem))?;
         let nodes = node::nodes(&plain, file, most.saturating_sub(plain.len() as u64))?;
         Ok(Trace { file: file.to_string(), nodes })
     }
 
-    /// Bytes that it and what follows from it take, about.
+    /// Approximate memory of the trace and the derived program, in bytes.
     pub fn size(&self) -> u64 {
         self.nodes.iter().map(Node::size).sum()
     }
@@ -43,13 +44,13 @@ impl Trace {
         self.nodes.len()
     }
 
-    /// Whether it has no nodes.
+    /// Whether the trace has no nodes.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 }
 
-/// The bytes of a file, not compressed.
+/// The uncompressed bytes of a file.
 fn plain(bytes: &[u8], most: u64) -> Result<Cow<'_, [u8]>, String> {
     if !bytes.starts_with(&GZIP) {
         return Ok(bytes.into());
@@ -59,8 +60,8 @@ fn plain(bytes: &[u8], most: u64) -> Result<Cow<'_, [u8]>, String> {
     let mut reader = flate2::read::MultiGzDecoder::new(bytes).take(largest.min(most) + 1);
     reader.read_to_end(&mut plain).map_err(|error| format!("is damaged or incomplete: {error}"))?;
     match plain.len() as u64 {
-        long if long > most => Err(format!("takes more than {most} bytes of memory when decompressed")),
-        long if long > largest => Err(format!("is more than {RATIO} times longer when decompressed: no trace is")),
+        long if long > most => Err(format!("needs more than {most} bytes of memory when decompressed")),
+        long if long > largest => Err(format!("is more than {RATIO} times larger when decompressed, unlike any trace")),
         _ => Ok(plain.into()),
     }
 }

@@ -1,4 +1,4 @@
-//! Protobuf's wire format.
+//! The wire format of protobuf.
 //!
 //! Source: <https://protobuf.dev/programming-guides/encoding/>.
 
@@ -11,14 +11,14 @@ pub(super) enum Value<'a> {
     Bytes(&'a [u8]),
 }
 
-/// Reads from the front of some bytes.
+/// Reads bytes from the front.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     length: usize,
 }
 
-/// Why bytes are no message.
+/// The reason that bytes are not a message.
 pub(super) type Broken = &'static str;
 
 impl<'a> Reader<'a> {
@@ -30,16 +30,16 @@ impl<'a> Reader<'a> {
         self.bytes.is_empty()
     }
 
-    /// Bytes that have been read.
+    /// Number of bytes that have been read.
     pub fn place(&self) -> usize {
         self.length - self.bytes.len()
     }
 
-    /// A number of seven bits per byte.
+    /// Reads a number with seven bits per byte.
     pub fn varint(&mut self) -> Result<u64, Broken> {
         let mut value = 0u64;
         for (at, &byte) in self.bytes.iter().take(10).enumerate() {
-            // The tenth byte has room for one bit.
+            // The tenth byte has space for one bit.
             if at == 9 && byte > 1 {
                 return Err("a number has more than 64 bits");
             }
@@ -52,7 +52,7 @@ impl<'a> Reader<'a> {
         Err(if self.bytes.len() < 10 { "it ends within a number" } else { "a number has more than 64 bits" })
     }
 
-    /// Bytes behind their number.
+    /// Reads bytes that are preceded by their number.
     pub fn delimited(&mut self) -> Result<&'a [u8], Broken> {
         let length = self.varint()?;
         self.take(usize::try_from(length).unwrap_or(usize::MAX))
@@ -64,7 +64,7 @@ impl<'a> Reader<'a> {
         Ok(taken)
     }
 
-    /// The next field: its number and value; nothing at the end.
+    /// Reads the number and value of the next field; `None` at the end.
     pub fn field(&mut self) -> Result<Option<(u64, Value<'a>)>, Broken> {
         if self.is_empty() {
             return Ok(None);
@@ -75,7 +75,7 @@ impl<'a> Reader<'a> {
             1 => Value::Fixed64(u64::from_le_bytes(self.take(8)?.try_into().expect("8 bytes"))),
             2 => Value::Bytes(self.delimited()?),
             5 => Value::Fixed32(u32::from_le_bytes(self.take(4)?.try_into().expect("4 bytes"))),
-            _ => return Err("a field has a type that protobuf does not know"),
+            _ => return Err("a field has an unknown protobuf type"),
         };
         if key >> 3 == 0 {
             return Err("a field has the number 0");

@@ -1,9 +1,9 @@
-//! Schedules with ranks at distances that double or halve.
+//! Schedules between ranks at doubling or halving distances.
 
 use super::steps::Steps;
 
-/// Ranks beyond the largest power of two: each of the first `2 extra` ranks with an even number leaves its vector to the
-/// next one, and gets the result in the end.
+/// Treatment of numbers of ranks that are not a power of two. Of the first `2 extra` ranks, each even rank sends its
+/// vector to the next rank, and receives the result at the end.
 struct Fold {
     extra: u32,
     power: u32,
@@ -15,7 +15,7 @@ impl Fold {
         Fold { extra: ranks - power, power }
     }
 
-    /// The rank that takes part as the `i`-th of a power of two.
+    /// The rank that is the `i`-th participant in the schedule for a power of two.
     fn rank(&self, i: u32) -> u32 {
         if i < self.extra { 2 * i + 1 } else { i + self.extra }
     }
@@ -37,7 +37,7 @@ impl Fold {
     }
 }
 
-/// Step `k`: every rank exchanges all with rank `r xor 2^k`.
+/// In step `k`, every rank `r` exchanges the entire vector with rank `r xor 2^k`.
 pub(super) fn all_reduce(bytes: u64, steps: &mut Steps) {
     let fold = Fold::new(steps.ranks());
     fold.give(bytes, steps);
@@ -51,7 +51,7 @@ pub(super) fn all_reduce(bytes: u64, steps: &mut Steps) {
     fold.take_back(bytes, steps);
 }
 
-/// Halves the vector, then doubles it again.
+/// A reduce-scatter with halving vectors, then an all-gather with doubling vectors.
 pub(super) fn halving_doubling(bytes: u64, steps: &mut Steps) {
     let fold = Fold::new(steps.ranks());
     fold.give(bytes, steps);
@@ -60,37 +60,37 @@ pub(super) fn halving_doubling(bytes: u64, steps: &mut Steps) {
     fold.take_back(bytes, steps);
 }
 
-/// The reduce-scatter of [`halving_doubling`], for a power of two of ranks.
+/// The reduce-scatter of [`halving_doubling`], for a power-of-two number of ranks.
 pub(super) fn halving(bytes: u64, steps: &mut Steps) {
     halve(bytes, &Fold::new(steps.ranks()), steps);
 }
 
-/// The all-gather of [`halving_doubling`], for a power of two of ranks.
+/// The all-gather of [`halving_doubling`], for a power-of-two number of ranks.
 pub(super) fn all_gather(bytes: u64, steps: &mut Steps) {
     double(bytes, &Fold::new(steps.ranks()), steps);
 }
 
-/// The bytes of `count` of the `power` parts of a vector, from `first` on.
+/// The bytes of `count` of the `power` parts of a vector, starting with part `first`.
 fn parts(bytes: u64, power: u32, first: u32, count: u32) -> u64 {
     let end = |part: u32| (u128::from(bytes) * u128::from(part) / u128::from(power)) as u64;
     end(first + count) - end(first)
 }
 
-/// Each exchanges the half that is the other's with a rank at half the distance.
+/// A reduce-scatter, in which ranks exchange halves of their data at halving distances.
 fn halve(bytes: u64, fold: &Fold, steps: &mut Steps) {
     for distance in (0..fold.power.ilog2()).rev().map(|k| 1 << k) {
         exchange(bytes, distance, true, fold, steps);
     }
 }
 
-/// Each exchanges all that it has with a rank at twice the distance.
+/// An all-gather, in which ranks exchange all of their data at doubling distances.
 fn double(bytes: u64, fold: &Fold, steps: &mut Steps) {
     for distance in (0..fold.power.ilog2()).map(|k| 1 << k) {
         exchange(bytes, distance, false, fold, steps);
     }
 }
 
-/// Exchanges blocks of `distance` parts: where parts are reduced, each sends the other's block, else its own.
+/// Exchanges blocks of `distance` parts. Each rank sends the other rank's block if it `reduces`, and otherwise its own.
 fn exchange(bytes: u64, distance: u32, reduces: bool, fold: &Fold, steps: &mut Steps) {
     let tag = steps.next_tag();
     for i in 0..fold.power {
@@ -102,7 +102,7 @@ fn exchange(bytes: u64, distance: u32, reduces: bool, fold: &Fold, steps: &mut S
     }
 }
 
-/// Step `k`: every rank sends the parts that it has, at most the rest, to rank `r - 2^k` (Bruck).
+/// In step `k`, every rank `r` sends its parts, but no more than are still missing, to rank `r - 2^k` (Bruck).
 pub(super) fn bruck_gather(bytes: u64, steps: &mut Steps) {
     let p = steps.ranks();
     for distance in (0..p.next_power_of_two().ilog2()).map(|k| 1 << k) {

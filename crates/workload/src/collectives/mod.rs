@@ -1,10 +1,12 @@
 //! Collective operations as programs.
 //!
-//! Source of the schedules: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication operations in
-//! MPICH", IJHPCA 19(1), 2005; the double binary tree: P. Sanders, J. Speck, J. L. Träff, "Two-tree algorithms for full
-//! bandwidth broadcast, reduction and scan", Parallel Computing 35(12), 2009.
+//! Source of the schedules: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of collective communication
+//! operations in MPICH", IJHPCA 19(1), 2005. Source of the double binary tree: P. Sanders, J. Speck, J. L.
+//! Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35(12),
+//! 2009.
 //!
-//! - `steps`: sends and receives of all ranks, step by step. `rings`, `doubling`, `trees`, `personal`: the schedules.
+//! - `steps` adds sends and receives of all ranks, step by step. `rings`, `doubling`, `trees` and `personal` contain
+//!   the schedules.
 
 mod doubling;
 mod personal;
@@ -19,94 +21,95 @@ use crate::error::ProgramError;
 use crate::program::Program;
 use steps::Steps;
 
-/// How an all-reduce goes.
+/// The algorithm of an all-reduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AllReduce {
-    /// Reduce-scatter and all-gather round a ring.
+    /// Reduce-scatter and all-gather around a ring.
     Ring,
-    /// Exchanges of the whole vector with ranks at doubling distances.
+    /// Exchanges of the entire vector at doubling distances.
     RecursiveDoubling,
-    /// Reduce-scatter with halving, all-gather with doubling vectors (Rabenseifner).
+    /// Reduce-scatter with halving vectors, then all-gather with doubling vectors (Rabenseifner).
     HalvingDoubling,
-    /// Two binary trees with half of the vector each, in this many pieces.
+    /// Two binary trees. Each carries half of the vector, in this number of chunks.
     DoubleBinaryTree(u32),
 }
 
-/// How an all-gather goes.
+/// The algorithm of an all-gather.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AllGather {
     /// Round a ring.
     Ring,
-    /// With ranks at doubling distances; needs a power of two of ranks.
+    /// At doubling distances; the number of ranks must be a power of two.
     RecursiveDoubling,
-    /// To ranks at doubling distances, for any number of ranks.
+    /// At doubling distances, for any number of ranks.
     Bruck,
 }
 
-/// How a reduce-scatter goes.
+/// The algorithm of a reduce-scatter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReduceScatter {
     /// Round a ring.
     Ring,
-    /// With ranks at halving distances; needs a power of two of ranks.
+    /// At halving distances; the number of ranks must be a power of two.
     RecursiveHalving,
 }
 
-/// How an all-to-all goes.
+/// The algorithm of an all-to-all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AllToAll {
-    /// All messages at once.
+    /// Every rank sends to all others at once.
     Linear,
-    /// With one rank after the other.
+    /// Every rank exchanges data with one other rank per step.
     Pairwise,
-    /// In few steps with ranks at doubling distances.
+    /// A logarithmic number of steps, at doubling distances.
     Bruck,
 }
 
-/// How a broadcast goes.
+/// The algorithm of a broadcast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broadcast {
     /// Along a binomial tree.
     Binomial,
-    /// A scatter along a binomial tree, then an all-gather round a ring.
+    /// A scatter along a binomial tree, then an all-gather around a ring.
     ScatterAllGather,
 }
 
-/// A collective operation. Bytes are the vector of one rank; of an all-gather and an all-to-all, the total of one rank.
+/// A collective operation. Bytes are the size of one rank's vector. For an all-gather and an all-to-all, they are one
+/// rank's total.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Collective {
-    /// No rank goes on before all have come (dissemination).
+    /// No rank continues before all ranks have arrived (dissemination).
     Barrier,
-    /// One rank's vector to all.
+    /// Sends the vector of rank 0 to all ranks.
     Broadcast(Broadcast, u64),
-    /// The sum of all vectors to one rank, along a binomial tree.
+    /// Sends the sum of all vectors to rank 0, along a binomial tree.
     Reduce(u64),
-    /// The sum of all vectors to all ranks.
+    /// Sends the sum of all vectors to all ranks.
     AllReduce(AllReduce, u64),
-    /// Everybody's part of a vector to all ranks.
+    /// Sends every rank's part of a vector to all ranks.
     AllGather(AllGather, u64),
-    /// A part of the sum of all vectors to each rank.
+    /// Sends a part of the sum of all vectors to each rank.
     ReduceScatter(ReduceScatter, u64),
-    /// A part of every rank's vector to every other one.
+    /// Sends a part of every rank's vector to every other rank.
     AllToAll(AllToAll, u64),
 }
 
-/// How often a collective is done, and what is computed.
+/// The repetitions of a collective operation, and the computations between them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Repetition {
-    /// How often.
+    /// Number of repetitions.
     pub times: u32,
-    /// What every rank computes before each.
+    /// Computation time of every rank before each repetition.
     pub compute: Time,
-    /// Picoseconds that the reduction of a byte takes.
+    /// Time for the reduction of a byte, in picoseconds.
     pub reduction_per_byte: f64,
 }
 
 impl Collective {
-    /// Checks that this number of ranks suits the algorithm.
+    /// Checks that the algorithm supports this number of ranks.
     ///
     /// # Errors
-    /// The reason why it does not.
+    /// The reason why the number is not supported.
     pub fn suits(&self, ranks: u32) -> Result<(), String> {
         let power = matches!(
             self,
@@ -115,12 +118,12 @@ impl Collective {
         );
         match ranks {
             0 | 1 => Err(format!("needs at least 2 ranks, not {ranks}")),
-            _ if power && !ranks.is_power_of_two() => Err(format!("needs a power of two of ranks, not {ranks}")),
+            _ if power && !ranks.is_power_of_two() => Err(format!("needs a power-of-two number of ranks, not {ranks}")),
             _ => Ok(()),
         }
     }
 
-    /// The program of this many ranks.
+    /// The program with this number of ranks.
     ///
     /// # Errors
     /// [`ProgramError::NoRanks`] or [`ProgramError::TooLong`].
@@ -179,8 +182,8 @@ impl Collective {
         }
     }
 
-    /// The factor from `bytes / time` to the bus bandwidth of nccl-tests (doc/PERFORMANCE.md there), which the rate of a
-    /// link bounds whatever the number of ranks.
+    /// The factor between `bytes / time` and the bus bandwidth of nccl-tests (see its doc/PERFORMANCE.md).
+    /// For any number of ranks, the link rate is an upper bound of the bus bandwidth.
     pub fn bus_factor(&self, ranks: u32) -> f64 {
         let p = f64::from(ranks);
         match self {

@@ -1,8 +1,8 @@
-//! Schedules in which every rank has something of its own for every other: all-to-all and barrier.
+//! Schedules in which every rank has separate data for every other rank: all-to-all and barrier.
 
 use super::steps::Steps;
 
-/// Step `k`: an empty message to rank `r + 2^k`.
+/// In step `k`, every rank `r` sends an empty message to rank `r + 2^k`.
 pub(super) fn dissemination(steps: &mut Steps) {
     let p = steps.ranks();
     for distance in (0..p.next_power_of_two().ilog2()).map(|k| 1 << k) {
@@ -14,7 +14,7 @@ pub(super) fn dissemination(steps: &mut Steps) {
     }
 }
 
-/// All messages at once, in the order of the distance.
+/// Every rank sends all messages at once, in order of distance.
 pub(super) fn linear(bytes: u64, steps: &mut Steps) {
     let (p, tag) = (steps.ranks(), steps.next_tag());
     for rank in 0..p {
@@ -29,7 +29,7 @@ pub(super) fn linear(bytes: u64, steps: &mut Steps) {
     }
 }
 
-/// Step `k`: every rank sends to rank `r + k`, and receives from rank `r - k`.
+/// In step `k`, every rank `r` sends to rank `r + k` and receives from rank `r - k`.
 pub(super) fn pairwise(bytes: u64, steps: &mut Steps) {
     let p = steps.ranks();
     for k in 1..p {
@@ -42,7 +42,7 @@ pub(super) fn pairwise(bytes: u64, steps: &mut Steps) {
     }
 }
 
-/// Step `k`: every rank sends what has still to go an odd multiple of `2^k` places to rank `r + 2^k`.
+/// In step `k`, every rank `r` sends to rank `r + 2^k` the data for which bit `k` of the distance is set.
 pub(super) fn bruck(bytes: u64, steps: &mut Steps) {
     let p = steps.ranks();
     for distance in (0..p.next_power_of_two().ilog2()).map(|k| 1 << k) {

@@ -1,13 +1,15 @@
-//! Schedules round a ring: every rank sends to the next one.
+//! Schedules around a ring, in which every rank sends to the next rank.
 
 use super::steps::Steps;
 
-/// Step `k`: part `r - k` goes to the next rank, which adds it to its own. Then rank `r` has the sum of part `r + 1`.
+/// In step `k`, every rank `r` sends part `r - k` to the next rank, which adds the part to its own. At the end, rank
+/// `r` has the sum of part `r + 1`.
 pub(super) fn reduce_scatter(bytes: u64, steps: &mut Steps) {
     round(bytes, 0, true, steps);
 }
 
-/// Step `k`: part `r + own - k` goes to the next rank; `own` is where a rank's first part lies from its own number.
+/// In step `k`, every rank `r` sends part `r + own - k` to the next rank. `own` is the offset of a rank's initial part
+/// from its number.
 pub(super) fn all_gather(bytes: u64, own: u32, steps: &mut Steps) {
     round(bytes, own, false, steps);
 }

@@ -5,19 +5,19 @@ use becalm_engine::Time;
 use crate::builder::Builder;
 use crate::program::OpId;
 
-/// Operations of a collective's program, at most.
+/// Largest number of operations in a collective's program.
 const MOST_OPS: usize = 20_000_000;
 
-/// A program in the making, in which every rank takes one step after the other.
+/// A program under construction, in which every rank executes its steps in sequence.
 pub(super) struct Steps {
     builder: Builder,
     reduction_per_byte: f64,
-    /// By rank: the operations of its last step.
+    /// By rank, the operations of the last step.
     last: Vec<Vec<OpId>>,
     tag: u32,
 }
 
-/// A message of a step: the other rank and the bytes.
+/// A message of a step: the other rank and the number of bytes.
 pub(super) type Other = (u32, u64);
 
 impl Steps {
@@ -38,21 +38,21 @@ impl Steps {
         self.builder
     }
 
-    /// The parts into which a vector is cut, one for each rank: bytes of the parts from `first` on, `count` of them, counted
-    /// round.
+    /// Bytes of `count` parts of a vector, starting with part `first` and wrapping around. The vector has one
+    /// part for each rank.
     pub fn parts(&self, bytes: u64, first: u32, count: u32) -> u64 {
         let p = self.ranks();
         let end = |part: u64| (u128::from(bytes) * u128::from(part) / u128::from(p)) as u64;
         (0..count).map(|i| u64::from((first + i) % p)).map(|part| end(part + 1) - end(part)).sum()
     }
 
-    /// A tag that no message has had.
+    /// An unused tag.
     pub fn next_tag(&mut self) -> u32 {
         self.tag += 1;
         self.tag
     }
 
-    /// Every rank computes.
+    /// Adds a computation to every rank.
     pub fn compute(&mut self, time: Time) {
         if time == Time::ZERO {
             return;
@@ -64,7 +64,8 @@ impl Steps {
         }
     }
 
-    /// A step of a rank: it sends a message and receives one, both at once, and adds what it has received if it `reduces`.
+    /// Adds a step in which a rank sends a message and receives one at the same time. If it `reduces`, the rank adds
+    /// the received data to its own.
     pub fn step(&mut self, rank: u32, tag: u32, send: Option<Other>, recv: Option<Other>, reduces: bool) {
         let last = std::mem::take(&mut self.last[rank as usize]);
         let mut done = Vec::with_capacity(2);
@@ -79,7 +80,8 @@ impl Steps {
         self.last[rank as usize] = if done.is_empty() { last } else { done };
     }
 
-    /// A receive after other operations, and the addition of the message if the rank `reduces`; the last of them.
+    /// Adds a receive after other operations, and the addition of the received data if the rank `reduces`.
+    /// Returns the last operation.
     pub fn receive(&mut self, rank: u32, tag: u32, (from, bytes): Other, after: &[OpId], reduces: bool) -> OpId {
         let received = self.builder.recv(rank, from, bytes, tag);
         self.builder.after_all(received, after.iter().copied());
@@ -92,7 +94,7 @@ impl Steps {
         added
     }
 
-    /// A send after other operations.
+    /// Adds a send after other operations.
     pub fn send(&mut self, rank: u32, tag: u32, (to, bytes): Other, after: &[OpId]) -> OpId {
         let sent = self.builder.send(rank, to, bytes, tag);
         self.builder.after_all(sent, after.iter().copied());
@@ -104,7 +106,7 @@ impl Steps {
         self.last[rank as usize].clone()
     }
 
-    /// Makes these operations a rank's last step; without any, it stays as it is.
+    /// Sets the operations of a rank's last step. An empty list changes nothing.
     pub fn set_last(&mut self, rank: u32, last: Vec<OpId>) {
         if !last.is_empty() {
             self.last[rank as usize] = last;

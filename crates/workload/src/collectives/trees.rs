@@ -4,8 +4,8 @@ use crate::program::OpId;
 
 use super::steps::Steps;
 
-/// The bits below the lowest one of a rank, or below the number of ranks for rank 0: its children of a binomial tree are so
-/// much further.
+/// The distances from a rank to its children in a binomial tree: the powers of two below its lowest bit or,
+/// for rank 0, below the number of ranks.
 fn children(rank: u32, ranks: u32) -> impl DoubleEndedIterator<Item = u32> {
     let below = if rank == 0 { ranks.next_power_of_two().ilog2() } else { rank.trailing_zeros() };
     (0..below).map(|k| 1 << k).filter(move |bit| rank + bit < ranks)
@@ -16,7 +16,7 @@ fn parent(rank: u32) -> u32 {
     rank & (rank - 1)
 }
 
-/// From rank 0 along a binomial tree, the largest branch first.
+/// A broadcast from rank 0 along a binomial tree, with the largest branch first.
 pub(super) fn broadcast(bytes: u64, steps: &mut Steps) {
     let (p, tag) = (steps.ranks(), steps.next_tag());
     for rank in 0..p {
@@ -29,7 +29,7 @@ pub(super) fn broadcast(bytes: u64, steps: &mut Steps) {
     }
 }
 
-/// A broadcast in which every rank gets only the parts of its branch.
+/// Like a broadcast, but every rank gets only the parts of its branch.
 pub(super) fn scatter(bytes: u64, steps: &mut Steps) {
     let (p, tag) = (steps.ranks(), steps.next_tag());
     let branch = |rank: u32, steps: &Steps| steps.parts(bytes, rank, (1 << rank.trailing_zeros()).min(p - rank));
@@ -43,7 +43,7 @@ pub(super) fn scatter(bytes: u64, steps: &mut Steps) {
     }
 }
 
-/// To rank 0 along a binomial tree, the smallest branch first.
+/// A reduction to rank 0 along a binomial tree, with the smallest branch first.
 pub(super) fn reduce(bytes: u64, steps: &mut Steps) {
     let (p, tag) = (steps.ranks(), steps.next_tag());
     for rank in 0..p {
@@ -56,14 +56,15 @@ pub(super) fn reduce(bytes: u64, steps: &mut Steps) {
     }
 }
 
-/// The parent of a rank other than 0 in a binary tree whose inner nodes, but the root, are even.
+/// The parent of a rank other than 0 in a binary tree whose inner nodes, except the root, are even.
 fn binary_parent(rank: u32, ranks: u32) -> u32 {
     let bit = rank & rank.wrapping_neg();
     let up = (rank ^ bit) | bit << 1;
     if up < ranks { up } else { rank ^ bit }
 }
 
-/// By rank: its parent in one of two binary trees. No rank has children in both, but for the root of one.
+/// The parent of each rank in one of two binary trees. Except for the root of one tree, no rank has children
+/// in both.
 fn parents(second: bool, p: u32) -> Vec<Option<u32>> {
     let other = |rank: u32| match (second, p % 2) {
         (false, _) => rank,
@@ -78,7 +79,7 @@ fn parents(second: bool, p: u32) -> Vec<Option<u32>> {
     (0..p).map(|rank| Some(other(rank)).filter(|&own| own > 0).map(|own| back(binary_parent(own, p)))).collect()
 }
 
-/// An all-reduce along two binary trees, with half of the vector each, in pieces that follow each other.
+/// An all-reduce along two binary trees. Each tree carries half of the vector, in pipelined chunks.
 pub(super) fn double(bytes: u64, pieces: u32, steps: &mut Steps) {
     let p = steps.ranks();
     let begin: Vec<Vec<OpId>> = (0..p).map(|rank| steps.last(rank)).collect();

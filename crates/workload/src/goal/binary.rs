@@ -1,16 +1,16 @@
-//! Schedules as LogGOPSim's compiler (`txt2bin`) writes them.
+//! Schedules that LogGOPSim's compiler (`txt2bin`) has written.
 //!
-//! Source of the format: LogGOPSim, `Parser.hpp`. All numbers begin with their lowest byte, and nothing is aligned:
+//! Source of the format: LogGOPSim, `Parser.hpp`. All numbers are little-endian, and nothing is aligned:
 //!
 //! | what | bytes |
 //! |---|---|
-//! | 4223; a simulation that saved memory has broken the schedule and put 2342 there | 8 |
+//! | 4223, or 2342 if a simulation with `--save-mem` has damaged the schedule | 8 |
 //! | number of ranks, the largest `cpu`, the largest `nic` | 4, 1, 1 |
-//! | of each rank: begin and end of its part, counted from the number of ranks | 8, 8 |
-//! | part of a rank: number of operations, number of those that wait for nothing, these | 4, 4, 4 each |
-//! | of each operation: number of those that it waits for; type; peer; size; tag; `cpu`; `nic` | 4, 1, 4, 8, 4, 1, 1 |
-//! | and: how many wait for its end, the first of them; how many wait for its start, the first of them | 4, 4, 4, 4 |
-//! | the operations that wait | 4 each |
+//! | for each rank: begin and end of its part, relative to the number of ranks | 8, 8 |
+//! | part of a rank: number of operations, number of operations without requirements, these operations | 4, 4, 4 each |
+//! | for each operation: number of its requirements, type, peer, size, tag, `cpu`, `nic` | 4, 1, 4, 8, 4, 1, 1 |
+//! | also: number of operations that wait for its end, the first of them; the same for its start | 4, 4, 4, 4 |
+//! | the waiting operations | 4 each |
 
 use becalm_engine::Time;
 
@@ -21,13 +21,13 @@ const MAGIC: u64 = 4223;
 const CORRUPTED: u64 = 2342;
 /// Bytes of an operation.
 const NODE: usize = 39;
-/// A peer or a tag that may be any.
+/// Any peer, or any tag.
 const ANY: u32 = u32::MAX;
-/// Longest computation, in nanoseconds, and largest message, in bytes, as in a text.
+/// Longest computation in nanoseconds, and largest message in bytes, as in a text.
 const LONGEST: u64 = 86_400_000_000_000;
 const LARGEST: u64 = u32::MAX as u64;
 
-/// Whether a file begins like a compiled schedule.
+/// Whether a file starts like a compiled schedule.
 pub(super) fn begins(bytes: &[u8]) -> bool {
     let first = bytes.first_chunk().map(|&first| u64::from_le_bytes(first));
     first.is_some_and(|first| [MAGIC, CORRUPTED].contains(&first))
@@ -36,7 +36,7 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
 /// The program of a compiled schedule.
 ///
 /// # Errors
-/// Where it breaks off, or the first operation that is wrong.
+/// The position at which it is truncated, or the first wrong operation.
 pub(super) fn read(bytes: &[u8]) -> Result<Builder, String> {
     if !bytes.starts_with(&MAGIC.to_le_bytes()) {
         return Err("was damaged by a simulation that ran with --save-mem: compile it again".to_string());
@@ -73,7 +73,7 @@ fn of_rank(builder: &mut Builder, rank: u32, part: Bytes<'_>) -> Result<(), Stri
             let (count, begin) = (part.u32(at)? as usize, part.u32(at + 4)? as usize);
             for place in 0..count {
                 let other = part.u32(waiting + 4 * (begin.saturating_add(place)))? as usize;
-                let other: &OpId = ids.get(other).ok_or_else(|| format!("operation {other} is not there"))?;
+                let other: &OpId = ids.get(other).ok_or_else(|| format!("there is no operation {other}"))?;
                 builder.after(*other, id, when);
             }
         }
@@ -81,13 +81,13 @@ fn of_rank(builder: &mut Builder, rank: u32, part: Bytes<'_>) -> Result<(), Stri
     Ok(())
 }
 
-/// What an operation does, and its lane.
+/// The action of an operation, and its lane.
 fn operation(part: Bytes<'_>, node: usize, rank: u32, ranks: u32) -> Result<(Action, u16), String> {
     let (kind, peer) = (part.at::<1>(node + 4)?[0], part.u32(node + 5)?);
     let (size, tag) = (part.u64(node + 9)?, part.u32(node + 17)?);
     let [lane, nic] = *part.at::<2>(node + 21)?;
     if nic != 0 {
-        return Err(format!("has nic {nic}: must be 0, hosts have one adapter"));
+        return Err(format!("has nic {nic}: must be 0, because hosts have one adapter"));
     }
     let any = |number: u32| (number != ANY).then_some(number);
     let longest = if kind == 3 { LONGEST } else { LARGEST };
@@ -110,7 +110,7 @@ fn operation(part: Bytes<'_>, node: usize, rank: u32, ranks: u32) -> Result<(Act
     Ok((action, u16::from(lane)))
 }
 
-/// Bytes that are read by their place.
+/// Bytes that are read by position.
 #[derive(Clone, Copy)]
 struct Bytes<'a>(&'a [u8]);
 
@@ -130,6 +130,6 @@ impl<'a> Bytes<'a> {
 
     fn between(&self, begin: u64, end: u64) -> Result<Bytes<'a>, String> {
         let part = self.0.get(begin as usize..end as usize);
-        part.map(Bytes).ok_or_else(|| format!("its part, from byte {begin} to {end}, is not in the file"))
+        part.map(Bytes).ok_or_else(|| format!("its part, from byte {begin} to {end}, is outside the file"))
     }
 }

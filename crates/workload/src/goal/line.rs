@@ -1,13 +1,13 @@
-//! Lines without comments, and the words of a line.
+//! Lines without comments, and their words.
 
 use std::borrow::Cow;
 
-/// The lines of a text that say something, with their numbers.
+/// The lines of a text that contain more than comments, with their numbers.
 pub(super) struct Lines<'a> {
     lines: std::iter::Zip<std::ops::RangeFrom<u32>, std::str::Lines<'a>>,
-    /// What is left of the present line, behind a comment.
+    /// The rest of the current line after a comment.
     rest: Option<(u32, &'a str)>,
-    /// The line in which a comment began that has not ended.
+    /// The line in which an open comment began.
     comment: Option<u32>,
     last: u32,
 }
@@ -17,7 +17,7 @@ impl<'a> Lines<'a> {
         Lines { lines: (1..).zip(text.lines()), rest: None, comment: None, last: 0 }
     }
 
-    /// The line in which a comment began that has no end.
+    /// The line in which a comment without an end began.
     pub fn open_comment(&self) -> Option<u32> {
         self.comment
     }
@@ -27,8 +27,8 @@ impl<'a> Lines<'a> {
         self.last
     }
 
-    /// The next line that says something, without blanks around it and without comments. A comment between words ends a
-    /// line.
+    /// The next line that contains more than comments, without comments and surrounding blanks. A comment
+    /// between words ends a line.
     pub fn next(&mut self) -> Option<(u32, &'a str)> {
         loop {
             let (number, line) = self.rest.take().or_else(|| self.lines.next())?;
@@ -40,7 +40,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The part of a line before its first comment; what comes behind it is kept.
+    /// The part of a line before its first comment. The part after the comment is kept.
     fn without_comment(&mut self, number: u32, line: &'a str) -> &'a str {
         let line = match self.comment {
             None => line,
@@ -76,12 +76,12 @@ impl<'a> Words<'a> {
         Words { rest: line.trim_start() }
     }
 
-    /// Whether there is no more.
+    /// Whether nothing is left.
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
-    /// What is left, for messages: cut if it is long, without control characters.
+    /// The rest of the line for messages: truncated if it is long, without control characters.
     pub fn shown(&self) -> Cow<'static, str> {
         if self.rest.is_empty() {
             return "the end of the line".into();
@@ -90,20 +90,20 @@ impl<'a> Words<'a> {
         format!("`{shown}`").into()
     }
 
-    /// Takes a sign if it comes next.
+    /// Reads a sign if it comes next.
     pub fn sign(&mut self, sign: char) -> bool {
         let found = self.rest.strip_prefix(sign);
         self.rest = found.unwrap_or(self.rest).trim_start();
         found.is_some()
     }
 
-    /// Takes a name if it comes next: a letter, then letters, digits and underscores.
+    /// Reads a name if it comes next: a letter, then letters, digits and underscores.
     pub fn name(&mut self) -> Option<&'a str> {
         let starts = self.rest.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
         if starts { Some(self.take(|byte| byte.is_ascii_alphanumeric() || byte == b'_')) } else { None }
     }
 
-    /// Takes a whole number if it comes next; `Some(None)` if it has too many digits.
+    /// Reads a whole number if it comes next; `Some(None)` if it has too many digits.
     pub fn number(&mut self) -> Option<Option<u64>> {
         let starts = self.rest.starts_with(|first: char| first.is_ascii_digit());
         if starts { Some(self.take(|byte| byte.is_ascii_digit()).parse().ok()) } else { None }

@@ -1,7 +1,8 @@
 //! GOAL schedules as text.
 //!
-//! Source of the language: T. Hoefler, C. Siebert, A. Lumsdaine, "Group operation assembly language: a flexible way to
-//! express collective communication", ICPP 2009; the text is that of LogGOPSim's compiler (`txt2bin`).
+//! Source of the language: T. Hoefler, C. Siebert, A. Lumsdaine, "Group operation assembly language: a
+//! flexible way to express collective communication", ICPP 2009. The syntax is that of LogGOPSim's compiler
+//! (`txt2bin`).
 //!
 //! ```text
 //! num_ranks 2
@@ -15,14 +16,14 @@
 //! }
 //! ```
 //!
-//! `a requires b`: a waits for the end of b; `a irequires b`: for its start. A receive may name `from -1` and `tag -1` for
-//! any. A tag that is left out is 0.
+//! With `a requires b`, a waits for the end of b. With `a irequires b`, a waits for the start of b. In a receive, `from
+//! -1` and `tag -1` mean any source and any tag. The default tag is 0.
 //!
-//! - `line`: the words of a line. `statement`: what a line says. This file: from lines to a program. `text`: from a
-//!   program to lines. `binary`: what the compiler makes of a text.
+//! - `line` splits a line into words, and `statement` reads the statement of a line. This file converts lines to a
+//!   program, and `text` a program to lines. `binary` reads the compiler's output.
 //!
-//! Of a label that a rank gives twice the first counts, as for the compiler, with a warning. A departure: a `nic` other
-//! than 0 is a mistake, since hosts have one adapter.
+//! If a label occurs twice in a rank, the first occurrence counts, as in the compiler, and a warning is issued. Unlike
+//! in the compiler, a `nic` other than 0 is a mistake, because hosts have one adapter.
 
 mod binary;
 mod line;
@@ -41,32 +42,32 @@ use statement::{Statement, statement};
 
 pub use text::write;
 
-/// Most ranks of a file.
+/// Largest number of ranks in a file.
 const MOST_RANKS: u32 = 1 << 22;
 
-/// Whether a file is a schedule that LogGOPSim's compiler has written.
+/// Whether a file is a schedule written by LogGOPSim's compiler.
 pub fn is_compiled(bytes: &[u8]) -> bool {
     binary::begins(bytes)
 }
 
-/// Reads a schedule that LogGOPSim's compiler has written; `file` is its name in messages.
+/// Reads a schedule written by LogGOPSim's compiler. `file` is its name in messages.
 ///
 /// # Errors
-/// Where it breaks off, or the first operation that is wrong.
+/// The position at which it is truncated, or the first wrong operation.
 pub fn read_compiled(bytes: &[u8], file: &str) -> Result<Reading, Mistakes> {
     let read = binary::read(bytes).and_then(|builder| builder.build().map_err(|error| error.to_string()));
     let program = read.map_err(|problem| Mistakes::one(file, None, problem))?;
     Ok(Reading { program, warnings: Vec::new() })
 }
 
-/// Reads the text of a schedule; `file` is its name in messages.
+/// Reads the text of a schedule. `file` is its name in messages.
 ///
 /// # Errors
 /// All mistakes, each with its line.
 pub fn parse(text: &str, file: &str) -> Result<Reading, Mistakes> {
     if is_workload(text) {
-        let problem = "is a workload of SimAI or of ASTRA-sim 1, a list of layers, and no schedule; \
-                       valid: its collectives as [[jobs]], or Chakra traces of it by `chakra`";
+        let problem = "is a SimAI or ASTRA-sim 1 workload (a list of layers), not a schedule; \
+                       set its collectives as [[jobs]], or use Chakra traces with `chakra`";
         return Err(Mistakes::one(file, Some(1), problem.to_string()));
     }
     let mut reader = Reader::new(file);
@@ -80,22 +81,22 @@ pub fn parse(text: &str, file: &str) -> Result<Reading, Mistakes> {
     reader.finish(text, lines.last())
 }
 
-/// Whether a text begins with a strategy of training, as workloads of ASTRA-sim 1 and SimAI do.
+/// Whether a text begins with a training strategy, like workloads of ASTRA-sim 1 and SimAI.
 fn is_workload(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or("");
     first.starts_with("HYBRID_") || ["DATA", "MODEL", "MICRO"].contains(&first)
 }
 
-/// Where the reader is.
+/// The state of the reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// `num_ranks` is to come.
+    /// `num_ranks` is expected.
     Begin,
     /// Between ranks.
     Between,
-    /// A rank was named, and `{` is to come; the line and the rank.
+    /// A rank was named, and `{` is expected. Contains the line and the rank.
     Named(u32, Option<u32>),
-    /// Inside of a rank that began in a line; without its number if that is wrong.
+    /// Inside a rank. Contains the line in which the rank began and, unless it is wrong, the rank's number.
     Inside(u32, Option<u32>),
 }
 
@@ -105,9 +106,9 @@ struct Reader<'a> {
     builder: Builder,
     /// The line in which each rank begins.
     begun: HashMap<u32, u32>,
-    /// Labels of the rank: the operation and its line. A wrong operation has none.
+    /// Labels of the rank: the operation and its line. The operation is `None` if it is wrong.
     labels: HashMap<&'a str, (Option<OpId>, u32)>,
-    /// Number of labels that were there already, and the first of them in words.
+    /// Number of duplicate labels, and the first of them in words.
     again: (usize, String),
 }
 
@@ -143,11 +144,11 @@ impl<'a> Reader<'a> {
             }
             (State::Begin, found) => {
                 self.state = State::Between;
-                self.mistakes.add(Some(number), "a schedule begins with `num_ranks` and their number");
-                // What comes is checked all the same, but for its ranks.
+                self.mistakes.add(Some(number), "a schedule begins with `num_ranks` and a number");
+                // The rest is checked nevertheless, except for its ranks.
                 if matches!(found, Ok(Statement::Rank(..))) { self.take(number, found) } else { Ok(()) }
             }
-            (_, Ok(Statement::Ranks(_))) => Err("`num_ranks` is already there".to_string()),
+            (_, Ok(Statement::Ranks(_))) => Err("`num_ranks` occurs twice".to_string()),
             (State::Named(line, rank), Ok(Statement::Open)) => {
                 self.state = State::Inside(line, rank);
                 Ok(())
@@ -158,7 +159,7 @@ impl<'a> Reader<'a> {
                 self.take(number, found)
             }
             (State::Between, Ok(Statement::Rank(rank, open))) => self.begin(number, rank, open),
-            (State::Between, Ok(_) | Err(_)) => Err("stands outside of a rank; valid: rank NUMBER {".to_string()),
+            (State::Between, Ok(_) | Err(_)) => Err("is outside a rank; valid: rank NUMBER {".to_string()),
             (State::Inside(_, Some(rank)), Ok(Statement::Op(label, action, lane))) => {
                 self.operation(number, rank, label, Ok((action, lane)))
             }
@@ -169,11 +170,11 @@ impl<'a> Reader<'a> {
                 Ok(())
             }
             (State::Inside(line, _), Ok(Statement::Rank(rank, open))) => {
-                self.mistakes.add(Some(number), format!("`}}` is missing: the rank of line {line} has not ended"));
+                self.mistakes.add(Some(number), format!("`}}` is missing: the rank on line {line} has not ended"));
                 self.labels.clear();
                 self.begin(number, rank, open)
             }
-            (State::Inside(..), Ok(Statement::Open)) => Err("`{` is already there".to_string()),
+            (State::Inside(..), Ok(Statement::Open)) => Err("`{` occurs twice".to_string()),
             (State::Inside(_, Some(rank)), Err((label, problem))) => self.operation(number, rank, label, Err(problem)),
             (State::Inside(_, None), Err((_, problem))) => Err(problem),
             (State::Inside(_, None), Ok(Statement::Op(..))) => Ok(()),
@@ -188,12 +189,12 @@ impl<'a> Reader<'a> {
             return Err(format!("there is no rank {rank}; the ranks are 0 to {}", ranks - 1));
         }
         match self.begun.insert(rank, number) {
-            Some(line) => Err(format!("rank {rank} is already there, in line {line}")),
+            Some(line) => Err(format!("rank {rank} already exists, in line {line}")),
             None => Ok(()),
         }
     }
 
-    /// Adds an operation, or remembers the label of a wrong one.
+    /// Adds an operation, or stores the label of a wrong operation.
     fn operation(
         &mut self,
         number: u32,
@@ -258,7 +259,7 @@ impl<'a> Reader<'a> {
         match self.state {
             State::Begin => self.mistakes.add(Some(last.max(1)), "the file is empty; it must begin with `num_ranks`"),
             State::Named(line, _) | State::Inside(line, _) => {
-                let problem = format!("`}}` is missing: the rank of line {line} has not ended");
+                let problem = format!("`}}` is missing: the rank on line {line} has not ended");
                 self.mistakes.add(Some(last), problem);
             }
             State::Between => {}
@@ -268,7 +269,8 @@ impl<'a> Reader<'a> {
         mistakes.settle(())?;
         let warning = |count| {
             format!(
-                "{file}: {count} labels exist already in their rank, the first: {first}; the earlier operation keeps the label"
+                "{file}: duplicate labels within a rank: {count} (first: {first}); the earlier operation \
+                 keeps the label"
             )
         };
         let warnings = Some(count).filter(|&count| count > 0).map(warning).into_iter().collect();
@@ -283,7 +285,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The line of an operation in a text without mistakes.
+/// The line number of an operation in a text without mistakes.
 fn line_of(text: &str, wanted: u32, place: u32) -> Option<u32> {
     let (mut rank, mut ops) = (0, 0);
     let mut lines = Lines::new(text);

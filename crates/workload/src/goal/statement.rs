@@ -1,41 +1,41 @@
-//! What a line says.
+//! Statements of lines.
 
 use becalm_engine::Time;
 
 use super::line::Words;
 use crate::program::{Action, When};
 
-/// Longest computation, in nanoseconds: a day.
+/// Duration of the longest computation, in nanoseconds (one day).
 const LONGEST: u64 = 86_400_000_000_000;
-/// Largest message, in bytes, that an adapter takes.
+/// Size of the largest message that an adapter accepts, in bytes.
 const LARGEST: u64 = u32::MAX as u64;
-/// Lanes of a rank.
+/// Number of lanes of a rank.
 const LANES: u64 = 1024;
-/// The largest tag; the largest number of all stands for any.
+/// The largest tag. The next larger number means any tag.
 const LAST_TAG: u64 = u32::MAX as u64 - 1;
 
-/// What a line says.
+/// A statement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Statement<'a> {
     /// The number of ranks.
     Ranks(u32),
-    /// A rank begins; whether `{` follows.
+    /// The beginning of a rank, and whether `{` follows.
     Rank(u32, bool),
     Open,
     Close,
-    /// An operation: its label, what it does and its lane.
+    /// An operation: its label, action and lane.
     Op(Option<&'a str>, Action, u16),
     /// One operation waits for another.
     After(&'a str, When, &'a str),
 }
 
-/// A label, and what is wrong with its operation.
+/// A label, and the problem of its operation.
 type Wrong<'a> = (Option<&'a str>, String);
 
-/// What a line says.
+/// Reads the statement of a line.
 ///
 /// # Errors
-/// What is wrong, with the label of the operation if it has one.
+/// The problem, with the label of the operation if it has one.
 pub(super) fn statement(line: &str) -> Result<Statement<'_>, Wrong<'_>> {
     let mut words = Words::new(line);
     let without = |problem| (None, problem);
@@ -100,7 +100,7 @@ fn operation<'a>(label: Option<&'a str>, word: &str, mut words: Words<'_>) -> Re
             expect("to", &mut words)?;
             let to = whole(&mut words, "to", u64::from(u32::MAX))? as u32;
             let tag = tag(&mut words)?;
-            let tag = tag.ok_or("a send needs a tag of its own: `tag -1` is for receives")?;
+            let tag = tag.ok_or("a send must have a specific tag: `tag -1` is only for receives")?;
             Action::Send { to, bytes, tag }
         }
         "recv" => {
@@ -117,7 +117,7 @@ fn operation<'a>(label: Option<&'a str>, word: &str, mut words: Words<'_>) -> Re
         lane = whole(&mut words, "cpu", LANES - 1)? as u16;
     }
     if option("nic", &mut words) && whole(&mut words, "nic", u64::from(u32::MAX))? != 0 {
-        return Err("nic must be 0: hosts have one adapter".to_string());
+        return Err("nic must be 0, because hosts have one adapter".to_string());
     }
     if words.is_empty() {
         return Ok(Statement::Op(label, action, lane));
@@ -130,7 +130,7 @@ fn cut(word: &str) -> String {
     word.chars().take(30).collect()
 }
 
-/// A number of bytes: `65536b`.
+/// Reads a number of bytes: `65536b`.
 fn bytes(words: &mut Words<'_>) -> Result<u64, String> {
     let bytes = whole(words, "the size", LARGEST)?;
     match words.name() {
@@ -143,7 +143,7 @@ fn expect(word: &str, words: &mut Words<'_>) -> Result<(), String> {
     if option(word, words) { Ok(()) } else { Err(format!("must continue with `{word}`, not {}", words.shown())) }
 }
 
-/// Takes a word if it comes next.
+/// Reads a word if it comes next.
 fn option(word: &str, words: &mut Words<'_>) -> bool {
     let mut after = *words;
     let found = after.name() == Some(word);
@@ -153,12 +153,12 @@ fn option(word: &str, words: &mut Words<'_>) -> bool {
     found
 }
 
-/// The tag, 0 if there is none; `None` for any.
+/// Reads the tag, 0 if there is none; `None` means any tag.
 fn tag(words: &mut Words<'_>) -> Result<Option<u32>, String> {
     if option("tag", words) { or_any(words, "tag", LAST_TAG) } else { Ok(Some(0)) }
 }
 
-/// A number, or -1 for any.
+/// Reads a number, or -1 for any.
 fn or_any(words: &mut Words<'_>, what: &str, last: u64) -> Result<Option<u32>, String> {
     if !words.sign('-') {
         return whole(words, what, last).map(|number| Some(number as u32));

@@ -1,10 +1,10 @@
-//! From a program to GOAL text.
+//! Writes programs as GOAL text.
 
 use std::fmt::Write;
 
 use crate::program::{Action, Program, When};
 
-/// The text of a program whose large messages are not yet by rendezvous; times are rounded to nanoseconds.
+/// The text of a program without rendezvous. Times are rounded to nanoseconds.
 pub fn write(program: &Program) -> String {
     let mut text = format!("num_ranks {}\n", program.ranks());
     for rank in 0..program.ranks() {
@@ -34,7 +34,7 @@ pub fn write(program: &Program) -> String {
 }
 
 fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
-    // A text has room for everything.
+    // Writing to a string cannot fail.
     let _ = writeln!(text, "{words}");
 }
 

@@ -1,1 +1,1 @@
-"""Panel "InfiniBand fabric": import it, set its parameters, check them, foresee an incast."""
+"""Panel "InfiniBand fabric": import a fabric, set and check its parameters, predict an incast."""

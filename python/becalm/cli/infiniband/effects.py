@@ -1,4 +1,4 @@
-"""The effects of an incast, as tables to read and as an object for programs."""
+"""The effects of an incast, as printed tables and as a JSON object."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from becalm.whatif.incast import WhatIf
 from becalm.whatif.measured import Root
 
 MOST_ROWS = 10
-"""Rows of a table by default."""
+"""Default number of rows of a table."""
 NOTICED = 0.02
-"""Share of the throughput from which its loss is not due to chance."""
+"""Smallest relative loss of throughput that is not attributed to chance."""
 
 
 def show_faults(faults: Sequence[Fault]) -> None:
-    """Print the faults of a fabric, or that there are none."""
+    """Print the faults of a fabric, or a line that there are none."""
     for fault in faults:
         console.say(f"{fault.kind}: {fault.where}: {fault.what}")
     if not faults:
-        console.say("no faults: cables match their peers, routes are balanced, no credit loop")
+        console.say("no faults: cables match their peers, routes are balanced, and no credit loop exists")
 
 
 def show(found: WhatIf, *, every: bool = False) -> None:
-    """Print the congestion tree, victims and throughput; with `every`, all rows."""
+    """Print the congestion tree, victims and throughput. With `every`, print all rows."""
     sources = _listed(found.sources, len(found.sources) if every else MOST_ROWS)
     console.say(f"{len(found.sources)} hosts send to {found.hot}: {sources}")
     if found.congested_before:
         links = (
-            f"{found.congested_before} links of switches are" if found.congested_before > 1 else "a link is"
+            f"{found.congested_before} switch links are" if found.congested_before > 1 else "a switch link is"
         )
-        console.say(f"note: {links} also congested without them; --load sets a lower background")
+        console.say(f"note: {links} congested even without the incast; reduce the background with --load")
     console.out.print(_tree(found, every))
     console.out.print(_victims(found, every))
     console.out.print(_rates(found))
@@ -44,13 +44,13 @@ def show(found: WhatIf, *, every: bool = False) -> None:
     cost = found.lost("calm_managed")
     console.say(
         f"without any incast, control costs all other traffic {formats.share(cost)}"
-        + (": it slows flows that get through without it" if cost >= NOTICED else "")
+        + (": it slows flows that are not congested" if cost >= NOTICED else "")
     )
-    console.say(f"4 runs of {formats.seconds(found.simulated)} each, {found.took:.1f} s in all")
+    console.say(f"4 runs of {formats.seconds(found.simulated)} each, computed in {found.took:.1f} s")
 
 
 def show_measured(roots: Sequence[Root], loads: Mapping[str, float], ports: int) -> None:
-    """Print likely roots according to the counters, and the loads of hosts."""
+    """Print the likely roots that counters show, and the hosts' load."""
     cells = [
         (each.port, each.why, _listed(each.waiting, 2), formats.share(each.busy), f"{each.waited:,}")
         for each in roots[:MOST_ROWS]
@@ -59,11 +59,11 @@ def show_measured(roots: Sequence[Root], loads: Mapping[str, float], ports: int)
         columns = ("port", "why", "waiting ports", "busy", "waited")
         console.out.print(table(f"Likely roots, {len(roots)}", columns, cells, text=3))
     else:
-        console.say("no likely root: no busy port has others waiting to send to its switch")
+        console.say("no likely root: no port waits to send to the switch of a busy port")
     mean = formats.share(sum(loads.values()) / len(loads)) if loads else "-"
     most = max(loads, key=loads.__getitem__, default=None)
-    top = f", {most} the most: {formats.share(loads[most])}" if most is not None else ""
-    console.say(f"{ports} ports read; {len(loads)} hosts send {mean} of their links' rate on average{top}")
+    top = f"; {most} sends the most, {formats.share(loads[most])}" if most is not None else ""
+    console.say(f"{ports} ports read; {len(loads)} hosts send at {mean} of their link rate on average{top}")
 
 
 def _listed(names: Sequence[str], most: int) -> str:
@@ -72,7 +72,7 @@ def _listed(names: Sequence[str], most: int) -> str:
 
 
 def to_json(found: WhatIf) -> dict[str, Any]:
-    """Return all effects as an object; rates in B/s, times in s."""
+    """Return all effects as an object, with rates in B/s and times in s."""
     return {
         "hot": found.hot,
         "sources": found.sources,
@@ -126,7 +126,7 @@ def _victims(found: WhatIf, every: bool) -> Table:
     columns = ("flow", "before", "incast", "with control", "lost", "with control")
     made = table(f"Victims, {number} flows", columns, cells)
     if any(each.own_link for each in found.victims[:rows]):
-        made.caption = "* its source also contributes to the congestion: both flows share its link"
+        made.caption = "* the source also contributes to the incast over the same link"
         made.caption_justify = "left"
     return made
 

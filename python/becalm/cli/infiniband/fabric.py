@@ -1,4 +1,4 @@
-"""`becalm import`, `check-opensm` and `counters`: the output of a fabric's tools."""
+"""`becalm import`, `check-opensm` and `counters`: commands that read the files of fabric tools."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def import_(
         Path | None,
         typer.Option(help="Forwarding tables, as in OpenSM's opensm-lfts.dump; default: shortest paths."),
     ] = None,
-    out: Annotated[Path, typer.Option(help="File of the scenario.")] = Path("fabric.toml"),
+    out: Annotated[Path, typer.Option(help="The scenario to write.")] = Path("fabric.toml"),
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a scenario of an InfiniBand fabric: its nodes, cables and routes, and a first traffic pattern."""
+    """Write a scenario for an InfiniBand fabric, with its nodes, cables, routes and initial traffic."""
     from becalm.cli import console
     from becalm.folders import check_writable, write_new
     from becalm.opensm.importing import import_fabric
@@ -39,18 +39,18 @@ def import_(
 
 
 def check_opensm(
-    file: Annotated[Path, typer.Argument(help="A configuration of OpenSM.", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="An OpenSM configuration.", show_default=False)],
     fabric: Fabric = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object per line, one line per finding.")
+        bool, typer.Option("--json", help="Print one JSON object per line, one for each finding.")
     ] = False,
 ) -> None:
-    """Check a configuration of OpenSM for values that it changes or ignores; exit code 1 on findings."""
+    """Check an OpenSM configuration for values that OpenSM changes or ignores; exit code 1 if any exist."""
     from becalm.opensm import check, ibnetdiscover
 
     if file.suffix == ".toml":
         stop(
-            f"{file}: is a scenario, not a configuration of OpenSM; "
+            f"{file}: is a scenario, not an OpenSM configuration; "
             f"`becalm manage {file} --opensm congestion.conf` writes one",
             BAD_INPUT,
         )
@@ -79,21 +79,21 @@ def counters(
         typer.Option(
             min=1e-6,
             max=1e9,
-            help="Time between the dumps, or since the counters were cleared.",
+            help="Time between the two dumps, or since the counters were cleared.",
             show_default=False,
         ),
     ],
     before: Annotated[Path | None, typer.Option(help="An earlier dump to subtract.")] = None,
     scenario: Annotated[
-        Path | None, typer.Option(help="The scenario of the fabric; default: one imported from FABRIC.")
+        Path | None, typer.Option(help="The fabric's scenario; default: one imported from FABRIC.")
     ] = None,
     lfts: Annotated[Path | None, typer.Option(help="Forwarding tables, for the import.")] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the scenario with the measured background to a file.")
+        Path | None, typer.Option(help="Write the scenario, with the measured background load, to a file.")
     ] = None,
     overwrite: Overwrite = False,
 ) -> None:
-    """Find likely roots of congestion in port counters, and measure the background load of a scenario."""
+    """Find likely roots of congestion in port counters, and measure the background load for a scenario."""
     from becalm.cli.infiniband import effects
     from becalm.folders import check_new, write_new
     from becalm.opensm import counters as reading

@@ -1,4 +1,4 @@
-"""Options of OpenSM that can stop or starve the traffic of a live fabric: not written unless asked for."""
+"""OpenSM options that can stop or starve the traffic of a live fabric. Only --force writes them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import typer
 
 Force = Annotated[
     bool,
-    typer.Option("--force", help="Write options of OpenSM even if they can stop traffic on a live fabric."),
+    typer.Option("--force", help="Write OpenSM options even if they can stop traffic on a live fabric."),
 ]
 
 
 def harm(configuration: str, target: Path) -> str:
-    """Return the settings of a configuration that can stop or starve traffic, as lines; empty if none can."""
+    """Return lines about the settings that can stop or starve traffic, or an empty string."""
     from becalm.opensm.check import check_text
 
     found = [each for each in check_text(configuration, str(target)) if each.harmful]
@@ -22,5 +22,8 @@ def harm(configuration: str, target: Path) -> str:
 
 
 def refusal(warnings: str, target: Path) -> str:
-    """Return the message about a file that is not written."""
-    return f"{warnings}\n{target}: not written, since it can stop traffic on a live fabric; --force writes it"
+    """Return the message that a file is not written."""
+    return (
+        f"{warnings}\n{target}: not written, because it can stop traffic on a live fabric; "
+        "override with --force"
+    )

@@ -22,15 +22,16 @@ def manage(
         typer.Option(
             "--contributors",
             "--degree",
-            help="Largest number of hosts that send to one hot host; default: settings for all hosts are "
-            "tried on hot spots of 2, 4, 8 ... hosts.",
+            help="Largest number of hosts that send to one hot host; default: choose settings that suit "
+            "hot spots of 2, 4, 8, ... and all hosts.",
         ),
     ] = None,
     guideline: Annotated[
         str | None,
         typer.Option(
-            help="becalm, pfister2005, gran2010, or none to keep the scenario's parameters; default: becalm; "
-            "with --hot, the best one; without --contributors, the one that suits all sizes."
+            help="becalm, pfister2005, gran2010, or none to keep the scenario's parameters; default: "
+            "with --hot, the best one on the cases; with --contributors, becalm; otherwise the best one for "
+            "all sizes."
         ),
     ] = None,
     hot: Annotated[
@@ -41,7 +42,7 @@ def manage(
     ] = None,
     opensm: Annotated[
         Path | None,
-        typer.Option(help="Write the parameters as options of OpenSM to a file, and zeros to FILE.rollback."),
+        typer.Option(help="Write the parameters as OpenSM options to FILE, and zeros to FILE.rollback."),
     ] = None,
     fabric: Fabric = None,
     force: Force = False,
@@ -50,7 +51,7 @@ def manage(
         bool, typer.Option("--json", help="Print parameters and concerns as one JSON object.")
     ] = False,
 ) -> None:
-    """Set the parameters of IBTA congestion control for a fabric, and warn of settings that cannot work."""
+    """Set a fabric's parameters of IBTA congestion control; warn about settings that cannot work."""
     import becalm
     from becalm import manager
     from becalm.cli import console
@@ -93,7 +94,7 @@ def manage(
         stop(refusal(warnings, opensm), BAD_INPUT)
     texts = ((out, managed.to_toml()), (opensm, configuration), (rollback, zeros))
     made = [(target, text) for target, text in texts if target is not None and text is not None]
-    # Before anything is printed: its reader may stop early, as `head` does.
+    # Write the files before printing: a reader such as `head` may close the pipe early.
     for target, text in made:
         write_new(target, text, overwrite=overwrite)
     if as_json:

@@ -20,14 +20,16 @@ def whatif(
     hot: Annotated[str, typer.Option(help="The host that receives the incast.", show_default=False)],
     contributors: Annotated[
         int | None,
-        typer.Option("--contributors", "--degree", help="Number of hosts that send to it; default: 8."),
+        typer.Option(
+            "--contributors", "--degree", help="Number of hosts that send to the hot host; default: 8."
+        ),
     ] = None,
     lfts: Annotated[
-        Path | None, typer.Option(help="Forwarding tables, if FABRIC is output of `ibnetdiscover`.")
+        Path | None, typer.Option(help="Forwarding tables, if FABRIC is the output of `ibnetdiscover`.")
     ] = None,
     fabric: Annotated[
         Path | None,
-        typer.Option(help="Output of `ibnetdiscover` for a scenario's fabric, for port numbers."),
+        typer.Option(help="Output of `ibnetdiscover`, to look up the port numbers if FABRIC is a scenario."),
     ] = None,
     load: Annotated[
         float | None,
@@ -36,8 +38,8 @@ def whatif(
     opensm: Annotated[
         Path | None,
         typer.Option(
-            help="Take congestion control from this configuration of OpenSM; default: the scenario's own, or "
-            "else a guideline's."
+            help="Take congestion control from this OpenSM configuration; default: the scenario's, or else "
+            "a guideline's."
         ),
     ] = None,
     max_time: Annotated[float, typer.Option(min=1, help="Limit on wall-clock time, in seconds.")] = 120,
@@ -45,7 +47,7 @@ def whatif(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads to use.")] = None,
 ) -> None:
-    """Simulate an incast on a host: print faults, roots, victims, and the benefit and cost of control."""
+    """Simulate an incast on a host; print faults, roots, victims, and the benefit and cost of control."""
     from becalm.cli import console
     from becalm.cli.infiniband import effects
     from becalm.whatif import case

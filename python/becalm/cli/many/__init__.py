@@ -1,1 +1,1 @@
-"""Panel "Many runs": sweeps, tunings, comparisons, and the stores that keep their runs."""
+"""Panel "Many runs": sweeps, tunings, comparisons, and the stores of their runs."""

@@ -1,4 +1,4 @@
-"""`becalm compare`: schemes on scenes."""
+"""`becalm compare`: compares schemes on scenes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import typer
 
 from becalm import jsons
 
-Threads = Annotated[int | None, typer.Option(min=1, max=1024, help="Runs at once; default: all cores.")]
+Threads = Annotated[
+    int | None, typer.Option(min=1, max=1024, help="Number of concurrent runs; default: one per core.")
+]
 
 
 def compare(
@@ -20,9 +22,9 @@ def compare(
         list[str] | None,
         typer.Option(help="Name or file of a scene; repeatable; default: all."),
     ] = None,
-    short: Annotated[bool, typer.Option("--short", help="Shorter runs with one seed.")] = False,
+    short: Annotated[bool, typer.Option("--short", help="Use shorter runs with one seed.")] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object per line, one line per scene.")
+        bool, typer.Option("--json", help="Print one JSON object per line, one for each scene.")
     ] = False,
     seeds: Annotated[
         int | None,
@@ -31,7 +33,7 @@ def compare(
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
     threads: Threads = None,
 ) -> None:
-    """Run schemes on the same scenes; print their effect on background, contributors, messages and jobs."""
+    """Run schemes on the same scenes; print their effects on background, contributors, messages and jobs."""
     from becalm import comparison
     from becalm.cli import console
 

@@ -1,4 +1,4 @@
-"""`becalm store`: commands to list, check, thin out, merge and export stored runs."""
+"""`becalm store`: commands to list, check, prune, merge and export stored runs."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Root = Annotated[Path, typer.Argument(help="The store.")]
 def ls(
     root: Root = DEFAULT,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object per line, one line per run.")
+        bool, typer.Option("--json", help="Print one JSON object per line, one for each run.")
     ] = False,
 ) -> None:
-    """List the runs, failed ones included."""
+    """List the runs, including failed ones."""
     from becalm.cli import console
     from becalm.cli.tables import table
     from becalm.store import Store
@@ -60,7 +60,7 @@ def ls(
 
 
 def verify(root: Root = DEFAULT) -> None:
-    """Check every file against its checksums and its name; exit code 1 if one is damaged."""
+    """Check every file against its checksums and its name; exit code 1 if any file is damaged."""
     from becalm.cli import console
     from becalm.store import Store
 
@@ -72,17 +72,17 @@ def verify(root: Root = DEFAULT) -> None:
     count = len(list(store.keys()))
     console.say(f"{count - len(damaged)} of {count} runs are intact")
     if damaged:
-        stop("a sweep computes damaged runs again and replaces them", FAILED)
+        stop("a sweep recomputes and replaces damaged runs", FAILED)
 
 
 def prune(
     root: Root = DEFAULT,
-    keep: Annotated[str, typer.Option(help="Tables to keep of each run: summary, series or all.")] = "all",
+    keep: Annotated[str, typer.Option(help="Tables of each run to keep: summary, series or all.")] = "all",
     models: Annotated[
-        bool, typer.Option("--other-models", help="Delete the runs of other versions of the model.")
+        bool, typer.Option("--other-models", help="Delete runs made with other model versions.")
     ] = False,
 ) -> None:
-    """Remove files that killed processes left behind over a day ago, and optionally tables or old runs."""
+    """Remove files left behind more than a day ago by killed processes, and optionally tables or old runs."""
     from becalm.cli import console
     from becalm.store import Store
 
@@ -91,7 +91,7 @@ def prune(
         done = Store.open(root).prune(keep, models=models, progress=bar.on_step)
     console.say(
         f"{done.temporary} temporary files removed, {done.models} runs of other models deleted, "
-        f"{done.thinned} runs thinned out: {formats.number(done.bytes, 'B')} freed"
+        f"tables of {done.thinned} runs removed: {formats.number(done.bytes, 'B')} freed"
     )
 
 
@@ -99,7 +99,7 @@ def merge(
     root: Annotated[Path, typer.Argument(help="The store to merge into.", show_default=False)],
     others: Annotated[list[Path], typer.Argument(help="The stores to copy runs from.", show_default=False)],
 ) -> None:
-    """Copy the runs of other stores; runs that are already there stay unchanged."""
+    """Copy runs from other stores; leave existing runs unchanged."""
     from becalm.cli import console
     from becalm.store import Store
 
@@ -116,12 +116,12 @@ def export(
     root: Annotated[Path, typer.Argument(help="The store.", show_default=False)],
     out: Annotated[Path, typer.Argument(help="A .parquet or .csv file.", show_default=False)],
     table: Annotated[
-        str, typer.Option(help="A table of results, such as groups, victims or links; or `runs`.")
+        str, typer.Option(help="Name of a results table, such as groups, victims or links; or `runs`.")
     ] = "groups",
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write one table of all runs, with a column for each value in which their scenarios differ."""
+    """Write a table of all runs, with a column for each value that differs between their scenarios."""
     from becalm.cli import console
     from becalm.folders import check_new
     from becalm.store import Store

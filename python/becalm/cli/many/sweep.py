@@ -1,4 +1,4 @@
-"""`becalm sweep`: the points of a file, taken from the store or computed here or on a cluster."""
+"""`becalm sweep`: reads the points of a file from the store, or computes them here or on a cluster."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from becalm.sweeps.spec import Spec
 
 LISTED = 10
-"""Maximum number of failed or damaged runs that are listed."""
+"""Maximum number of failed or damaged runs to list."""
 
 Workers = Annotated[int | None, typer.Option(min=1, help="Concurrent runs; default: one per available core.")]
-EngineName = Annotated[str, typer.Option(help="processes, threads or dask.")]
-Address = Annotated[str | None, typer.Option(help="Dask scheduler to use, such as tcp://head:8786.")]
+EngineName = Annotated[str, typer.Option(help="How to run in parallel: processes, threads or dask.")]
+Address = Annotated[str | None, typer.Option(help="Address of the Dask scheduler, such as tcp://head:8786.")]
 Slurm = Annotated[
     list[str] | None,
     typer.Option(
         metavar="KEY=VALUE",
-        help="Setting for Dask workers started by SLURM: queue, walltime, jobs ...; repeatable.",
+        help="Setting for Dask workers that SLURM starts, such as queue=short, walltime or jobs; repeatable.",
     ),
 ]
 
@@ -46,22 +46,25 @@ def sweep(
     echo: Echoes = None,
     shard: Annotated[
         str | None,
-        typer.Option(metavar="K/N", help="Compute one of N parts; a SLURM array sets it automatically."),
+        typer.Option(
+            metavar="K/N", help="Compute only part K of N; SLURM job arrays set this automatically."
+        ),
     ] = None,
     engine: EngineName = "processes",
     address: Address = None,
     slurm: Slurm = None,
     store: Annotated[
-        Path | None, typer.Option(help="Store of the runs; replaces the one in the file.")
+        Path | None, typer.Option(help="Store for the runs; overrides the store named in the file.")
     ] = None,
     keep: Annotated[
-        str | None, typer.Option(help="Tables to keep of each run: summary, series or all.")
+        str | None, typer.Option(help="Tables of each run to keep: summary, series or all.")
     ] = None,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Repeat runs that failed before.")
+        bool, typer.Option("--retry-failed", help="Retry runs that failed before.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check all points and list what is missing, without running.")
+        bool,
+        typer.Option("--dry-run", help="Check all points and count the missing runs without computing them."),
     ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Write a table of all points to a .parquet or .csv file.")
@@ -73,7 +76,7 @@ def sweep(
     quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
-    """Run a scenario at many points, except those in the store; exit code 1 if some runs failed."""
+    """Run a scenario at all points of a sweep that are not in the store; exit code 1 if any run failed."""
     from becalm.folders import check_new
     from becalm.store import KEEPS, Store
     from becalm.store.export import check_writable
@@ -116,7 +119,7 @@ def check_engine(engine: str, address: str | None, slurm: list[str] | None) -> N
     if (address or slurm) and engine != "dask":
         stop("--address and --slurm: have an effect only with --engine dask", BAD_INPUT)
     if address and slurm:
-        stop("--address and --slurm: only one is valid; a running scheduler has its own workers", BAD_INPUT)
+        stop("--address and --slurm: give only one; a running scheduler has its own workers", BAD_INPUT)
     for each in slurm or []:
         if "=" not in each:
             stop(f"--slurm {each}: must be KEY=VALUE, such as queue=short", BAD_INPUT)
@@ -125,7 +128,7 @@ def check_engine(engine: str, address: str | None, slurm: list[str] | None) -> N
 def check_memory(
     scenarios: Iterable[Scenario], max_memory: str | None, engine: str, workers: int | None
 ) -> None:
-    """Make sure that the runs fit into memory; a machine of a cluster needs to hold one run at a time."""
+    """Make sure that the runs fit into memory. On a cluster, a machine needs to hold one run at a time."""
     from becalm import memory
     from becalm.sweeps.engines import width_of
 
@@ -136,7 +139,7 @@ def check_memory(
 def made_engine(
     engine: str, workers: int | None, store: Store, address: str | None = None, slurm: list[str] | None = None
 ) -> Engine:
-    """Return the engine of a name."""
+    """Return the engine with the given name."""
     from becalm.sweeps.cluster import Dask
     from becalm.sweeps.engines import Processes, Threads
 
@@ -177,7 +180,7 @@ def _compute(
 
 
 def _summary(spec: Spec, plan: Plan, store: Store, screen: Screen | None) -> dict[str, Any]:
-    """Return the counts of a sweep: planned, found and computed runs; without a screen none was computed."""
+    """Return a sweep's counts of planned, found and computed runs. No screen means that none was computed."""
     failures = [
         {"changes": each.changes, "replication": each.replication, "error": each.error}
         for each in plan.failures()
@@ -210,7 +213,7 @@ def _say(summary: dict[str, Any], *, as_json: bool) -> None:
         parts.append(f"{summary['computed']} computed")
     parts.append(f"{len(summary['failed'])} failed")
     if summary["of_other_shards"]:
-        parts.append(f"{summary['of_other_shards']} left to other shards")
+        parts.append(f"{summary['of_other_shards']} for other shards")
     took = f" in {formats.seconds(summary['seconds'])}" if summary["seconds"] else ""
     console.say(f"{', '.join(parts)}{took}; store {summary['store']}")
 
@@ -238,17 +241,17 @@ def _tell_more(count: int, what: str) -> None:
 
 
 def _write(plan: Plan, store: Store, out: Path, table: str, *, quiet: bool, overwrite: bool) -> None:
-    """Write the table of all points, unless runs are missing that have not failed."""
+    """Write the table of all points, unless a run is missing for another reason than failure."""
     from becalm.cli import console
     from becalm.store.export import write_table
     from becalm.sweeps.table import Point, SweepResults
 
     if plan.others:
-        typer.echo(f"{out}: not written, {plan.others} runs are left to other shards", err=True)
+        typer.echo(f"{out}: not written, because {plan.others} runs belong to other shards", err=True)
         return
     whole = [point for point in plan.points if not any(key in plan.failed for key in point.keys)]
     if not whole:
-        typer.echo(f"{out}: not written, no point is finished", err=True)
+        typer.echo(f"{out}: not written, because no point is finished", err=True)
         return
     made = SweepResults([Point(point, store) for point in whole]).table(table)
     write_table(made, out, table, overwrite=overwrite)

@@ -34,8 +34,12 @@ DEFAULT = Path("results/tuned")
 
 
 def tune(
-    file: Annotated[Path, typer.Argument(help="A tuning, or a scenario of the fabric.", show_default=False)],
-    hot: Annotated[str | None, typer.Option(help="The hot host of all cases; default: any.")] = None,
+    file: Annotated[
+        Path, typer.Argument(help="A tuning file, or a scenario of the fabric.", show_default=False)
+    ],
+    hot: Annotated[
+        str | None, typer.Option(help="The hot host in all cases; default: a random one in each case.")
+    ] = None,
     contributors: Annotated[
         int | None,
         typer.Option(
@@ -53,13 +57,14 @@ def tune(
     ] = None,
     minutes: Annotated[
         float | None,
-        typer.Option(min=0.01, help="Total time; the numbers of cases and trials follow from it."),
+        typer.Option(min=0.01, help="Time for the study; determines the numbers of cases and trials."),
     ] = None,
     no_regret: Annotated[
         bool,
         typer.Option(
             "--no-regret",
-            help="Recommend nothing that is worse than no control for some number of contributors.",
+            help="Recommend only parameters that are at least as good as no control, for every number of "
+            "contributors.",
         ),
     ] = False,
     workers: Workers = None,
@@ -67,13 +72,11 @@ def tune(
     engine: EngineName = "processes",
     address: Address = None,
     slurm: Slurm = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the study in the folder.")] = False,
-    out: Annotated[Path, typer.Option(help="Folder of the study, its runs and its result.")] = DEFAULT,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the study in the --out folder.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder for the study, its runs and its result.")] = DEFAULT,
     opensm: Annotated[
         Path | None,
-        typer.Option(
-            help="Write the recommendation as options of OpenSM to a file, and zeros to FILE.rollback."
-        ),
+        typer.Option(help="Write the recommendation as OpenSM options to FILE, and zeros to FILE.rollback."),
     ] = None,
     fabric: Fabric = None,
     response: Responses = None,
@@ -81,12 +84,13 @@ def tune(
     echo: Echoes = None,
     force: Force = False,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace existing options of OpenSM; never a study.")
+        bool,
+        typer.Option("--overwrite", help="Replace existing OpenSM option files, but never a study."),
     ] = False,
     quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Search for parameters of congestion control, and compare the best with the guidelines on new cases."""
+    """Search for congestion-control parameters, and compare the best with the guidelines on new cases."""
     from becalm import manager
     from becalm.cli import console
     from becalm.cli.screen import Screen
@@ -155,9 +159,9 @@ def tune(
     _show(tuned)
     console.say(f"study, runs, trials and tuned.toml in {out}")
     if opensm is not None and not written:
-        console.say("no options of OpenSM are written: no other parameters are recommended")
+        console.say("no OpenSM options are written, because no new parameters are recommended")
     elif opensm is not None:
-        console.say(f"options of OpenSM in {opensm}, zeros in {rollback}")
+        console.say(f"OpenSM options in {opensm}, zeros in {rollback}")
 
 
 def _read(file: Path, hot: str | None, contributors: int | None, own: tuple[Provided, ...]) -> TuneSpec:
@@ -168,7 +172,7 @@ def _read(file: Path, hot: str | None, contributors: int | None, own: tuple[Prov
 
     if not is_scenario(file):
         if hot is not None or contributors is not None:
-            stop("--hot and --contributors: valid only with a scenario; a tuning has [cases]", BAD_INPUT)
+            stop("--hot and --contributors: valid only with a scenario; a tuning file has [cases]", BAD_INPUT)
         return read_tune(file, own)
     scenario = becalm.load(file, schemes=own).using(own)
     if hot is not None:
@@ -215,9 +219,9 @@ def _show(tuned: Tuned) -> None:
     if tuned.front.height > 1:
         console.say(f"{tuned.front.height} trials are on the Pareto front; see tune.json")
     for key in tuned.at_end:
-        console.say(f"{key} is at an end of its range: better values may lie outside")
+        console.say(f"{key} is at the edge of its range, so better values may lie outside")
     for limit in tuned.broken:
-        console.say(f"the limit `{limit}` is broken on fresh seeds")
+        console.say(f"the limit `{limit}` is exceeded with new seeds")
     if "ibta" in tuned.control["response"]:
         console.show_concerns("with the tuned parameters", tuned.concerns)
     console.say(NOTE)
@@ -229,5 +233,5 @@ def _show_gain(found: Gain, where: str, guideline: str) -> None:
     gain = formats.difference(found.guideline - found.tuned, found.low, found.high)
     console.say(
         f"loss {where}: {found.guideline:.4f} with {guideline}, {found.tuned:.4f} tuned "
-        f"({found.ratio:.2f} of it); {gain}"
+        f"(ratio {found.ratio:.2f}); {gain}"
     )

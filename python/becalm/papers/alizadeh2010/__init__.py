@@ -3,10 +3,10 @@
 M. Alizadeh, A. Greenberg, D. A. Maltz, J. Padhye, P. Patel, B. Prabhakar, S. Sengupta, M. Sridharan,
 SIGCOMM 2010.
 
-DCTCP runs here as a window on RDMA: no slow start, nothing is lost, and a window never falls below one
-packet. All claims are derived: the numbers of the paper's closed forms (`becalm.theory.dctcp`) and bounds
-that were set before the first run. No sentence is quoted. Where simulation and closed form part:
-[alizadeh2010/readings.md](alizadeh2010/readings.md).
+DCTCP runs here as a window on RDMA: there is no slow start, no packet is lost, and a window never falls below
+one packet. All claims are derived from the paper's closed forms (`becalm.theory.dctcp`), with bounds set
+before the first run. No sentence is quoted. [alizadeh2010/readings.md](alizadeh2010/readings.md) explains
+differences between simulation and closed forms.
 """
 
 from __future__ import annotations
@@ -19,5 +19,5 @@ PHASE = "100 us"
 
 
 def experiments() -> list[Experiment]:
-    """The sawtooth, then the threshold that fills the link, then more flows than the path holds packets."""
+    """Return the experiments on the sawtooth, the threshold that fills the link, and an incast."""
     return [*sawtooth.experiments(), *threshold.experiments(), *incast.experiments()]

@@ -1,4 +1,4 @@
-"""More flows than the path holds packets: each has the least window, and the rest stand in the queue."""
+"""More flows than packets that fit on the path. Each flow has the minimum window, and the excess waits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FLOWS = (200, 300, 400)
 
 
 def experiments() -> list[Experiment]:
-    """The standing queue by the number of flows."""
+    """Return the experiment on the standing queue by the number of flows."""
     return [
         Experiment(
             "alizadeh2010/incast",
@@ -39,7 +39,7 @@ def _points(short: bool) -> list[Point]:
 
 
 def above_the_law(tables: Tables, flows: int) -> float:
-    """Mean queue less N - C RTT, in packets."""
+    """Return the mean queue minus N - C RTT, in packets."""
     return at(tables, "mean", flows=flows) - law(flows).standing_queue
 
 

@@ -1,4 +1,4 @@
-"""The queue of synchronized flows: between its smallest and its largest length, by the number of flows."""
+"""Minimum and maximum of the queue of synchronized flows, by the number of flows."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 FLOWS = (1, 2, 5, 10, 20, 40)
 JUDGED = ("arrival", "departure")
-"""When the queue is read for a mark; the paper's switches do it when a packet arrives."""
+"""Events at which the queue is read for a mark. The paper's switches read it when a packet arrives."""
 
 
 def experiments() -> list[Experiment]:
-    """Queue and share of marks by the number of flows."""
+    """Return the experiment on the queue and the share of marks by the number of flows."""
     return [
         Experiment(
             "alizadeh2010/sawtooth",

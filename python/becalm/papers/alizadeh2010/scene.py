@@ -10,13 +10,13 @@ RATE = 10.0
 PACKET = 1500
 """Bytes of a packet with its headers."""
 ROUND_TRIP = 100.0
-"""us, on the empty network."""
+"""Round trip in us on the empty network."""
 THRESHOLD = 40
-"""Packets: K of the figures at 10 Gb/s that are no sweep."""
+"""K in packets at 10 Gb/s, in figures without a sweep of K."""
 
 
 def law(flows: int, threshold: float = THRESHOLD) -> Dctcp:
-    """Return the closed forms of so many flows."""
+    """Return the closed forms for this number of flows."""
     return Dctcp(flows, RATE * ROUND_TRIP / (8e-3 * PACKET), threshold)
 
 
@@ -28,14 +28,14 @@ def bottleneck(
     initial: float | None = None,
     short: bool,
 ) -> Bottleneck:
-    """Return the scene: packets that find more than the threshold in the queue are marked.
+    """Return the scene. Packets that find more than the threshold in the queue are marked.
 
     Args:
-        flows: their number.
+        flows: number of flows.
         threshold: K in packets.
-        judged: when the queue is read: "arrival" of a packet, as by the paper's switches, or "departure".
+        judged: event at which the queue is read: "arrival" of a packet, as in the paper, or "departure".
         initial: the window at the start; None: the bandwidth-delay product.
-        short: a reduced version.
+        short: whether to return the reduced version.
 
     """
     step = threshold * PACKET / 1000

@@ -1,4 +1,4 @@
-"""The threshold from which on two flows fill the link."""
+"""The smallest threshold with which two flows fill the link."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ THRESHOLDS = (1, 2, 5, 10, 20, 40, 65)
 
 
 def experiments() -> list[Experiment]:
-    """Utilization by threshold."""
+    """Return the experiment on utilization by threshold."""
     return [
         Experiment(
             "alizadeh2010/threshold",
@@ -39,7 +39,7 @@ def _points(short: bool) -> list[Point]:
 
 
 def lost(tables: Tables, threshold: int) -> float:
-    """Share of the link that is not used."""
+    """Return the unused share of the link's capacity."""
     return 1 - at(tables, "utilization", threshold=threshold)
 
 

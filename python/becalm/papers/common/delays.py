@@ -1,4 +1,4 @@
-"""What both papers say of delays: small buffers keep them alike with and without congestion."""
+"""Both papers' statement on delays: with small buffers, they are similar with and without congestion."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from becalm.lab.tables import at, only
 from becalm.papers.common.draw import bars
 
 NORMAL = 0.8
-"""Load of the root link in normal operation: high, and no congestion."""
+"""Load of the root link in normal operation. It is high, but causes no congestion."""
 DEEP = 64
 """Slots of a buffer that is not small."""
 FLOWS = 10
@@ -41,7 +41,7 @@ def _points(_: bool) -> list[Point]:
 
 
 def _measure(outcomes: list[Outcome]) -> Tables:
-    """`points`: by Little's law, packets in the switch over those that its root link sends in a time."""
+    """Return `points`: time in the switch by Little's law, from its queue and the rate of the root link."""
     rows = []
     for outcome in outcomes:
         results = outcome.results
@@ -52,5 +52,5 @@ def _measure(outcomes: list[Outcome]) -> Tables:
 
 
 def over_normal(tables: Tables, case: str = "congested") -> float:
-    """Time in the switch over that with normal load."""
+    """Return the ratio of the time in the switch to that with normal load."""
     return at(tables, "delay", case=case) / at(tables, "delay", case="normal")

@@ -1,4 +1,4 @@
-"""The figures, with the axes, the order and the legend of the papers."""
+"""The figures, with the papers' axes, order and legends."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RATES = {
 """The curves of a figure of rates over time, in the papers' order."""
 
 PARTS = {ROOT: "root", INTER_SWITCH: "inter_switch"}
-"""What links are in the scene; groups of flows are called by their part."""
+"""Roles of the links in the scene. Groups of flows are named after their role."""
 RATE_STYLES = {name: {"color": ROLES[PARTS.get(name, name)]} for name in RATES}
 RESPONSES = ("lipd", "fimd", "aimd")
 SHARE = (0.0, 1.05)
@@ -59,7 +59,7 @@ def flow_rates(tables: Tables) -> Figure:
 
 
 def threshold_curves(tables: Tables, column: str, y: str, top: float) -> Figure:
-    """Draw a quantity against the buffer size, one curve per output threshold; 0 is none."""
+    """Draw a quantity against the buffer size, one curve per output threshold. 0 means no threshold."""
     keys = sorted(tables["points"]["threshold"].unique().to_list(), key=lambda key: key or 99)
     made, axes = figure()
     _buffer_panel(axes, tables["points"], column, "threshold", keys, lambda key: f"{key}" if key else "none")
@@ -69,7 +69,7 @@ def threshold_curves(tables: Tables, column: str, y: str, top: float) -> Figure:
 
 
 def flow_curves(tables: Tables) -> Figure:
-    """Draw root utilization and fairness against the buffer size per number of flows, threshold 8."""
+    """Draw root utilization and fairness with threshold 8 against the buffer size, by number of flows."""
     points = select_rows(tables["points"], {"threshold": 8})
     made, areas = panels(1, 2, width=4.6)
     keys = sorted(points["flows"].unique().to_list())
@@ -92,7 +92,7 @@ def _buffer_panel(
 
 
 def response_curves(tables: Tables, axis: str, x: str, *, log: bool = False) -> Figure:
-    """Draw utilization of root and inter-switch link per response; discrete rates dashed or dotted."""
+    """Draw utilization of root and inter-switch link by response, with discrete rates dashed or dotted."""
     points = tables["points"].with_columns(
         pl.concat_str("response", "rates", separator=" ").alias("line"),
     )
@@ -127,7 +127,7 @@ def _response_style(response: str, rates: str) -> dict[str, Any]:
 
 
 def dynamic_curves(tables: Tables) -> Figure:
-    """Draw the rates of static and dynamic flows against the mean ON time; persistent state dashed."""
+    """Draw the rates of static and dynamic flows against the mean ON time, with persistent state dashed."""
     made, axes = figure()
     for state, suffix in (("new", ""), ("persistent", ", persistent state")):
         for place, kind in enumerate(("static", "dynamic")):
@@ -147,7 +147,7 @@ def dynamic_curves(tables: Tables) -> Figure:
 
 
 def increase_curves(tables: Tables) -> Figure:
-    """Draw F_inc(t) of the three responses: closed forms as lines, a simulated flow alone as dots."""
+    """Draw F_inc(t) of the three responses: closed forms as lines, a single simulated flow as dots."""
     order = ("aimd", "fimd", "lipd")
     colours = _schemes()
     made, axes = figure()
@@ -162,7 +162,7 @@ def increase_curves(tables: Tables) -> Figure:
         labels=labels,
         styles=colours,
     )
-    # A packet at a time is too coarse to draw at the lowest rates: means over 4 ms.
+    # At the lowest rates, single packets are too coarse to draw, so means over 4 ms are used.
     dots = tables["simulated"].with_columns(pl.col("time_ms") // 4 * 4 + 2)
     dots = dots.group_by("response", "time_ms", maintain_order=True).agg(pl.col("share").mean())
     labels = {name: f"{name.upper()}, simulated" for name in order}
@@ -184,7 +184,7 @@ def increase_curves(tables: Tables) -> Figure:
 
 
 def recovery_curves(tables: Tables) -> Figure:
-    """Draw the recovery time after a mark against the rate before it, per response."""
+    """Draw the recovery time after a mark against the rate before it, by response."""
     made, axes = figure()
     labels = {name: name.upper() for name in RESPONSES}
     styles = _schemes()
@@ -197,7 +197,7 @@ def recovery_curves(tables: Tables) -> Figure:
 
 
 def headroom_curves(tables: Tables) -> Figure:
-    """Draw root utilization against the free slots with which a buffer counts as full, per buffer size."""
+    """Draw root utilization against the free slots of a buffer that counts as full, by buffer size."""
     points = tables["points"]
     keys = sorted(points["buffer"].unique().to_list())
     labels = {key: f"{key} slots" for key in keys}

@@ -18,7 +18,7 @@ NAIVE: Table = {"naive": {}}
 INPUT_TRIGGERED: Table = {"input_triggered": {}}
 
 VICTIM_MS = (45.0, 59.0)
-"""Where a figure with a victim from 40 to 60 ms is read: away from the transient and the window's edges."""
+"""Measured interval of a figure with a victim from 40 to 60 ms, without the transient and window edges."""
 
 
 def output_triggered(threshold: int) -> Table:
@@ -27,23 +27,23 @@ def output_triggered(threshold: int) -> Table:
 
 
 def points(*policies: str) -> list[Point]:
-    """Return the scene under the policies named, in 100 ms runs."""
+    """Return the scene with the named policies, in runs of 100 ms."""
     markings = {"naive": NAIVE, "input": INPUT_TRIGGERED, "4": output_triggered(4), "8": output_triggered(8)}
     return [Point({"marking": name}, Dumbbell(marking=markings[name]).scenario()) for name in policies]
 
 
 def fair_state(name: str, policy: Table, buffer: int) -> Point:
-    """Return the scene in the fair state: all flows at the same rate, marked or not, packets at random times.
+    """Return the scene in the fair state: all flows have the same rate, and send packets at random times.
 
-    The root link is loaded to 95%: enough to fill buffers, and no flow is held back. The run is long because
-    the marks of the two sides differ by a few percent only.
+    The root link is loaded to 95%, so buffers fill, but no flow is held back. Runs are long because the marks
+    of the two sides differ by only a few percent.
     """
     scene = Dumbbell(marking=policy, buffer=buffer, response=NO_CONTROL, load=0.95 / 20)
     return Point({"marking": name}, replace(scene.long(short=False), victim=None).scenario())
 
 
 def marked_remote_to_local(tables: Tables, marking: str) -> float:
-    """Return the marked packets of remote flows over those of local flows; nan if nothing is marked."""
+    """Return the ratio of the remote to the local flows' marked packets; nan if nothing is marked."""
     remote, local = (at(tables, f"{side}_marked", marking=marking) for side in ("remote", "local"))
     return remote / max(local, 1) if remote + local else math.nan
 
@@ -59,5 +59,5 @@ def inter_switch(tables: Tables, marking: str) -> float:
 
 
 def fairness(tables: Tables, markings: Sequence[str]) -> list[float]:
-    """Return the larger aggregate rate, local or remote, over the smaller; 1 is fair."""
+    """Return the ratio of the larger to the smaller aggregate rate of local and remote flows."""
     return [unfairness(at(tables, "ratio", marking=marking)) for marking in markings]

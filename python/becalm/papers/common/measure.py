@@ -1,4 +1,4 @@
-"""From results on the dumbbell to the few tables that measures and figures read."""
+"""Tables of results on the dumbbell, which measures and figures read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from becalm.lab.tables import labelled, mean, only, select_rows
 
 
 def with_series(outcomes: Sequence[Outcome]) -> Tables:
-    """`points`: one row per scenario; `series`, `flows`: the tables of all results, with their labels."""
+    """Return `points` with one row per scenario, and the tables `series` and `flows` of all results."""
     return {
         "points": pl.concat([_point(outcome) for outcome in outcomes], how="diagonal_relaxed"),
         "series": pl.concat(
@@ -25,12 +25,12 @@ def with_series(outcomes: Sequence[Outcome]) -> Tables:
 
 
 def summary(outcomes: Sequence[Outcome]) -> Tables:
-    """Only `points`: what a sweep needs."""
+    """Return only `points`, which is sufficient for a sweep."""
     return {"points": pl.concat([_point(outcome) for outcome in outcomes], how="diagonal_relaxed")}
 
 
 def _point(outcome: Outcome) -> pl.DataFrame:
-    """Means over the measured time, as shares of a link: links, groups of flows, marks, the contended buffer.
+    """Return means over the measured time, for links and flows (as shares of a link), marks and a buffer.
 
     `local`, `remote`, `static` and `dynamic` sum the groups with that word in their name.
     """
@@ -58,7 +58,7 @@ def _point(outcome: Outcome) -> pl.DataFrame:
 
 
 def _marks(flows: pl.DataFrame, word: str) -> dict[str, Label]:
-    """Packets delivered and marked over the whole run, summed over the groups with `word` in their name."""
+    """Return packets delivered and marked over the entire run, for all groups with `word` in their name."""
     chosen = flows.filter(pl.col("group").str.split(" ").list.contains(word))
     delivered, marked = int(chosen["delivered_packets"].sum()), int(chosen["marked"].sum())
     counts: dict[str, Label] = {f"{word}_delivered": delivered, f"{word}_marked": marked}
@@ -66,7 +66,7 @@ def _marks(flows: pl.DataFrame, word: str) -> dict[str, Label]:
 
 
 def during(tables: Tables, kind: str, name: str, window: tuple[float, float], **where: Label) -> float:
-    """Mean share of a group or link over the samples of the series from `window[0]` to `window[1]` ms."""
+    """Return a group's or link's mean share over the samples from `window[0]` to `window[1]` ms."""
     series = select_rows(tables["series"], {"kind": kind, "name": name, **where})
     low, high = (edge * 1e-3 for edge in window)
     chosen = series.filter(pl.col("time").is_between(low - 1e-9, high + 1e-9))

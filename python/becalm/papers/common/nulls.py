@@ -1,4 +1,4 @@
-"""What claims of santos2002 and santos2003 are held against: the same scene under another policy or none."""
+"""Nulls for the claims of santos2002 and santos2003: the same scene under another policy or none."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from becalm.papers.common.reading import Reading
 RATE = 0.15
 """Share of packets that input-triggered marking with LIPD marks in Fig. 3(b) of santos2002."""
 FEW = ["A1..A2"]
-"""Remote flows that, with the victim, are fewer than the slots of a buffer."""
+"""Number of remote flows. Together with the victim, there are fewer flows than slots in a buffer."""
 
 
 def changes(reading: Reading) -> Mapping[str, Change]:
-    """Return what nulls change, with the switches of a reading."""
+    """Return the changes for nulls, with the switches of a reading."""
 
     def on(scenario: Table) -> Table:
         return reading.apply(respond({"lipd": {}})(mark(INPUT_TRIGGERED)(scenario)))

@@ -1,4 +1,4 @@
-"""What santos2002 and santos2003 leave open about their switches: every answer is keys of a scenario."""
+"""Points that santos2002 and santos2003 leave open about their switches. Each answer sets scenario keys."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from becalm.lab.model import Experiment, Point
 
 TRIGGERED = ("input_triggered", "input_output_triggered")
-"""Marking policies with the two counters, or a scan in their place."""
+"""Marking policies that use the two counters or a scan."""
 POLICIES = ("naive", *TRIGGERED)
 
 
@@ -18,21 +18,21 @@ class Reading:
     """One answer to each question."""
 
     reads: str = "many"
-    """Packets that an input buffer sends at the same time: `many`, one per output, or `one`."""
+    """Packets that an input buffer sends simultaneously: `many`, one per output, or `one`."""
     bypass: str = "switch"
-    """The bound of 4 on overtaking: of the oldest packet of the `switch`, or of all on their own `output`."""
+    """Scope of the bound of 4 on overtaking: the `switch`'s oldest packet, or each packet on its `output`."""
     full: str = "forwarded"
-    """When a buffer counts as full: when a packet is `forwarded` to its output, or `stored`."""
+    """Time of the check for a full buffer: when a packet is `forwarded` to its output, or `stored`."""
     method: str = "counters"
-    """How the packets at a trigger get their marks: by `counters` or by a `scan`."""
+    """Method of marking packets at a trigger: `counters` or a `scan`."""
 
     @property
     def name(self) -> str:
-        """The four answers."""
+        """Return the four answers as a name."""
         return f"{self.reads}, {self.bypass}, {self.full}, {self.method}"
 
     def apply(self, scenario: dict[str, Any], varied: Iterable[str] = ()) -> dict[str, Any]:
-        """Return a scenario with these switches, but for keys of marking that are varied."""
+        """Return a scenario with these switches, except for marking keys that the scenario varies."""
         arbiter = {**scenario["switch"]["arbiter"]["oldest_first"], "bypass": self.bypass}
         switch = {"input_reads": self.reads, "arbiter": {"oldest_first": arbiter}}
         marking = {
@@ -61,14 +61,14 @@ class Reading:
 
 
 COMMON = Reading(full="stored")
-"""The reading that both papers are judged by: of all that differ, most of their sentences together hold."""
+"""Reading used for both papers. In total, most of their sentences hold with it."""
 
 
 def different(full: Iterable[str] = ("forwarded", "stored")) -> list[Reading]:
     """Return all readings that differ.
 
-    Where an input buffer feeds several outputs at once, nothing overtakes on its own output, and the packets
-    for an output leave in order of arrival: then a scan marks what the counters mark.
+    If an input buffer feeds several outputs simultaneously, no packet overtakes another on its output.
+    Packets for an output then leave in order of arrival, and a scan marks the same packets as the counters.
     """
     return [
         Reading(reads, bypass, look, method)

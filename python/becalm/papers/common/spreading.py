@@ -1,7 +1,7 @@
-"""What a full network does to the victim without congestion control.
+"""Effect of a full network on the victim without congestion control.
 
-Both papers say it in nearly the same words: santos2002, Fig. 2, and santos2003, Fig. 2 and 3(a), and the
-thought experiment in section III of each.
+Both papers describe it in nearly the same words: santos2002, Fig. 2, and santos2003, Fig. 2 and 3(a), and
+the thought experiment in section III of each.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A permutation between leaves, by the law that chooses among equal uplinks."""
+"""A permutation between leaves, by the rule that chooses among equal uplinks."""
 
 from __future__ import annotations
 
@@ -19,32 +19,33 @@ if TYPE_CHECKING:
 
 UPLINKS = (2, 4, 8, 16)
 HOSTS, FEWER = 256, 32
-"""Hosts where the mean over many groups of flows counts; elsewhere every group is like the others."""
+"""Numbers of hosts, with hashing and otherwise. Hashing needs a mean over many groups of flows."""
 DRAWS = 60
 """Runs with hashed flows for each seed.
 
-n flows on n uplinks use a share of them with a standard deviation of 0.25, 0.161, 0.112 and 0.079 for n = 2,
-4, 8 and 16. 60 runs of 256 hosts and five seeds are 38400, 19200, 9600 and 4800 groups: the error of the mean
-is 0.17 to 0.18% of it, and the 95% interval over five seeds half a percent wide on either side; 1% is judged.
+The share of n uplinks that n flows use has a standard deviation of 0.25, 0.161, 0.112 and 0.079 for n = 2, 4,
+8 and 16. With 60 runs of 256 hosts and five seeds, there are 38400, 19200, 9600 and 4800 groups. The relative
+error of the mean is 0.17 to 0.18%, and the 95% confidence interval over five seeds is half a percent on
+either side. The tolerance is 1%.
 """
 ACKS = "packet, ACKs"
-"""Spraying with an ACK for each packet, in a class of its own."""
+"""Spraying with an ACK for each packet, in a separate traffic class."""
 RUNS: dict[str, str] = {law: law for law in LAWS} | {ACKS: "packet"}
-"""Laws by the names of the runs."""
+"""Rules of choice by the names of the runs."""
 SHORT = ("flow", "packet")
 
 
 def experiments() -> list[Experiment]:
-    """What the hosts get, by the number of uplinks and by the law."""
+    """Return the experiment on the hosts' shares, by the number of uplinks and by the rule."""
     return [
         Experiment(
             "dixit2013/collisions",
-            "What a permutation gets of its links, by the number of equal uplinks",
+            "A permutation's share of its links, by the number of equal uplinks",
             cost=60,
             points=_points,
             measure=_measure,
             draw=_draw,
-            # A dozen packet times, so that many short runs can be afforded.
+            # A start spread of a dozen packet times allows many short runs.
             phase="2 us",
         )
     ]
@@ -61,10 +62,11 @@ def _points(short: bool) -> list[Point]:
 
 
 def _permutation(uplinks: int, run: str) -> Table:
-    """Return the scene in which every host sends to the one in its place on the next leaf.
+    """Return the scene in which every host sends to the host in the same position on the next leaf.
 
-    At full load the queues of random arrivals grow as the root of time, and what is in them has not been
-    delivered. So sprayed packets are followed for longer. Hashed flows have their rates once all have begun.
+    At full load, the queues of random arrivals grow as the square root of time, and queued packets do not
+    count as delivered. Runs with sprayed packets are therefore longer. Hashed flows have their final rates
+    once all have started.
     """
     hashed = run == "flow"
     leaves = max(2, (HOSTS if hashed else FEWER) // uplinks)
@@ -78,7 +80,7 @@ def _permutation(uplinks: int, run: str) -> Table:
 
 
 def _measure(outcomes: Sequence[Outcome]) -> Tables:
-    """Return `points`: what the hosts get of their links, and packets out of order; means over the draws."""
+    """Return `points`: means over the runs of the hosts' link shares and of packets out of order."""
     rows = pl.DataFrame([_point(outcome) for outcome in outcomes])
     means = pl.col("share", "early").mean(), pl.col("least").min()
     return {"points": rows.group_by("uplinks", "paths", maintain_order=True).agg(*means)}
@@ -92,12 +94,12 @@ def _point(outcome: Outcome) -> dict[str, Label]:
 
 
 def over_closed_form(tables: Tables, uplinks: int) -> float:
-    """Return the hosts' share with hashed flows over 1 - (1 - 1/n)^n."""
+    """Return the ratio of the hosts' share with hashed flows to 1 - (1 - 1/n)^n."""
     return at(tables, "share", uplinks=uplinks, paths="flow") / theory.used_paths(uplinks)
 
 
 def beside_acks(tables: Tables, uplinks: int) -> float:
-    """Return the hosts' share over what ACKs leave of a link that carries one for each packet."""
+    """Return the ratio of the hosts' share to the share that ACKs, one per packet, leave of a link."""
     return at(tables, "share", uplinks=uplinks, paths=ACKS) / (PACKET / (PACKET + ACK))
 
 

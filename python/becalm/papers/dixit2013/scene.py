@@ -1,4 +1,4 @@
-"""Leaf switches, spine switches, and as many hosts on a leaf as spines: nothing is oversubscribed."""
+"""Leaf and spine switches without oversubscription. A leaf has one host per spine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Table: TypeAlias = dict[str, Any]
 RATE = 12.5e9
 """Bytes per second of every link: 100 Gb/s."""
 PACKET = 2068
-"""Bytes of a packet, 20 of them header."""
+"""Bytes of a packet, including a header of 20 B."""
 ACK = 20
 """Bytes of an ACK."""
 
@@ -20,11 +20,11 @@ LAWS: dict[str, Table] = {
     "least waiting": {"least_waiting": {}},
     "two choices": {"least_waiting": {"sample": 2}},
 }
-"""Laws of choice by the names that figures use."""
+"""Rules of choice by their names in figures."""
 
 
 def clos(leaves: int, uplinks: int, law: str, *, buffer: str = "256 packets") -> Table:
-    """Return `topology` and `switch` of such a network."""
+    """Return `topology` and `switch` of this network."""
     return {
         "topology": {
             "clos": {
@@ -36,12 +36,12 @@ def clos(leaves: int, uplinks: int, law: str, *, buffer: str = "256 packets") ->
             }
         },
         "switch": {"buffer": buffer, "paths": LAWS[law]},
-        # ACKs would take a hundredth of the way back, which is full as well.
+        # ACKs would use a hundredth of the reverse direction, which is also fully loaded.
         "echo": {"ibta": {"transport": "unreliable"}},
     }
 
 
 def with_acks(scene: Table) -> Table:
-    """Return a scene with an ACK for each packet, in a class of its own, so that it waits for no data."""
+    """Return a scene with an ACK for each packet in a separate class, so ACKs do not wait for data."""
     classes = {"switch": {**scene["switch"], "vls": 2}, "packet": {"answers_sl": 1}}
     return {**scene, **classes, "echo": {"ibta": {}}}

@@ -1,4 +1,4 @@
-"""An incast on one leaf, and flows to its neighbours: how far congestion spreads, and who suffers."""
+"""Spread of congestion from an incast on one leaf, and its victims among flows to neighbours."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 SHOWN = ("flow", "packet", "least waiting")
 SPINES = 4
 DRAWS = 8
-"""Runs for each law and seed: hashes may spread four flows over any number of spines."""
+"""Runs for each rule and seed. Hashes may distribute four flows over one to four spines."""
 
 
 def experiments() -> list[Experiment]:
-    """The incast by the law that chooses among the spines."""
+    """Return the experiment on the incast by the rule that chooses among the spines."""
     return [
         Experiment(
             "dixit2013/victims",
@@ -56,9 +56,9 @@ def _incast(law: str) -> Table:
 
 
 def _measure(outcomes: Sequence[Outcome]) -> Tables:
-    """Return `points`, means over the draws.
+    """Return `points`, means over the runs.
 
-    Branches between switches, their mean share of the time, what the others get, and how many are victims.
+    The columns are branches between switches, their mean share of time, the others' rates, and victims.
     """
     rows = pl.DataFrame([_point(outcome) for outcome in outcomes])
     return {"points": rows.group_by("paths", maintain_order=True).agg(pl.exclude("paths").mean())}
@@ -80,7 +80,7 @@ def _point(outcome: Outcome) -> dict[str, Label]:
 
 
 def _held_up(results: Results) -> int:
-    """Return how many of the others can meet a branch and no root, whatever they lose by it."""
+    """Return the number of others whose paths can cross a branch but no root, regardless of their loss."""
     network = results.scenario.network()
     paths = network.flow_paths.with_columns(role=results.tree["role"].gather(network.flow_paths["link"]))
     root, branch = ((pl.col("role") == role).any() for role in ("root", "branch"))
@@ -91,7 +91,7 @@ def _held_up(results: Results) -> int:
 
 
 def gained(tables: Tables, column: str, law: str, than: str) -> float:
-    """Return how much larger a value is under one law than under another."""
+    """Return the value with one rule minus that with another."""
     return at(tables, column, paths=law) - at(tables, column, paths=than)
 
 

@@ -1,4 +1,4 @@
-"""Sprayed packets below full load: the wait for an uplink against M/D/1."""
+"""Wait of sprayed packets for an uplink below full load, compared with M/D/1."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SERVICE = PACKET / RATE
 
 
 def experiments() -> list[Experiment]:
-    """The wait by the load of the uplinks."""
+    """Return the experiment on the wait by the load of the uplinks."""
     return [
         Experiment(
             "dixit2013/waits",
@@ -43,10 +43,10 @@ def _points(short: bool) -> list[Point]:
 
 
 def _poisson(load: float) -> Table:
-    """Return the scene: every host of a leaf posts messages of one packet for the host across.
+    """Return the scene. Every host of a leaf posts messages of one packet to a host of the other leaf.
 
-    A host's own link serves them first, in the order of posting. So the wait for the uplink is what the
-    queue of the leaf holds, not the whole latency.
+    Messages first wait for the host's link, which serves them in posting order. The wait for the uplink is
+    therefore computed from the leaf's queue, not from the total latency.
     """
     return clos(2, UPLINKS, "packet") | {
         "run": {"duration": "5 ms", "warmup": "500 us"},
@@ -63,7 +63,7 @@ def _poisson(load: float) -> Table:
 
 
 def _measure(outcomes: Sequence[Outcome]) -> Tables:
-    """Return `points`: the mean wait for an uplink, in packet times, and the load that it had."""
+    """Return `points`: mean wait for an uplink in packet times, and the uplink's measured load."""
     return {"points": pl.DataFrame([_point(outcome) for outcome in outcomes])}
 
 
@@ -72,12 +72,12 @@ def _point(outcome: Outcome) -> dict[str, Label]:
     uplinks = pl.col("from").str.starts_with("leaf") & pl.col("to").str.starts_with("spine")
     waiting = float(results.queues.filter(uplinks)["mean"].to_numpy().mean())
     used = float(results.links.filter(uplinks)["utilization"].to_numpy().mean())
-    # Little's law: the bytes that wait, over the bytes that come in a packet time.
+    # Little's law divides waiting bytes by the bytes that arrive in a packet time.
     return {**outcome.labels, "wait": waiting / (used * PACKET), "utilization": used}
 
 
 def over_closed_form(tables: Tables, load: float) -> float:
-    """Return the mean wait over that of M/D/1 with 16 sources, at the load that the uplinks had."""
+    """Return the ratio of the mean wait to that of M/D/1 with 16 sources, at the uplinks' measured load."""
     used = at(tables, "utilization", load=load)
     return at(tables, "wait", load=load) / theory.sprayed_wait(1.0, used, sources=UPLINKS)
 

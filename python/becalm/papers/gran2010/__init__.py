@@ -2,8 +2,8 @@
 
 E. G. Gran, M. Eimot, S.-A. Reinemo, T. Skeie, O. Lysne, L. P. Huse, G. Shainer, IEEE IPDPS 2010.
 
-What the paper leaves open, what other readings give, and
-what is not modelled: [gran2010/readings.md](gran2010/readings.md).
+[gran2010/readings.md](gran2010/readings.md) describes points that the paper leaves open, the results of other
+readings, and what is not modelled.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from becalm.papers.gran2010.nulls import NULLS
 __all__ = ["NULLS", "PHASE", "experiments"]
 
 PHASE = "100 us"
-"""Each flow starts up to 100 us later than stated, by the seed."""
+"""Each flow starts up to 100 us later than stated, by a random delay."""
 
 
 def experiments() -> list[Experiment]:
-    """All experiments, in the order of the figures; then those on parameters that have none."""
+    """Return all experiments, first the figures in order, then parameters without a figure."""
     maps = surfaces.experiments()
     return [
         *fig7.experiments(),

@@ -1,4 +1,4 @@
-"""What gran2010's section II says of switches and adapters and no figure shows, as runs on its test bed."""
+"""Statements without a figure from section II of gran2010, on switches and adapters, run on its test bed."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from becalm.papers.gran2010.measure import CONTRIBUTORS, point, with_all_flows
 from becalm.papers.gran2010.scene import HOST_GBPS, WIRE, Bed
 
 MINIMA = (0, 48, 80, 100)
-"""Values of `CCTI_Min`. Four contributors at 80 offer all that H5 takes; at 100 they do not."""
+"""Values of `CCTI_Min`. At 80, four contributors offer all that H5 can receive; at 100, they offer less."""
 
 MASKS = ("none", "host_ports", "all")
 ENTRIES = (1, 3, 5)
-"""Entries that stand for one of Table I's."""
+"""Numbers of entries that replace one table entry of the paper."""
 
 
 def experiments() -> list[Experiment]:
-    """Control per service level, `CCTI_Min`, `Victim_Mask`, longer tables, and who is notified."""
+    """Return control per service level, `CCTI_Min`, `Victim_Mask`, longer tables, and notifications."""
     return [_level(), _minimum(), _mask(), _entries(), _notified()]
 
 
 def steady(scenario: int = 1) -> Bed:
-    """Return a scenario with all flows from nearly the beginning, for its steady state."""
+    """Return a scenario in which all flows start almost at once, for its steady state."""
     return Bed(scenario, interval=0.001, tail=0.3, settle=0.1)
 
 
@@ -49,19 +49,19 @@ def _level() -> Experiment:
 
 
 def neighbour(tables: Tables, control: str) -> float:
-    """Throughput of the flow from H2 that meets no congestion, in Gb/s."""
+    """Return the throughput in Gb/s of F6, the flow from H2 that meets no congestion."""
     return at(tables, "F6", control=control)
 
 
 def like_its_neighbour(tables: Tables) -> float:
-    """Throughput of F6 over that of F2 with control per service level."""
+    """Return the ratio of F6's throughput to F2's with control per service level."""
     return neighbour(tables, "sl") / at(tables, "F2", control="sl")
 
 
 def _minimum() -> Experiment:
     return Experiment(
         "gran2010/ccti_min",
-        "CCTI_Min and all flows of scenario 1",
+        "Throughput by CCTI_Min, scenario 1 with all flows",
         cost=2,
         points=lambda _: [point(replace(steady(), minimum=value), minimum=value) for value in MINIMA],
         measure=with_all_flows,
@@ -70,12 +70,12 @@ def _minimum() -> Experiment:
 
 
 def as_the_minimum_allows(tables: Tables) -> list[float]:
-    """Throughput of the victim over what the entry at `CCTI_Min` gives on its link, or the host."""
+    """Return the ratio of the victim's throughput to the limit of the entry at `CCTI_Min` or of the host."""
     return [at(tables, "F1", minimum=value) / _allowed(value) for value in MINIMA]
 
 
 def _allowed(index: int) -> float:
-    """Gb/s of payload with the delay of an entry after each packet."""
+    """Return the payload rate in Gb/s with the delay of an entry after each packet."""
     shift, multiplier = encode(wanted_us(index, PAPER) / PACKET_US)
     delay: float = multiplier / 2**shift
     return min(HOST_GBPS, HOST_LINK / WIRE / (1 + delay))
@@ -84,7 +84,7 @@ def _allowed(index: int) -> float:
 def _mask() -> Experiment:
     return Experiment(
         "gran2010/victim_mask",
-        "Victim_Mask and the victim, scenario 1 with all flows",
+        "Throughput of the victim by Victim_Mask, scenario 1 with all flows",
         cost=2,
         points=lambda _: [point(replace(steady(), mask=mask), mask=mask) for mask in MASKS],
         measure=with_all_flows,
@@ -95,7 +95,7 @@ def _mask() -> Experiment:
 def _entries() -> Experiment:
     return Experiment(
         "gran2010/entries",
-        "Tables of more entries: the index falls in smaller steps, as much more often",
+        "Longer tables: smaller and more frequent decrements of the index",
         cost=3,
         points=_tables,
         measure=with_all_flows,
@@ -112,7 +112,7 @@ def _tables(short: bool) -> list[Point]:
 
 
 def fine_enough(tables: Tables) -> list[float]:
-    """Throughput with 128 entries over the best: the victim's, the contributors', that of scenario 2."""
+    """Return throughput with 128 entries relative to the best: victim, contributors, all of scenario 2."""
     found = [curve(tables, "entries", column, scenario=1) for column in ("F1", "contributors")]
     shared = [curve(tables, "entries", flow, scenario=2) for flow in ("F1", "F2", "F3")]
     if shared[0]:
@@ -123,7 +123,7 @@ def fine_enough(tables: Tables) -> list[float]:
 def _notified() -> Experiment:
     return Experiment(
         "gran2010/notified",
-        "Notifications of contributors with unequal shares of the congested link, which do not respond",
+        "Notifications of unresponsive contributors with unequal shares of the congested link",
         cost=6,
         points=lambda short: [_silent("counted", short), drawn(_silent("drawn", short))],
         measure=_notifications,
@@ -132,19 +132,19 @@ def _notified() -> Experiment:
 
 
 def _silent(spacing: str, short: bool) -> Point:
-    """Switches mark as in Table I, and no source responds."""
+    """Return a point whose switches mark as in Table I and whose sources do not respond."""
     each = point(replace(steady(), tail=0.5 if short else 3.0), spacing=spacing)
     return replace(each, scenario=respond({"none": {}})(each.scenario))
 
 
 def drawn(each: Point) -> Point:
-    """Return a point whose switches draw the packets that they mark: `Marking_Rate` is a mean."""
+    """Return a point whose switches mark packets at random, with `Marking_Rate` as a mean."""
     marking = {"ibta": each.scenario["marking"]["ibta"] | {"spacing": "drawn"}}
     return replace(each, scenario={**each.scenario, "marking": marking})
 
 
 def _notifications(outcomes: list[Outcome]) -> Tables:
-    """`points`: by contributor, its share of the marks over its share of the link, and packets per mark."""
+    """Return `points`: ratio of a contributor's share of marks to its share of the link; packets per mark."""
     tables = []
     for outcome in outcomes:
         flows = outcome.results.flows.filter(pl.col("group").is_in(CONTRIBUTORS)).sort("group")

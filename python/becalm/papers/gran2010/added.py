@@ -1,4 +1,4 @@
-"""Flows of gran2010 that are added one by one: what the figures that show them have in common."""
+"""Runs of gran2010 in which flows are added one by one, shared by several figures."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ THREE = ("F1", "F2", "F3")
 
 
 TAILS = {1: 1.0, 2: 6.0}
-"""Seconds with all flows, by scenario: in the second, flows take turns that last for seconds."""
+"""Seconds with all flows, by scenario. In scenario 2, flows alternate in periods of seconds."""
 
 
 def bed(scenario: int, control: bool, short: bool, timer: int = 150) -> Bed:
-    """Return a scenario with the paper's seconds; reduced: tenths of seconds instead."""
+    """Return a scenario with the paper's times in seconds, or with tenths of them in the reduced version."""
     if short:
         return Bed(scenario, control, interval=0.1, tail=0.4, settle=0.02, timer=timer)
     return Bed(scenario, control, tail=TAILS[scenario], settle=0.2, timer=timer)

@@ -1,4 +1,4 @@
-"""The table of delays of gran2010, section VII-B, beside the manufacturer's."""
+"""The delay tables of gran2010, section VII-B: the paper's and the manufacturer's."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PACKET_US = 1.034
 PAPER = 106
 MANUFACTURER = 95
 INDICES = (48, 64, 96, 127)
-"""Indices at which a flow alone is run, to see whether it sends as the table says."""
+"""Indices at which a single flow runs, to test whether it sends at the table's rate."""
 
 HOST_LINK = 16.0
 """Gb/s."""
@@ -38,19 +38,19 @@ def experiments() -> list[Experiment]:
 
 
 def wanted_us(index: int, divisor: int) -> float:
-    """Return the delay of the formula in us."""
+    """Return the formula's delay in us."""
     return index**2 * 7 / divisor**2
 
 
 def encode(gap: float) -> tuple[int, int]:
-    """Return the entry (shift, multiplier) nearest to a delay in packet times of up to 16383."""
+    """Return the entry (shift, multiplier) nearest to a delay of up to 16383 packet times."""
     entries = [(shift, round(gap * 2**shift)) for shift in range(4)]
     valid = [entry for entry in entries if entry[1] <= 16383]
     return min(valid, key=lambda entry: abs(entry[1] / 2 ** entry[0] - gap))
 
 
 def table(divisor: int) -> pl.DataFrame:
-    """Return the table entry by entry: wanted and encoded delay in us, and the entry."""
+    """Return the table by entry: wanted and encoded delay in us, and the encoded entry."""
     rows = []
     for index in range(ENTRIES):
         wanted = wanted_us(index, divisor)
@@ -62,13 +62,13 @@ def table(divisor: int) -> pl.DataFrame:
 
 
 def _alone(index: int) -> Point:
-    """One flow on an empty network whose index cannot fall below `index`."""
+    """Return a run with one flow on an empty network whose index cannot fall below `index`."""
     bed = Bed(active=(1,), tail=0.01, settle=0.002, step=0.001, minimum=index)
     return point(bed, kind="alone", index=index)
 
 
 def _compared() -> list[Point]:
-    """Return both scenarios with the paper's and with the manufacturer's table."""
+    """Return both scenarios, each with the paper's and with the manufacturer's table."""
     return [
         point(
             Bed(scenario, interval=0.05, tail=0.5, divisor=float(divisor)),
@@ -82,7 +82,7 @@ def _compared() -> list[Point]:
 
 
 def _measure(outcomes: list[Outcome]) -> Tables:
-    """`entries`: both tables; `alone`: rates of a flow at an index; `points`: flows in both scenarios."""
+    """Return `entries`: both tables; `alone`: rates of a flow by index; `points`: flows in both scenarios."""
     alone = [outcome for outcome in outcomes if outcome.labels["kind"] == "alone"]
     compared = [outcome for outcome in outcomes if outcome.labels["kind"] == "compared"]
     rows = [
@@ -101,29 +101,29 @@ def _column(tables: Tables, divisor: int, name: str) -> list[float]:
 
 
 def largest_delay(tables: Tables) -> float:
-    """Delay of the last entry in us after encoding."""
+    """Return the delay of the last entry after encoding, in us."""
     return _column(tables, PAPER, "encoded_us")[127]
 
 
 def small_adjustment(tables: Tables) -> float:
-    """Delay of the last entry over the manufacturer's."""
+    """Return the ratio of the last entry's delay to the manufacturer's."""
     return _column(tables, PAPER, "wanted_us")[127] / _column(tables, MANUFACTURER, "wanted_us")[127]
 
 
 def as_the_table_says(tables: Tables, index: int) -> float:
-    """Throughput of a flow alone at an index, over what the entry gives on its link."""
+    """Return the ratio of a single flow's throughput at an index to the rate that the entry allows."""
     encoded = _column(tables, PAPER, "encoded_us")[index] / PACKET_US
     measured = float(tables["alone"].filter(pl.col("index") == index)["gbps"].item())
     return measured * (1 + encoded) / HOST_LINK
 
 
 def larger_index_larger_delay(tables: Tables) -> list[float]:
-    """Encoded delay in us at every 16th index."""
+    """Return the encoded delay in us at every 16th index."""
     return _column(tables, PAPER, "encoded_us")[15::16]
 
 
 def same_throughput(tables: Tables) -> list[float]:
-    """Mean throughput of the contributors over that with the manufacturer's table, scenarios 1 and 2."""
+    """Return the ratio of the contributors' mean throughput to that with the manufacturer's table."""
     return [
         contributors_mean(tables, scenario, PAPER, "mean")
         / contributors_mean(tables, scenario, MANUFACTURER, "mean")
@@ -132,7 +132,7 @@ def same_throughput(tables: Tables) -> list[float]:
 
 
 def contributors_mean(tables: Tables, scenario: int, divisor: int, column: str) -> float:
-    """Return the mean over the contributors while all flows are active."""
+    """Return the contributors' mean while all flows are active."""
     points = tables["points"].filter((pl.col("scenario") == scenario) & (pl.col("divisor") == divisor))
     flows = ["F2", "F3", "F4", "F5"] if scenario == 1 else ["F1", "F2", "F3"]
     last = points.filter((pl.col("phase") == pl.col("active")) & pl.col("flow").is_in(flows))

@@ -1,4 +1,4 @@
-"""The figures of gran2010, with its axes and legends; its surfaces as maps with a number in every field."""
+"""The figures of gran2010, with its axes and legends. Surfaces are maps with a number in each field."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LINES = ("-", "--", ":")
 WIDE_STYLES = {
     flow: {**style, "linewidth": 6 - 1.2 * place} for place, (flow, style) in enumerate(STYLES.items())
 }
-"""Lines that show beside each other where the flows have the same throughput."""
+"""Line styles that remain visible where flows have the same throughput."""
 
 
 NAMES = {
@@ -32,7 +32,7 @@ NAMES = {
 
 
 def throughputs(tables: Tables, flows: Sequence[str], *, delays: bool = False, **where: Label) -> Figure:
-    """Draw the throughput of each flow over time; with `delays`, the injection delay in a panel below."""
+    """Draw the throughput of each flow over time and, with `delays`, the injection delay in a panel below."""
     made, areas = panels(2 if delays else 1, 1, height=3.4)
     series = select_rows(tables["series"], where)
     styles = STYLES if delays else WIDE_STYLES
@@ -77,7 +77,7 @@ def shares(tables: Tables) -> Figure:
 
 
 def surface(tables: Tables, column: str) -> Figure:
-    """Draw a quantity over CCTI_Timer and Marking_Rate as a map; the axes are lists of values."""
+    """Draw a quantity over CCTI_Timer and Marking_Rate as a map. The axes list the values."""
     points = tables["points"]
     timers = points["timer"].unique().sort().to_list()
     rates = points["rate"].unique().sort().to_list()
@@ -134,7 +134,7 @@ def _grouped(
 
 
 def sizes(tables: Tables) -> Figure:
-    """Draw the victim's throughput against its message size, both logarithmic."""
+    """Draw the victim's throughput against its message size, both on logarithmic axes."""
     made, axes = figure()
     names = {"on": "CC active", "off": "CC inactive", "none": "no congestion"}
     styles: dict[str, dict[str, Any]] = {
@@ -154,7 +154,7 @@ def sizes(tables: Tables) -> Figure:
 
 
 def delay_tables(tables: Tables) -> Figure:
-    """Draw the two tables of delays and what an entry's encoding makes of them."""
+    """Draw the two tables of delays and the error of their encoding."""
     made, areas = panels(1, 2, width=4.8)
     names = {106: "106, paper", 95: "95, manufacturer"}
     for place, (divisor, name) in enumerate(names.items()):

@@ -12,7 +12,7 @@ from becalm.papers.gran2010.measure import WITHOUT, over_time, rate, spread
 
 
 def experiments() -> list[Experiment]:
-    """Fig. 10(a), and 10(b) with Table II."""
+    """Return Fig. 10(a), and 10(b) with Table II."""
     return [_fig10a(), _fig10b()]
 
 
@@ -28,7 +28,7 @@ def _fig10a() -> Experiment:
 
 
 def fair_shares(tables: Tables) -> float:
-    """Largest over smallest rate without congestion control."""
+    """Return the ratio of the largest to the smallest rate without congestion control."""
     return spread([rate(tables, flow, 3) for flow in THREE])
 
 
@@ -44,28 +44,28 @@ def _fig10b() -> Experiment:
 
 
 def loss(tables: Tables) -> Measured:
-    """How much less the three get with congestion control, in percent."""
+    """Return the throughput that the three flows lose with congestion control, in percent."""
     on, off = (mean([rate(tables, flow, 3, control=control) for flow in THREE]) for control in ("on", "off"))
     return 100 * (1 - on / off)
 
 
 def jitter(tables: Tables, control: str) -> float:
-    """Mean standard deviation of the samples of the three flows in Gb/s."""
+    """Return the mean standard deviation of the three flows' samples in Gb/s."""
     return mean([rate(tables, flow, 3, "sd", control=control) for flow in THREE])
 
 
 def jitter_ratio(tables: Tables) -> float:
-    """Standard deviation of the samples over that of the paper without congestion control."""
+    """Return the ratio of the samples' standard deviation to the paper's value without congestion control."""
     return jitter(tables, "on") / WITHOUT
 
 
 def fair(tables: Tables) -> float:
-    """Largest over smallest rate with congestion control."""
+    """Return the ratio of the largest to the smallest rate with congestion control."""
     return spread([rate(tables, flow, 3, control="on") for flow in THREE])
 
 
 def triggered_by_third_flow(tables: Tables) -> list[float]:
-    """Largest injection delay in us with 1, 2 and 3 flows."""
+    """Return the largest injection delay in us with 1, 2 and 3 flows."""
     return [
         max(rate(tables, flow, phase, "delay_max", control="on") for flow in THREE[:phase])
         for phase in (1, 2, 3)
@@ -73,10 +73,10 @@ def triggered_by_third_flow(tables: Tables) -> list[float]:
 
 
 def minimum(tables: Tables) -> float:
-    """Smallest sample of a flow with congestion control in Gb/s."""
+    """Return the smallest sample of a flow with congestion control in Gb/s."""
     return min(rate(tables, flow, 3, "min", control="on") for flow in THREE)
 
 
 def maximum(tables: Tables) -> float:
-    """Largest sample of a flow with congestion control in Gb/s."""
+    """Return the largest sample of a flow with congestion control in Gb/s."""
     return max(rate(tables, flow, 3, "max", control="on") for flow in THREE)

@@ -11,7 +11,7 @@ from becalm.papers.gran2010.draw import throughputs
 from becalm.papers.gran2010.measure import CONTRIBUTORS, over_time, rate, spread
 
 LEAST = 0.01
-"""Difference between rates in Gb/s that a figure could show at all."""
+"""Smallest visible difference between rates in a figure, in Gb/s."""
 
 SLOW_TIMER = 2000
 
@@ -33,7 +33,7 @@ def _fig13() -> Experiment:
 
 
 def unfair_for_longer(tables: Tables) -> list[float]:
-    """Spread of the contributors over that with a timer of 150, with 3, 4 and 5 flows."""
+    """Return the ratio of the contributors' spread to that with a timer of 150, for 3, 4 and 5 flows."""
     return [
         _unfair(tables, phase, SLOW_TIMER) / max(LEAST, _unfair(tables, phase, 150)) for phase in (3, 4, 5)
     ]
@@ -49,7 +49,7 @@ def _unfair(tables: Tables, phase: int, timer: int) -> float:
 
 
 def late_spread(tables: Tables, phase: int, timer: int) -> float:
-    """Largest over smallest mean throughput of the contributors in the last fifth of a phase."""
+    """Return the ratio of largest to smallest mean contributor throughput in the last fifth of a phase."""
     series = tables["series"].filter(tables["series"]["timer"] == timer)
     interval = float(series["interval"].to_list()[0])
     late = series.filter(series["time"].is_between((phase - 0.2) * interval, phase * interval - 0.01))

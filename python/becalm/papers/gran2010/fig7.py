@@ -12,7 +12,7 @@ from becalm.papers.gran2010.scene import HOST_GBPS
 
 
 def experiments() -> list[Experiment]:
-    """Fig. 7(a), 7(b) and 8."""
+    """Return Fig. 7(a), 7(b) and 8."""
     return [_fig7a(), _fig7b(), _fig8()]
 
 
@@ -28,17 +28,17 @@ def _fig7a() -> Experiment:
 
 
 def victim_like_f2_and_f3(tables: Tables) -> list[float]:
-    """Largest over smallest rate of F1, F2 and F3 with 3, 4 and 5 flows."""
+    """Return the ratio of the largest to the smallest rate of F1, F2 and F3 with 3, 4 and 5 flows."""
     return [spread([rate(tables, flow, phase) for flow in THREE]) for phase in (3, 4, 5)]
 
 
 def halved_again(tables: Tables) -> list[float]:
-    """Rates of F1, F2 and F3 with 4 flows over those with 3."""
+    """Return the ratio of the rates of F1, F2 and F3 with 4 flows to those with 3."""
     return [rate(tables, flow, 4) / rate(tables, flow, 3) for flow in THREE]
 
 
 def parking_lot(tables: Tables) -> float:
-    """Rate of F2 and F3 together over that of F4, with 4 flows."""
+    """Return the ratio of the rate of F2 and F3 together to that of F4, with 4 flows."""
     return (rate(tables, "F2", 4) + rate(tables, "F3", 4)) / rate(tables, "F4", 4)
 
 
@@ -54,7 +54,7 @@ def _fig7b() -> Experiment:
 
 
 def victim_constant(tables: Tables) -> list[float]:
-    """Standard deviation over mean of the victim's samples with 1 to 5 flows."""
+    """Return the ratio of standard deviation to mean of the victim's samples, for 1 to 5 flows."""
     return [
         rate(tables, "F1", phase, "sd", control="on") / rate(tables, "F1", phase, control="on")
         for phase in (1, 2, 3, 4, 5)
@@ -62,12 +62,12 @@ def victim_constant(tables: Tables) -> list[float]:
 
 
 def oscillation(tables: Tables) -> list[float]:
-    """Standard deviation of each contributor's samples over that of the paper without congestion control."""
+    """Return the ratio of each contributor's standard deviation to the paper's without control."""
     return [rate(tables, flow, 5, "sd", control="on") / WITHOUT for flow in CONTRIBUTORS]
 
 
 def gain(tables: Tables, flow: str, phase: int) -> float:
-    """Rate of a flow in a phase with congestion control over that without."""
+    """Return the ratio of a flow's rate in a phase with congestion control to that without."""
     return rate(tables, flow, phase, control="on") / rate(tables, flow, phase, control="off")
 
 
@@ -88,7 +88,7 @@ def _share(tables: Tables, flow: str, control: str) -> float:
 
 
 def a_third_each(tables: Tables) -> list[float]:
-    """Shares without congestion control of F4, of F5, and of F2 and F3 together."""
+    """Return the shares of F4, of F5, and of F2 and F3 together, without congestion control."""
     return [
         _share(tables, "F4", "off"),
         _share(tables, "F5", "off"),
@@ -97,10 +97,10 @@ def a_third_each(tables: Tables) -> list[float]:
 
 
 def equal_shares(tables: Tables) -> float:
-    """Largest over smallest share of a contributor with congestion control."""
+    """Return the ratio of the contributors' largest to smallest share with congestion control."""
     return spread([_share(tables, flow, "on") for flow in CONTRIBUTORS])
 
 
 def contributors_fill_the_link(tables: Tables) -> float:
-    """What the contributors get together, over what H5 can take in."""
+    """Return the ratio of the contributors' total rate to the rate at which H5 can receive."""
     return sum(rate(tables, flow, 5, control="on") for flow in CONTRIBUTORS) / HOST_GBPS

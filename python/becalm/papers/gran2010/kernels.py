@@ -1,11 +1,11 @@
-"""The benchmarks behind gran2010's Table III as programs of four ranks.
+"""The benchmarks of gran2010's Table III as programs of four ranks.
 
-HPC Challenge ran on the hosts of the victim, `H1` and `H4`. Of all numbers of processes, four of them on two
-hosts, placed round-robin, fit the table: 4 of 12 ordered pairs are then inside a host, and the average rows
-of the ping-pong test are (4 least + 8 most) / 12 of its other rows. Sizes and loops are HPC Challenge's
-own: 8 B and 2,000,000 B, N = 1000 and NB = 80 on a 2 x 2 grid.
+HPC Challenge ran on the hosts of the victim, `H1` and `H4`. The table fits only if four processes are placed
+round-robin on the two hosts. 4 of the 12 ordered pairs are then within a host, and the average rows of the
+ping-pong test are (4 least + 8 most) / 12 of its other rows. Sizes and loops are those of HPC Challenge:
+8 B and 2,000,000 B, N = 1000 and NB = 80 on a 2 x 2 grid.
 
-`calc` makes each kernel as long as column a) says; columns b) and c) follow.
+`calc` operations make each kernel last as long as in column a). Columns b) and c) are results.
 """
 
 from __future__ import annotations
@@ -19,23 +19,24 @@ Op: TypeAlias = dict[str, Any]
 
 RANKS = 4
 SHORT, LONG = 8, 2_000_000
-"""Bytes of a message of the latency and of the bandwidth tests."""
+"""Message sizes of the latency and the bandwidth tests in bytes."""
 
 RINGS = ((0, 1, 2, 3), (0, 1, 3, 2), (0, 2, 1, 3))
-"""The three rings of four ranks; the first is the natural one, whose edges all join the two hosts."""
+"""The three rings of four ranks. The first is the natural ring, in which every edge joins the two hosts."""
 
 RING_SHARES = (7 / 16, 5 / 16, 4 / 16)
-"""Probability of each ring where HPC Challenge draws one: see `random_order`."""
+"""Probability of each ring when HPC Challenge chooses one at random: see `random_order`."""
 
 RANDOM_RINGS = {"latency": 30, "bandwidth": 10}
-"""Random orders of the ranks that HPC Challenge draws for a test: their geometric mean counts."""
+"""Number of random orders of the ranks in a test of HPC Challenge, whose result is a geometric mean."""
 
 
 def random_order(places: Sequence[int]) -> tuple[int, ...]:
-    """Return the order of ranks that HPC Challenge makes of random places.
+    """Return the order of ranks that HPC Challenge derives from random places.
 
-    One rank after the other goes to its place, or to the next free one, counted round. So orders are not
-    equally likely: of four ranks, 7 of 16 draws give the natural ring, 5 and 4 the others.
+    In order, each rank goes to its place or, if this place is occupied, cyclically to the next free place.
+    Orders are therefore not equally likely. With four ranks, the natural ring results in 7 of 16 cases, and
+    the others in 5 and 4.
     """
     order = [-1] * len(places)
     for rank, drawn in enumerate(places):
@@ -47,7 +48,7 @@ def random_order(places: Sequence[int]) -> tuple[int, ...]:
 
 
 def ring_of(order: Sequence[int]) -> int:
-    """Return which of `RINGS` an order of four ranks is: turned or seen from behind, a ring is the same."""
+    """Return the index into `RINGS` of an order of four ranks. Rotation and reversal do not matter."""
     at = order.index(0)
     opposite = order[(at + 2) % RANKS]
     return next(number for number, ring in enumerate(RINGS) if ring[2] == opposite)
@@ -55,16 +56,16 @@ def ring_of(order: Sequence[int]) -> int:
 
 @dataclass
 class Kernel:
-    """A program in the making, and the operations between which it takes the time."""
+    """A program under construction, and the operations between which it measures time."""
 
     ops: list[Op] = field(default_factory=list)
     spans: dict[str, list[list[tuple[int, int, int]]]] = field(default_factory=dict)
-    """By name: for every measurement, the rank and its first and last operation."""
+    """Rank and its first and last operation, by name of the measurement."""
     last: list[list[str]] = field(default_factory=lambda: [[] for _ in range(RANKS)])
     counts: list[int] = field(default_factory=lambda: [0] * RANKS)
 
     def step(self, rank: int, *actions: Op) -> tuple[int, int]:
-        """Add operations that begin when the rank's last step has ended; return the first and last."""
+        """Add operations that begin when the rank's last step has ended, and return the first and last."""
         first, names = self.counts[rank], []
         for action in actions:
             name = str(self.counts[rank])
@@ -81,7 +82,7 @@ def send(to: int, size: int, tag: int = 0) -> Op:
 
 
 def recv(source: int | None, size: int, tag: int | None = 0) -> Op:
-    """Receive a message; from anybody if there is no source."""
+    """Receive a message from a source, or from any rank if none is given."""
     wanted = {"from": source, "tag": tag}
     return {"recv": f"{size} B"} | {key: value for key, value in wanted.items() if value is not None}
 
@@ -92,7 +93,7 @@ def calc(seconds: float) -> Op:
 
 
 def ping_pong() -> Kernel:
-    """Every ordered pair in turn: 8 messages of 8 B there and back, five times; one of 2 MB, twice."""
+    """Return ping-pong for each ordered pair: five times 8 round trips of 8 B, and twice one of 2 MB."""
     kernel = Kernel()
     before = 0
     for pair in itertools.permutations(range(RANKS), 2):
@@ -108,7 +109,7 @@ def ping_pong() -> Kernel:
 
 
 def _bounce(kernel: Kernel, pair: Sequence[int], size: int, loops: int) -> tuple[int, int, int]:
-    """Send to and fro; return when the first rank begins and ends."""
+    """Send back and forth, and return the first rank's first and last operation."""
     one, other = pair
     bounds = []
     for _ in range(loops):
@@ -120,7 +121,7 @@ def _bounce(kernel: Kernel, pair: Sequence[int], size: int, loops: int) -> tuple
 
 
 def rings() -> Kernel:
-    """Every ring: 8 loops of 8 B five times, 3 loops of 2 MB twice, each in two versions."""
+    """Return all rings: five times 8 loops of 8 B, and twice 3 loops of 2 MB, each in two versions."""
     kernel = Kernel()
     for number, ring in enumerate(RINGS):
         for test, size, loops, times in (("latency", SHORT, 8, 5), ("bandwidth", LONG, 3, 2)):
@@ -133,7 +134,7 @@ def rings() -> Kernel:
 def _round(
     kernel: Kernel, ring: Sequence[int], size: int, loops: int, version: int
 ) -> list[tuple[int, int, int]]:
-    """Send to the right and to the left: one after the other in version 1, both at once in version 2."""
+    """Send to the right and to the left: in sequence in version 1, simultaneously in version 2."""
     spans = []
     for place, rank in enumerate(ring):
         left, right = ring[place - 1], ring[(place + 1) % RANKS]
@@ -148,7 +149,7 @@ def _round(
 
 
 def transpose(work: float) -> Kernel:
-    """PTRANS, n = 500: the ranks off the diagonal of the grid swap their quarter of the matrix, 500 kB."""
+    """Return PTRANS, n = 500. Ranks off the grid's diagonal swap their quarters of the matrix, 500 kB."""
     kernel = Kernel()
     quarter = 8 * 250 * 250
     spans = []
@@ -163,7 +164,7 @@ def transpose(work: float) -> Kernel:
 
 
 def transform(work: float) -> Kernel:
-    """MPIFFT, 2^16 points: three times a computation and an all-to-all of 65,536 B for each pair."""
+    """Return MPIFFT, 2^16 points: three computations, each with an all-to-all of 65,536 B for each pair."""
     kernel = Kernel()
     size = 16 * 2**16 // RANKS**2
     spans = []
@@ -180,11 +181,11 @@ def transform(work: float) -> Kernel:
 
 
 BUCKETS = 3 * 2**19 // 4 // 512
-"""Buckets of 512 updates that a rank sends to others: three quarters of its 2^19 updates."""
+"""Number of buckets of 512 updates that a rank sends to others: three quarters of its 2^19 updates."""
 
 
 def random_access(work: float) -> Kernel:
-    """MPIRandomAccess: buckets of 4096 B in turn to the others, one at a time; receives from anybody."""
+    """Return MPIRandomAccess: buckets of 4096 B, one at a time, to the other ranks in round-robin order."""
     kernel = Kernel()
     spans = []
     for rank in range(RANKS):
@@ -205,9 +206,9 @@ ORDER, BLOCK = 1000, 80
 
 
 def linpack(work: float) -> Kernel:
-    """HPL on a 2 x 2 grid: 13 panels, each broadcast along its row of ranks; rows of U within columns.
+    """Return HPL on a 2 x 2 grid: 13 panels are broadcast along rows of ranks, and U rows within columns.
 
-    Ranks 0 and 1 are the first row of the grid, 0 and 2 its first column: columns are inside a host.
+    Ranks 0 and 1 are the first row of the grid, and ranks 0 and 2 the first column. A column is one host.
     """
     kernel = Kernel()
     starts = list(range(0, ORDER, BLOCK))

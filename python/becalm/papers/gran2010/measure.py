@@ -1,4 +1,4 @@
-"""From results on gran2010's test bed to tables in its units, Gb/s of payload, and the reading of them."""
+"""Tables of results on gran2010's test bed, in Gb/s of payload, and functions that read them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ WITHOUT = 0.04202744
 """Standard deviation of the paper's samples without congestion control, in Gb/s: Table II(a)."""
 
 SETTLE = 0.2
-"""Part of the time between two starts that is left out of a phase's means."""
+"""Fraction of the time between two starts that is excluded from a phase's means."""
 
 
 def point(bed: Bed, **labels: Label) -> Point:
-    """Return a point of an experiment; `interval` and `flows` are there to find the phases again."""
+    """Return a point of an experiment. The labels `interval` and `flows` identify the phases."""
     where: dict[str, Label] = {**labels, "interval": bed.interval, "active": len(bed.numbers)}
     return Point(where, bed.scenario_data())
 
@@ -33,8 +33,9 @@ def point(bed: Bed, **labels: Label) -> Point:
 def over_time(outcomes: Sequence[Outcome]) -> Tables:
     """Measure flows that are added one by one.
 
-    `series`: Gb/s of payload over time; `points`: mean, standard deviation, least and largest of these
-    samples per flow and phase, phase `n` being the time with `n` flows; `delays`: what the responses ask for.
+    `series` is Gb/s of payload over time, and `delays` contains the delays of the responses. `points`
+    contains mean, standard deviation, minimum and maximum of the samples per flow and phase. Phase `n` has
+    `n` flows.
     """
     series = pl.concat([_series(outcome) for outcome in outcomes])
     return {
@@ -45,12 +46,12 @@ def over_time(outcomes: Sequence[Outcome]) -> Tables:
 
 
 def with_all_flows(outcomes: Sequence[Outcome]) -> Tables:
-    """`points`: one row per run, Gb/s of payload with all flows active, and how the contributors vary."""
+    """Return `points`: Gb/s of payload with all flows active and the contributors' variation, by run."""
     return {"points": pl.concat([_row(outcome) for outcome in outcomes], how="diagonal_relaxed")}
 
 
 def _rates(results: Results) -> pl.DataFrame:
-    """Return time in s, flow or link, Gb/s of payload."""
+    """Return a table of time in s, flow or link, and Gb/s of payload."""
     gbps = (pl.col("rate") * (GBPS / WIRE)).alias("gbps")
     return results.series.select("time", pl.col("name").alias("flow"), gbps)
 
@@ -107,7 +108,7 @@ def _row(outcome: Outcome) -> pl.DataFrame:
 
 
 def _waiting(results: Results) -> float:
-    """Return the mean number of packets in the buffer of S2 that the flows from S1 share."""
+    """Return the mean number of packets in S2's input buffer that the flows from S1 share."""
     chosen = results.buffers.filter((pl.col("switch") == "S2") & (pl.col("peer") == "S1"))
     return float(chosen["mean_packets"].item())
 
@@ -123,7 +124,7 @@ def _tail(outcome: Outcome) -> pl.DataFrame:
 
 
 def _delta(outcome: Outcome) -> pl.Series:
-    """Return the highest less the lowest throughput of the contributors, sample by sample."""
+    """Return the range of the contributors' throughput, sample by sample."""
     gbps = pl.col("gbps")
     spread = _tail(outcome).group_by("time").agg((gbps.max() - gbps.min()).alias("delta")).sort("time")
     return spread["delta"]
@@ -143,15 +144,15 @@ def rate(tables: Tables, flow: str, phase: int, column: str = "mean", **where: L
 def rates(
     flows: Sequence[str], phases: Sequence[int], column: str = "mean", **where: Label
 ) -> Callable[[Tables], Measured]:
-    """Measure flows in phases: for each phase, for each flow."""
+    """Return a function that measures all flows in each phase."""
     return lambda tables: [rate(tables, flow, phase, column, **where) for phase in phases for flow in flows]
 
 
 def link(tables: Tables, phase: int, capacity: float, name: str = INTER_SWITCH, **where: Label) -> float:
-    """Return a link's mean utilization in a phase; `capacity` in Gb/s."""
+    """Return a link's mean utilization in a phase. `capacity` is in Gb/s."""
     return at(tables, "mean", flow=name, phase=phase, **where) * WIRE / capacity
 
 
 def spread(values: Sequence[float]) -> float:
-    """Return the largest value over the smallest: 1 is fair."""
+    """Return the ratio of the largest to the smallest value; 1 means fair."""
     return max(values) / min(values) if min(values) > 0 else float("inf")

@@ -1,4 +1,4 @@
-"""What claims of gran2010 are held against: its test bed without control, or with that of Table I."""
+"""Nulls for the claims of gran2010: its test bed without control, or with the control of Table I."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Other readings of gran2010's bed, whose verdicts are shown next to the scored ones: nothing here is scored.
+"""Other readings of gran2010's test bed. Their verdicts are shown, but not scored.
 
-Each changes what the paper leaves open, in one place, with everything else as it is:
+Each reading changes one point that the paper leaves open:
 
-- `fig7b_ms`: throughput sampled every millisecond in place of every ten;
-- `fig7b_drawn`: switches draw the packets that they mark, by `Marking_Rate` as a mean, in place of counting;
-- `table3_fifo`: switches with one queue per input of 13 packets, and inputs in turn;
-- `table3_eager`: MPI asks before it sends a message above 8 KiB, as libraries of it do from some size on.
+- `fig7b_ms`: throughput is sampled every millisecond instead of every ten milliseconds;
+- `fig7b_drawn`: switches mark packets at random, with `Marking_Rate` as a mean, instead of counting;
+- `table3_fifo`: switches have one queue of 13 packets per input, and serve inputs round-robin;
+- `table3_eager`: MPI uses a rendezvous for messages above 8 KiB. MPI libraries do so above some size.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from becalm.papers.gran2010.scene import HEADER, MTU, Table
 
 
 def experiments() -> list[Experiment]:
-    """All readings."""
+    """Return the experiments of all readings."""
     return [
         Experiment(
             "gran2010/fig7b_ms",
@@ -35,14 +35,14 @@ def experiments() -> list[Experiment]:
         ),
         Experiment(
             "gran2010/fig7b_drawn",
-            "Fig. 7(b) with marks that are drawn: Marking_Rate as a mean",
+            "Fig. 7(b) with random marks: Marking_Rate as a mean",
             cost=20,
             points=lambda short: [drawn(added(1, True, short))],
             measure=over_time,
             draw=partial(throughputs, flows=ALL),
         ),
         table3.experiment(
-            "table3_fifo", "Table III with one queue per input of 13 packets, inputs in turn", _fifo
+            "table3_fifo", "Table III with one queue of 13 packets per input and round-robin", _fifo
         ),
         table3.experiment("table3_eager", "Table III with a rendezvous above 8 KiB", _eager),
     ]

@@ -1,20 +1,21 @@
 """The test bed of gran2010, Fig. 4 to 6, and the two communication scenarios on it.
 
-Hosts `H1` to `H3` are on switch `S1`, `H4` to `H7` on `S2`; the link between the switches has twice the rate
-of a host's. In scenario 1 the victim `F1` goes from `H1` to `H4`, and `H2`, `H3`, `H6` and `H7` send `F2` to
-`F5` to `H5`. In scenario 2 `F1` to `F3` go from `H1`, `H2`, `H3` to `H4`, `H5`, `H6`.
+Hosts `H1` to `H3` are on switch `S1`, and `H4` to `H7` on `S2`. The link between the switches has twice the
+rate of a host's link. In scenario 1, the victim `F1` goes from `H1` to `H4`, and `H2`, `H3`, `H6` and `H7`
+send `F2` to `F5` to `H5`. In scenario 2, `F1` to `F3` go from `H1`, `H2` and `H3` to `H4`, `H5` and `H6`.
 
-What the paper leaves open is decided here, once:
+Points that the paper leaves open are decided here for all figures:
 
-- a host's adapter fetches and takes in 13 Gb/s of payload, what its PCIe slot can do: "limited by the PCIe
-  capacity at the hosts"; so `H5` drains slower than its link, and `S2` needs `Victim_Mask` on its host ports;
-- a host works 1 us on a message before it sends it: the adapters' "application latency of 1 us";
+- a host's adapter sends and receives 13 Gb/s of payload, the limit of its PCIe slot: "limited by the PCIe
+  capacity at the hosts". `H5` therefore receives more slowly than its link, and `S2` needs `Victim_Mask` on
+  its host ports;
+- a host works on a message for 1 us before it sends it: the adapters' "application latency of 1 us";
 - switches send the oldest packet first; an input port holds 20 packets;
-- an adapter acknowledges a message, and within it every 24 packets;
-- CC timers of the adapters have phases of their own, and clocks that are off by up to 100 ppm;
+- an adapter acknowledges each message, and within a message every 24 packets;
+- the CC timers of the adapters have different phases, and their clocks deviate by up to 100 ppm;
 - throughput is sampled every 10 ms.
 
-All figures have this bed. They differ in the flows, in the times and in the parameters that they vary.
+The figures differ in the flows, the times and the varied parameters.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ WIRE = (MTU + HEADER) / MTU
 """Bytes on the wire per byte of payload, in full packets."""
 
 HOST_GBPS = 13.0
-"""What a host can send and receive, in Gb/s of payload."""
+"""Send and receive rate of a host, in Gb/s of payload."""
 
 PATHS: Mapping[int, tuple[tuple[str, str], ...]] = {
     1: (("H1", "H4"), ("H2", "H5"), ("H3", "H5"), ("H6", "H5"), ("H7", "H5")),
@@ -46,22 +47,22 @@ MESSAGES: Table = {"greedy": {"message": "64 KiB"}}
 """Traffic at maximum speed: "a packet size of 65536 bytes and a MTU of 2048"."""
 
 PACKET_TIME = "1.034 us"
-"""Time of a full packet on a host's link of 16 Gb/s: what the table's microseconds are divided by."""
+"""Time of a full packet on a host's link of 16 Gb/s. The table's microseconds are divided by it."""
 
 
 @dataclass(frozen=True)
 class Bed:
-    """A communication scenario with everything that the figures vary; the defaults are those of Table I."""
+    """A communication scenario with all parameters that figures vary. The defaults are those of Table I."""
 
     scenario: int = 1
     control: bool = True
     """Whether congestion control is on."""
     interval: float = 1.0
-    """Time between the starts of two flows in s; the first starts at 0."""
+    """Time between the starts of consecutive flows in s; the first flow starts at 0."""
     tail: float = 1.0
-    """Time with all flows active, in s: the means over the run begin with it."""
+    """Time with all flows active, in s. Means over the run begin with this time."""
     settle: float = 0.0
-    """How much later the means over the run begin, in s."""
+    """Additional delay of the means over the run, in s."""
     timer: int = 150
     rate: int = 1
     """`Marking_Rate`."""
@@ -72,27 +73,27 @@ class Bed:
     mask: str = "host_ports"
     """`Victim_Mask`."""
     per_level: bool = False
-    """Whether adapters control service levels, not queue pairs."""
+    """Whether adapters control service levels instead of queue pairs."""
     ack_every: int = 24
-    """Packets that one ACK stands for."""
+    """Packets per ACK."""
     buffer: int = 20
-    """Packets that an input port of a switch holds."""
+    """Capacity of a switch's input port in packets."""
     divisor: float = 106.0
-    """Divisor of the table's formula; the manufacturer's is 95."""
+    """Divisor in the table's formula; the manufacturer's is 95."""
     finer: int = 1
-    """Entries that stand for one of the paper's: the index rises by as many, and falls by one as often."""
+    """Entries per entry of the paper. The index's increment and the rate of its decrements scale with it."""
     step: float = 0.01
     """Sampling step and sliding window of the series, in s."""
     victim_traffic: Table | None = None
-    """Traffic of `F1`, if not as that of the others."""
+    """Traffic of `F1`; `None`: the same as that of the other flows."""
     active: tuple[int, ...] | None = None
-    """Numbers of the flows that there are; `None`: all."""
+    """Numbers of the existing flows; `None`: all."""
     neighbour: bool = False
-    """Whether `H2` sends `F6` to `H1`, too: a flow that meets no congestion."""
+    """Whether `H2` also sends `F6` to `H1`. `F6` meets no congestion."""
 
     @property
     def starts(self) -> list[float]:
-        """When each flow starts, in s."""
+        """Start of each flow, in s."""
         return [place * self.interval for place in range(len(self.numbers))]
 
     @property
@@ -106,7 +107,7 @@ class Bed:
         return self.starts[-1] + self.tail
 
     def scenario_data(self) -> Table:
-        """Return the scenario as `becalm.Scenario` takes it."""
+        """Return the scenario as data for `becalm.Scenario`."""
         flows = [self._flow(*pair) for pair in zip(self.numbers, self.starts, strict=True)]
         if self.neighbour:
             flows.append(_flow("F6", "H2", "H1", self.starts[-1], MESSAGES))

@@ -24,7 +24,7 @@ def experiments() -> list[Experiment]:
     return [
         Experiment(
             "gran2010/fig9",
-            "The victim against the size of its messages, scenario 1 with all flows",
+            "Throughput of the victim against its message size, scenario 1 with all flows",
             cost=15,
             points=_points,
             measure=_measure,
@@ -42,16 +42,16 @@ def _points(short: bool) -> list[Point]:
 
 
 def _bed(size: int, control: bool, active: tuple[int, ...] | None) -> Bed:
-    """Only the victim's size varies: contributors with messages of 1 B would not congest anything."""
+    """Return a bed that varies only the victim's message size, because 1 B messages cause no congestion."""
     traffic: Table = {"greedy": {"message": f"{size} B"}}
     bed = Bed(interval=0.001, tail=0.1, settle=0.05, victim_traffic=traffic)
-    # A victim alone with messages of one packet has an ACK for each, whatever the adapter would do.
+    # A single victim with messages of one packet gets an ACK for each, regardless of the adapter's setting.
     several = active is None or size > MTU
     return replace(bed, control=control, active=active, ack_every=bed.ack_every if several else 1)
 
 
 def _measure(outcomes: list[Outcome]) -> Tables:
-    """`points`: the victim's throughput in Mb/s of payload by case and size."""
+    """Return `points`: the victim's throughput in Mb/s of payload by case and size."""
     return {"points": pl.DataFrame([_row(outcome) for outcome in outcomes])}
 
 
@@ -64,7 +64,7 @@ def _row(outcome: Outcome) -> dict[str, Label]:
 
 
 def ratios(tables: Tables, above: str, below: str) -> list[float]:
-    """Throughput in one case over that in another, by message size."""
+    """Return the ratio of the throughput in two cases, by message size."""
     values = axis(tables, "size")
     return [
         at(tables, "mbps", case=above, size=size) / at(tables, "mbps", case=below, size=size)

@@ -1,10 +1,10 @@
-"""Fig. 11, 12 and 14 of gran2010, and what section VII says of the other parameters of a switch.
+"""Fig. 11, 12 and 14 of gran2010, and section VII's statements on the other parameters of a switch.
 
-All runs of the surfaces add the five flows of scenario 1 every twentieth of a second and then go on for
-half a second, instead of a second each: 28 runs instead of one.
+A surface needs 28 runs. The five flows of scenario 1 start at intervals of a twentieth of a second instead of
+a second, and then run for half a second.
 
-Shares of a surface are shares of its area, with axes from 0 to the largest values, each point standing for
-the values that are nearest to it: so they do not depend on where the points are dense.
+Shares of a surface are shares of its area, with axes from 0 to the largest values. Each point represents the
+values nearest to it, so the shares do not depend on the density of the points.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ SHORT_TIMERS = (25, 150, 500, 2000)
 SHORT_RATES = (1, 8, 64)
 
 SAVED = 0.95 * HOST_GBPS
-"""A victim with more, in Gb/s, is where the paper's surface is yellow."""
+"""Lower limit of the victim's rate in the yellow area of the paper's surface, in Gb/s."""
 
 TABLE_1 = {"timer": 150, "rate": 1}
 VISIBLE = 2.0
-"""`Var` of more than this many times that of Table I is unstable: twice is a difference that can be seen."""
+"""Ratio to Table I's `Var` above which a point is unstable. A factor of two is visible."""
 
 
 def experiments() -> list[Experiment]:
-    """Fig. 11, 12 and 14, and the parameters of section VII-A."""
+    """Return Fig. 11, 12 and 14, and the parameters of section VII-A."""
     return [
         _surface("fig11", "Throughput of the victim over CCTI_Timer and Marking_Rate", "F1"),
         _surface(
@@ -83,7 +83,7 @@ def _ends(tables: Tables, timer: int) -> tuple[float, float]:
 
 
 def _low_timers(tables: Tables, bound: int) -> list[float]:
-    """Return the victim's throughput at all timers up to a bound, whatever the marking rate."""
+    """Return the victim's throughput at all timers up to a bound, for all marking rates."""
     chosen: list[float] = tables["points"].filter(pl.col("timer") <= bound)["F1"].to_list()
     return chosen
 
@@ -93,42 +93,42 @@ def _range(values: Sequence[float]) -> float:
 
 
 def marking_rate_matters_at_low_timers(tables: Tables) -> list[float]:
-    """What a high marking rate costs the victim at the lowest timer that saves it, and at 2000."""
+    """Return the victim's loss from a high marking rate, at the lowest timer that saves it and at 2000."""
     return [_drop(tables, timer) for timer in (_lowest_that_saves(tables), 2000)]
 
 
 def tree_forms_at_low_timers(tables: Tables) -> float:
-    """The victim's best throughput at timers up to 100, whatever the marking rate."""
+    """Return the victim's best throughput at timers up to 100, over all marking rates."""
     return max(_low_timers(tables, 100))
 
 
 def victim_low_at_low_timers(tables: Tables) -> float:
-    """The victim's throughput at timer 25 and the highest marking rate."""
+    """Return the victim's throughput at timer 25 and the highest marking rate."""
     return _ends(tables, 25)[1]
 
 
 def longer_timers_forgive(tables: Tables) -> list[float]:
-    """The victim's largest less smallest throughput at timers 150, 500 and 2000."""
+    """Return the range of the victim's throughput at timers 150, 500 and 2000."""
     return [_range(curve(tables, "rate", "F1", timer=timer)) for timer in (150, 500, 2000)]
 
 
 def impact_of_the_rate(tables: Tables, timer: int) -> float:
-    """The victim's largest less smallest throughput over the marking rates."""
+    """Return the range of the victim's throughput over the marking rates."""
     return _range(curve(tables, "rate", "F1", timer=timer))
 
 
 def victim_rises_with_the_timer(tables: Tables) -> list[float]:
-    """The victim's mean throughput over the marking rates at timers 25, 150, 500 and 2000."""
+    """Return the victim's mean throughput over the marking rates at timers 25, 150, 500 and 2000."""
     return [mean(curve(tables, "rate", "F1", timer=timer)) for timer in (25, 150, 500, 2000)]
 
 
 def limited_by_the_host(tables: Tables) -> float:
-    """The victim's best throughput in Gb/s."""
+    """Return the victim's best throughput in Gb/s."""
     return float(max(tables["points"]["F1"].to_list()))
 
 
 def low_rate_best(tables: Tables) -> float:
-    """Share of the timers at which the lowest marking rate is within 5% of the victim's best."""
+    """Return the share of timers whose lowest marking rate leaves the victim within 5% of its best."""
     timers = _values(tables, "timer")
     best = [
         _ends(tables, timer)[0] >= 0.95 * max(curve(tables, "rate", "F1", timer=timer)) for timer in timers
@@ -150,32 +150,32 @@ def _yellow(tables: Tables) -> pl.DataFrame:
 
 
 def contributors_vary_little(tables: Tables) -> float:
-    """Spread of the contributors' throughput over its mean where the victim is saved."""
+    """Return the range of the contributors' throughput relative to its mean, where the victim is saved."""
     return _range(_yellow(tables)["contributors"].to_list()) / mean(_yellow(tables)["contributors"].to_list())
 
 
 def link_used_at_2000(tables: Tables) -> list[float]:
-    """What the contributors get over what H5 can take in, by marking rate, at timer 2000."""
+    """Return the contributors' total rate relative to H5's receive rate, by marking rate, at timer 2000."""
     return [4 * value / HOST_GBPS for value in curve(tables, "rate", "contributors", timer=2000)]
 
 
 def large_part_unstable(tables: Tables) -> float:
-    """Share of the surface that is not stable."""
+    """Return the share of the surface that is not stable."""
     return _part(tables, pl.col("var") > _stable(tables))
 
 
 def fairness_at_low_timers(tables: Tables) -> list[float]:
-    """Mean Var over the marking rates at timers 150, 500 and 2000."""
+    """Return the mean Var over the marking rates at timers 150, 500 and 2000."""
     return [mean(curve(tables, "rate", "var", timer=timer)) for timer in (150, 500, 2000)]
 
 
 def good_values_are_few(tables: Tables) -> float:
-    """Share of the surface with 95% of 13 Gb/s for the victim that is stable."""
+    """Return the share of the surface that is stable and gives the victim 95% of 13 Gb/s."""
     return _part(tables, (pl.col("F1") >= SAVED) & (pl.col("var") <= _stable(tables)))
 
 
 def _stable(tables: Tables) -> float:
-    """Return the largest `Var` that is called stable, in (Gb/s)^2."""
+    """Return the largest `Var` that counts as stable, in (Gb/s)^2."""
     return VISIBLE * at(tables, "var", **TABLE_1)
 
 
@@ -191,7 +191,7 @@ def _part(tables: Tables, condition: pl.Expr) -> float:
 
 
 def _widths(values: Sequence[int]) -> dict[int, float]:
-    """Return how much of an axis, from 0 to the last value, is nearest to each value."""
+    """Return the length of an axis, from 0 to the last value, that is nearest to each value."""
     edges = [0.0, *((low + high) / 2 for low, high in pairwise(values)), float(values[-1])]
     return {value: high - low for value, (low, high) in zip(values, pairwise(edges), strict=True)}
 
@@ -199,7 +199,7 @@ def _widths(values: Sequence[int]) -> dict[int, float]:
 def _threshold() -> Experiment:
     return Experiment(
         "gran2010/threshold",
-        "Threshold and the victim, scenario 1 with all flows",
+        "Throughput of the victim by Threshold, scenario 1 with all flows",
         cost=4,
         points=lambda _: [
             point(replace(steady(), threshold=value), threshold=value) for value in (0, 1, 4, 8, 12, 15)
@@ -210,14 +210,14 @@ def _threshold() -> Experiment:
 
 
 def highest_is_best(tables: Tables) -> float:
-    """The victim's throughput at 15 less its best at any."""
+    """Return the victim's throughput at threshold 15 minus its best at any threshold."""
     return at(tables, "F1", threshold=15) - max(curve(tables, "threshold", "F1"))
 
 
 def _packet_size() -> Experiment:
     return Experiment(
         "gran2010/packet_size",
-        "Packet_Size and the victim, scenario 1 with all flows",
+        "Throughput of the victim by Packet_Size, scenario 1 with all flows",
         cost=3,
         points=lambda _: [
             point(replace(steady(), packet_size=size), packet_size=size) for size in (0, 8, 16, 32, 33)
@@ -228,5 +228,5 @@ def _packet_size() -> Experiment:
 
 
 def little_impact(tables: Tables) -> float:
-    """Largest less smallest throughput of the victim at 0, 8, 16 and 32 credits of 64 B."""
+    """Return the range of the victim's throughput at 0, 8, 16 and 32 credits of 64 B."""
     return _range([at(tables, "F1", packet_size=size) for size in (0, 8, 16, 32)])

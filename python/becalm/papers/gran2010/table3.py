@@ -1,4 +1,4 @@
-"""Table III of gran2010: HPC Challenge beside the congestion of scenario 1."""
+"""Table III of gran2010: HPC Challenge during the congestion of scenario 1."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CASES: Mapping[str, bool | None] = {"a": None, "b": False, "c": True}
-"""Congestion control of the table's columns; without the synthetic flows in column a)."""
+"""Congestion control in the table's columns; column a) has no synthetic flows."""
 
 FLOWS = (2, 3, 4)
-"""The synthetic flows: the victim's rate of a quarter of 13 Gb/s, in column b), needs just three."""
+"""The synthetic flows. The victim's rate in column b), a quarter of 13 Gb/s, requires exactly three."""
 
 SETTLE = 0.05
-"""Time in s that the synthetic flows have before the kernels start."""
+"""Time in s between the start of the synthetic flows and that of the kernels."""
 
 OVERHEAD = "355 ns"
-"""What a rank does per message and side, so that a message takes the 1.95 us of column a) between hosts."""
+"""A rank's overhead per message and side. It makes the latency between hosts 1.95 us, as in column a)."""
 
 LOCAL: Table = {"local_latency": "420 ns", "local_rate": "0.88 GB/s"}
-"""Messages inside a host, from the least latency and bandwidth of column a)."""
+"""Messages within a host, from the least latency and bandwidth of column a)."""
 
 BOTH_WAYS = 2 * 742.469675e6
-"""Payload per second of a host that sends and receives at the same time, from the natural ring of column a):
-less than the 13 Gb/s of one direction."""
+"""Payload rate of a host that sends and receives at the same time, from the natural ring of column a). It is
+below the 13 Gb/s of one direction."""
 
 LOCAL_BOTH_WAYS = "0.3217 GB/s"
-"""Rate of each of two messages inside a host at the same time, from the random ring of column a), in the mean
-over all draws. Together they are slower than one message alone, since the adapter moves data, too."""
+"""Rate of each of two simultaneous messages within a host, from the random ring of column a), averaged over
+all orders. Their total rate is below that of a single message, because the adapter also moves data."""
 
 PAPER: Mapping[str, tuple[float, float, float]] = {
     "ping-pong latency, least": (0.001132, 0.001192, 0.001172),
@@ -62,7 +62,7 @@ PAPER: Mapping[str, tuple[float, float, float]] = {
 """The table: ms, MB/s, GB/s, Gflop/s, updates per ns, Gflop/s."""
 
 WORK: Mapping[str, float] = {"PTRANS": 2.648e-3, "HPL": 0.3674, "RandomAccess": 138.71e-3, "FFT": 3.808e-3}
-"""Seconds of the kernels in column a), from their rates and the operations that HPC Challenge counts."""
+"""Durations of the kernels in column a) in s, from their rates and HPC Challenge's operation counts."""
 
 FITTED: Mapping[str, float] = {
     "PTRANS": 2.3077e-3,
@@ -70,8 +70,8 @@ FITTED: Mapping[str, float] = {
     "RandomAccess": 175.51e-6,
     "FFT": 1.09103e-3,
 }
-"""Computation in s, so that column a) takes the seconds of `WORK`: of a whole PTRANS and HPL, of a bucket of
-RandomAccess, of one of three parts of the FFT."""
+"""Computation in s that makes column a) last the seconds of `WORK`: of all of PTRANS and HPL, of a bucket of
+RandomAccess, and of one of three parts of the FFT."""
 
 KERNELS: Mapping[str, Callable[[], Kernel]] = {
     "ping-pong": kernels.ping_pong,
@@ -88,7 +88,7 @@ REDUCED = ("ping-pong", "ring", "FFT")
 
 
 def experiments() -> list[Experiment]:
-    """Table III."""
+    """Return the experiment on Table III."""
     return [
         experiment(
             "table3", "HPC Challenge on the hosts of the victim, with and without congestion", lambda bed: bed
@@ -97,7 +97,7 @@ def experiments() -> list[Experiment]:
 
 
 def experiment(name: str, title: str, read: Change) -> Experiment:
-    """Return the experiment under a reading of the bed."""
+    """Return the experiment under a reading of the test bed."""
 
     def points(short: bool) -> list[Point]:
         return [
@@ -141,7 +141,7 @@ def _scenario(kernel: str, control: bool | None) -> dict[str, Any]:
 
 
 def _measure(outcomes: list[Outcome]) -> Tables:
-    """`points`: one value per row and column of the table, in its units. `rings`: those of each ring."""
+    """Return `points`, one value per row and column of the table in its units, and `rings`."""
     rows: list[dict[str, Label]] = []
     rings: list[dict[str, Label]] = []
     for outcome in outcomes:
@@ -163,9 +163,9 @@ def _measure(outcomes: list[Outcome]) -> Tables:
 
 
 def _times(kernel: Kernel, ops: pl.DataFrame, eager: str | None) -> dict[str, list[list[float]]]:
-    """Return the seconds of every rank in every measurement, by the measurement's name.
+    """Return every rank's seconds in every measurement, by the measurement's name.
 
-    A message above `eager` is three operations of its sender, and three of its receiver.
+    A message above `eager` consists of three operations of its sender and three of its receiver.
     """
     starts: dict[int, list[float]] = {}
     ends: dict[int, list[float]] = {}
@@ -182,7 +182,7 @@ def _times(kernel: Kernel, ops: pl.DataFrame, eager: str | None) -> dict[str, li
 
 
 def _parts(op: Table, eager: str | None) -> int:
-    """Return the operations that one of a kernel becomes; sizes are whole numbers of bytes."""
+    """Return the number of operations for one of a kernel's operations; sizes are integers in bytes."""
     size = str(op.get("send") or op.get("recv") or "0 B")
     return 1 if eager is None or int(size.split()[0]) <= int(eager.split()[0]) else 3
 
@@ -205,8 +205,8 @@ def _ping_pong(times: dict[str, list[list[float]]]) -> dict[str, float]:
 def _rings(test: str, times: dict[str, list[list[float]]]) -> list[float]:
     """Return the latency in ms or the bandwidth in MB/s of each ring.
 
-    Of each rank the better of the two versions counts, of the ranks the slowest, of the measurements the
-    best.
+    For a rank, the better of its two versions counts; for a measurement, its slowest rank; and for a ring,
+    its best measurement.
     """
     loops, size = {"latency": (8, SHORT), "bandwidth": (3, LONG)}[test]
     values = []
@@ -221,8 +221,8 @@ def _rings(test: str, times: dict[str, list[list[float]]]) -> list[float]:
 def _ring(of_rings: Mapping[str, Sequence[float]], seed: str) -> dict[str, float]:
     """Return latency and bandwidth of the natural ring, and the geometric means over random orders.
 
-    HPC Challenge draws new orders for each test, by the time of day: here by the seed of the run and the
-    column.
+    HPC Challenge chooses new random orders for each test from the time of day. Here they depend on the seed
+    of the run and the column.
     """
     found: dict[str, float] = {}
     for test, values in of_rings.items():
@@ -239,22 +239,22 @@ def _ring(of_rings: Mapping[str, Sequence[float]], seed: str) -> dict[str, float
 
 
 def _kernel(name: str, times: dict[str, list[list[float]]]) -> dict[str, float]:
-    """Return a rate: the paper's of column a) times the seconds of column a) over those measured."""
+    """Return the paper's rate in column a), multiplied by column a)'s seconds over the measured seconds."""
     return {name: PAPER[name][0] * WORK[name] / max(times["time"][0])}
 
 
 def ratio(tables: Tables, row: str, above: str = "b", below: str = "a") -> float:
-    """Value of a row in one column over that in another."""
+    """Return the ratio of a row's values in two columns."""
     return at(tables, "value", row=row, case=above) / at(tables, "value", row=row, case=below)
 
 
 def change(tables: Tables, row: str, above: str = "c", below: str = "b") -> float:
-    """How much a value in one column differs from that in another, as a share of the latter."""
+    """Return the relative difference between a row's values in two columns."""
     return abs(ratio(tables, row, above, below) - 1)
 
 
 def expected_ratio(tables: Tables, above: str = "b", test: str = "bandwidth") -> float:
-    """Value of the random ring in one column over that in column a): geometric means over all draws."""
+    """Return the random ring's ratio of a column to column a), as geometric means over all orders."""
     mean_of = {
         case: _product(kernels.RING_SHARES, [math.log(value) for value in values])
         for case, values in _of_rings(tables, test).items()
@@ -263,7 +263,7 @@ def expected_ratio(tables: Tables, above: str = "b", test: str = "bandwidth") ->
 
 
 def share_of_draws(tables: Tables, least: float, test: str = "bandwidth") -> float:
-    """Share of all draws, one for column a) and one for b), in which the ratio b/a is `least` or more."""
+    """Return the probability, over all orders in columns a) and b), that b/a is at least `least`."""
     number = kernels.RANDOM_RINGS[test]
     means: dict[str, list[tuple[float, float]]] = {}
     for case, values in _of_rings(tables, test).items():
@@ -278,7 +278,7 @@ def share_of_draws(tables: Tables, least: float, test: str = "bandwidth") -> flo
 
 
 def _probability(counts: Sequence[int]) -> float:
-    """Probability that a draw has each ring so many times."""
+    """Return the probability of these counts of the rings in a sample."""
     ways = math.factorial(sum(counts)) // math.prod(map(math.factorial, counts))
     return ways * math.prod(share**count for share, count in zip(kernels.RING_SHARES, counts, strict=True))
 
@@ -288,13 +288,13 @@ def _product(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def _of_rings(tables: Tables, test: str) -> dict[str, list[float]]:
-    """Values of the rings by column."""
+    """Return the values of the rings by column."""
     rings = tables["rings"].filter(pl.col("test") == test).sort("ring")
     return {case: rings.filter(pl.col("case") == case)["value"].to_list() for case in CASES}
 
 
 def fitted(tables: Tables, row: str) -> float:
-    """Value of column a) over the paper's."""
+    """Return the ratio of column a) to the paper's column."""
     return at(tables, "value", row=row, case="a") / PAPER[row][0]
 
 

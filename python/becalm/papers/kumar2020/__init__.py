@@ -1,10 +1,10 @@
 """Swift: Delay is Simple and Effective for Congestion Control in the Datacenter.
 
-G. Kumar et al., SIGCOMM 2020. The paper reports measurements of a production network, with few values of
-parameters; what follows from its Algorithm 1 and its target delay is derived in `becalm.theory.swift`.
+G. Kumar et al., SIGCOMM 2020. The paper reports measurements of a production network and few parameter
+values. `becalm.theory.swift` derives the consequences of its Algorithm 1 and its target delay.
 
-All claims here are derived: the numbers of closed forms and bounds that were set before the first run. No
-sentence of the paper is quoted. What the scenes leave out: [kumar2020/readings.md](kumar2020/readings.md).
+All claims are derived from closed forms, with bounds set before the first run. No sentence of the paper is
+quoted. [kumar2020/readings.md](kumar2020/readings.md) describes what the scenes omit.
 """
 
 from __future__ import annotations
@@ -17,5 +17,5 @@ PHASE = "10 us"
 
 
 def experiments() -> list[Experiment]:
-    """The standing queue, then routes of different lengths."""
+    """Return the experiments on the standing queue and on routes of different lengths."""
     return [*standing.experiments(), *hops.experiments()]

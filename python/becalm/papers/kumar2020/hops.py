@@ -2,7 +2,7 @@
 
     N1 ... N5 -> T -> R,  F1 ... F5 -> V -> U -> T
 
-The link `T->R` is the bottleneck. Packets from F cross two links more, where nothing waits.
+The link `T->R` is the bottleneck. Packets from F cross two more links, on which there are no queues.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIDE = 5
-"""Flows with routes of either length."""
+"""Number of flows for each length of route."""
 RATE = 100.0
 """Gb/s."""
 DELAYS = (0.05, 0.2, 0.9)
-"""Delays of a cable in us: 10, 40 and 180 m."""
+"""Delays of cables of 10, 40 and 180 m, in us."""
 FORWARDING = 0.1
 """Delay of a switch in us."""
 BASE = 20.0
@@ -35,7 +35,7 @@ STYLES = {WITH: "o", WITHOUT: "s"}
 
 
 def experiments() -> list[Experiment]:
-    """The shares of both routes, with hop scaling and without."""
+    """Return the experiment on the rates of both routes, with and without hop scaling."""
     return [
         Experiment(
             "kumar2020/hops",
@@ -49,7 +49,7 @@ def experiments() -> list[Experiment]:
 
 
 def per_hop(delay: float) -> float:
-    """Time in us by which a further link lengthens the round trip of an empty network."""
+    """Return the time in us that an additional link adds to the round trip of an empty network."""
     return 2 * (delay + FORWARDING)
 
 
@@ -102,7 +102,7 @@ def _measure(outcomes: Sequence[Outcome]) -> Tables:
 
 
 def bias(tables: Tables, scaling: str, delay: float) -> float:
-    """How far the ratio of both rates is from 1."""
+    """Return the distance of the ratio of both rates from 1."""
     return abs(at(tables, "ratio", scaling=scaling, delay=delay) - 1)
 
 

@@ -1,4 +1,4 @@
-"""Swift: the round trip at which flows stand, by their number, and down to windows below one packet."""
+"""Swift: the equilibrium round trip by the number of flows, down to windows below one packet."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ BASE = 15.0
 FLOWS = (10, 100, 1000)
 WHOLE, TENTH = 1.0, 0.1
 INCREASES = (WHOLE, TENTH)
-"""Additive increases in packets: the default, and one that lets the round trip swing by a tenth as much."""
+"""Additive increases in packets: the default, and a tenth of it."""
 STRONG, GENTLE = 0.8, 0.2
-"""Strengths of a decrease: the default, and a quarter of it. The closed form has none."""
+"""Strengths of a decrease: the default, and a quarter of it. The closed form lacks this parameter."""
 
 
 def experiments() -> list[Experiment]:
-    """The round trip by the number of flows, for either increase."""
+    """Return the experiment on the round trip by the number of flows, for both increases."""
     return [
         Experiment(
             "kumar2020/standing",
@@ -50,7 +50,7 @@ def experiments() -> list[Experiment]:
 
 
 def bottleneck(flows: int, increase: float, beta: float = STRONG, short: bool = False) -> Bottleneck:
-    """Return the scene; with more flows, the first burst takes longer to drain."""
+    """Return the scene. With more flows, the first burst takes longer to drain."""
     return Bottleneck(
         flows=flows,
         rate=RATE,
@@ -78,13 +78,13 @@ def law() -> Swift:
 
 
 def above_target(tables: Tables, flows: int, increase: float) -> float:
-    """Mean round trip less the standing one, over the time by which a round of increases lengthens it."""
+    """Return mean minus standing round trip, as a share of the time that a round of increases adds."""
     over = at(tables, "round_trip", flows=flows, increase=increase) - law().standing(flows, LINK)
     return over / law().swing(flows, LINK, increase)
 
 
 def over_target(tables: Tables, flows: int, increase: float) -> float:
-    """Mean round trip over the standing one."""
+    """Return the ratio of the mean to the standing round trip."""
     return at(tables, "round_trip", flows=flows, increase=increase) / law().standing(flows, LINK)
 
 

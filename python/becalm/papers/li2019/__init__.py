@@ -1,10 +1,10 @@
 """HPCC: High Precision Congestion Control.
 
-Y. Li et al., SIGCOMM 2019. The utilization at which its flows stand is derived in `becalm.theory.hpcc` from
-its Algorithm 1.
+Y. Li et al., SIGCOMM 2019. `becalm.theory.hpcc` derives the equilibrium utilization of its flows from
+Algorithm 1.
 
-All claims here are derived: the numbers of closed forms and bounds that were set before the first run. No
-sentence of the paper is quoted. What the scenes leave out: [li2019/readings.md](li2019/readings.md).
+All claims are derived from closed forms, with bounds set before the first run. No sentence of the paper is
+quoted. [li2019/readings.md](li2019/readings.md) describes what the scenes omit.
 """
 
 from __future__ import annotations
@@ -17,5 +17,5 @@ PHASE = "13 us"
 
 
 def experiments() -> list[Experiment]:
-    """The utilization law."""
+    """Return the experiment on the utilization law."""
     return utilization.experiments()

@@ -29,13 +29,13 @@ PRODUCT = RATE * ROUND_TRIP * 1e3 / 8
 
 FLOWS = (2, 16, 64, 200)
 SMALLER = 250
-"""Bytes of a smaller packet: what meets by chance is smaller likewise, and the closed form stays."""
+"""Bytes of a smaller packet, with which random collisions are also smaller. The closed form is the same."""
 MOST = 250
-"""Flows up to which the closed form is drawn."""
+"""Largest number of flows for which the closed form is drawn."""
 
 
 def experiments() -> list[Experiment]:
-    """Utilization and queue by the number of flows."""
+    """Return the experiment on utilization and queue by the number of flows."""
     return [
         Experiment(
             "li2019/utilization",
@@ -58,7 +58,7 @@ def _points(short: bool) -> list[Point]:
 
 
 def bottleneck(flows: int, packet: int = PACKET) -> Bottleneck:
-    """Return the scene; only what was measured once all windows are equal counts."""
+    """Return the scene. Measurement starts when all windows are equal."""
     return Bottleneck(
         flows=flows,
         rate=RATE,
@@ -72,18 +72,18 @@ def bottleneck(flows: int, packet: int = PACKET) -> Bottleneck:
 
 
 def over_law(tables: Tables, flows: int, packet: int = PACKET) -> float:
-    """Utilization of the link over eta + N W_AI / (C T)."""
+    """Return the ratio of the link's utilization to eta + N W_AI / (C T)."""
     return at(tables, "utilization", flows=flows, packet=packet) / Hpcc(flows, PRODUCT).link
 
 
 def over_law_without_size(tables: Tables, flows: int) -> float:
-    """Return the same for packets of no size, telemetry included: on the line through both sizes."""
+    """Return the same ratio, extrapolated from both sizes to packets of size zero including telemetry."""
     large, small = over_law(tables, flows), over_law(tables, flows, SMALLER)
     return small - (large - small) / (PACKET - SMALLER) * (SMALLER + TELEMETRY)
 
 
 def over_periodic_queue(tables: Tables, flows: int) -> float:
-    """Return the mean queue over that of as many senders with a fixed time from packet to packet."""
+    """Return the ratio of the mean queue to that of the same number of periodic senders."""
     packet = (PACKET + TELEMETRY) / PACKET
     return (
         at(tables, "mean", flows=flows, packet=PACKET)
@@ -93,10 +93,10 @@ def over_periodic_queue(tables: Tables, flows: int) -> float:
 
 
 def law_between(tables: Tables, flows: int) -> float:
-    """Return how far the closed form is from the nearer of two ends, negative outside of them.
+    """Return the distance of the closed form to the nearer of two ends, negative if it is not between them.
 
-    They are the utilization of the link, and the utilization with the mean queue over C T: U counts the
-    smaller of the queues of two records, which is at most the mean queue in the mean.
+    One end is the utilization of the link, and the other adds the mean queue divided by C T. U uses the
+    smaller queue of two records, and the mean of this smaller queue is at most the mean queue.
     """
     used = at(tables, "utilization", flows=flows, packet=PACKET)
     law = Hpcc(flows, PRODUCT).utilization
@@ -104,7 +104,7 @@ def law_between(tables: Tables, flows: int) -> float:
 
 
 def queue_kb(tables: Tables, flows: int, packet: int = PACKET) -> float:
-    """Mean queue in kB."""
+    """Return the mean queue in kB."""
     return at(tables, "mean", flows=flows, packet=packet) * packet / 1000
 
 

@@ -1,12 +1,11 @@
 """TIMELY: RTT-based Congestion Control for the Datacenter.
 
-R. Mittal et al., SIGCOMM 2015. That its law has no fixed point, and the patched law, which has one: Y. Zhu,
-M. Ghobadi, V. Misra, J. Padhye, "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT
-2016, derived again in `becalm.theory.timely`.
+R. Mittal et al., SIGCOMM 2015. The original law has no fixed point, but the patched law has one. Both results
+are from Y. Zhu, M. Ghobadi, V. Misra, J. Padhye, "ECN or Delay: Lessons Learnt from Analysis of DCQCN and
+TIMELY", CoNEXT 2016. `becalm.theory.timely` derives them again.
 
-All claims here are derived: the numbers of closed forms and bounds that were set before the first run. No
-sentence of either paper is quoted. What the scenes leave out:
-[mittal2015/readings.md](mittal2015/readings.md).
+All claims are derived from closed forms, with bounds set before the first run. No sentence of either paper is
+quoted. [mittal2015/readings.md](mittal2015/readings.md) describes what the scenes omit.
 """
 
 from __future__ import annotations
@@ -19,5 +18,5 @@ PHASE = "20 us"
 
 
 def experiments() -> list[Experiment]:
-    """The fixed point of the patched law, then what the start decides with either law."""
+    """Return the experiments on the fixed point of the patched law and on the influence of the start."""
     return [*fixed_point.experiments(), *starts.experiments()]

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 FLOWS = (2, 10, 64)
 WHOLE, TENTH = 1.0, 0.1
-"""Factors of `delta` and `beta`: both together leave the fixed point where it is, and make steps smaller."""
+"""Common factors of `delta` and `beta`. They reduce the steps and keep the fixed point."""
 DELTA, BETA = 0.001, 0.008
 
 
 def experiments() -> list[Experiment]:
-    """The round trip by the number of flows."""
+    """Return the experiment on the round trip by the number of flows."""
     return [
         Experiment(
             "mittal2015/fixed_point",
@@ -47,14 +47,14 @@ def _points(short: bool) -> list[Point]:
 
 
 def _small_steps(flows: int) -> Point:
-    """Return the scene with a tenth of both steps, which takes ten times as long to settle."""
+    """Return the scene with a tenth of both steps, which needs ten times as long to settle."""
     scene = bottleneck(flows, PATCHED, 1 / flows, 1200.0, 800.0).scenario()
     scene["response"]["timely"] |= {"delta": TENTH * DELTA, "beta": TENTH * BETA}
     return Point({"flows": flows, "steps": TENTH}, scene)
 
 
 def over_formula(tables: Tables, flows: int, steps: float) -> float:
-    """Mean round trip over RTT*."""
+    """Return the ratio of the mean round trip to RTT*."""
     return at(tables, "round_trip", flows=flows, steps=steps) / PatchedTimely(flows).round_trip
 
 

@@ -18,12 +18,12 @@ LAWS = (PLAIN, PATCHED)
 
 
 def timely(law: str, initial: float) -> dict[str, Any]:
-    """Return the response with its defaults, which begins at a share of the link."""
+    """Return the response with its defaults, and with an initial rate as a share of the link."""
     return {"timely": {"patched": law == PATCHED, "initial": initial}}
 
 
 def bottleneck(flows: int, law: str, initial: float, duration: float, warmup: float) -> Bottleneck:
-    """Return the scene; times in ms."""
+    """Return the scene. Times are in ms."""
     return Bottleneck(
         flows=flows,
         rate=RATE,

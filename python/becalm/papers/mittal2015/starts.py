@@ -1,4 +1,4 @@
-"""Two flows with TIMELY: the rates that they end with, by those that they begin with."""
+"""Two flows with TIMELY: final rates by initial rates."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ STARTS = {
     "9 + 1": (0.9, 0.1, 0.0),
     "10 + 10": (0.96, 0.96, 10.0),
 }
-"""Initial rates of both flows as shares of the link, and the start of the second in ms, by names in Gb/s.
+"""Initial rates of both flows as shares of the link, and start of the second in ms, by name in Gb/s.
 
 The largest rate of the law is 0.96 of the link.
 """
 TIMES = (700.0, 450.0)
-"""Duration and warm-up in ms: the patched law takes some 100 ms to make shares equal."""
+"""Duration and warm-up in ms. The patched law needs about 100 ms to make shares equal."""
 
 
 def experiments() -> list[Experiment]:
-    """Both laws from four starts."""
+    """Return the experiment on both laws from four starts."""
     return [
         Experiment(
             "mittal2015/starts",
@@ -61,7 +61,7 @@ def _scenario(law: str, start: str, share: float) -> dict[str, object]:
         {"name": "first", "from": ["S1"], "response": timely(law, first), **flow},
         {"name": "second", "from": ["S2"], "response": timely(law, second), "start": f"{later:g} ms", **flow},
     ]
-    # Every group has a response of its own.
+    # Every group has its own response.
     del scene["response"]
     return scene
 
@@ -80,7 +80,7 @@ def unfair_starts(tables: Tables, law: str, below: float) -> float:
 
 
 def least_fair(tables: Tables, law: str) -> float:
-    """Smallest fairness index of all starts."""
+    """Return the smallest fairness index of all starts."""
     return float(select_rows(tables["points"], {"law": law})["jain"].to_numpy().min())
 
 

@@ -1,7 +1,7 @@
 """Priority-based flow control (IEEE 802.1Qbb) against its closed forms, and against credit.
 
-All claims here are derived: numbers of closed forms, with bounds that were set before the first run. No
-sentence is quoted. The closed forms are in `becalm.theory.pfc`.
+All claims are derived from closed forms (`becalm.theory.pfc`), with bounds set before the first run. No
+sentence is quoted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ PHASE = "10 us"
 
 
 def experiments() -> list[Experiment]:
-    """What PFC shares with credit, then what is its own."""
+    """Return the experiments on properties that PFC shares with credit, then on those specific to PFC."""
     return [
         spreading.experiment(),
         parking_lot.experiment(),

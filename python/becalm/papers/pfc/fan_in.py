@@ -1,4 +1,4 @@
-"""Pauses against fan-in: n hosts send for ever to one, through one switch."""
+"""Pauses by fan-in: n hosts send continuously to one host through one switch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SENDERS = (1, 2, 4, 8, 16)
 
 
 def experiment() -> Experiment:
-    """Pauses per second and paused share of a sender's link by the number of senders."""
+    """Return the experiment on pauses and the paused share of a sender's link by the number of senders."""
     return Experiment(
         "pfc/fan_in",
         "Pauses of a sender by fan-in",
@@ -31,7 +31,7 @@ def experiment() -> Experiment:
 
 
 def scenario(senders: int, short: bool) -> dict[str, Any]:
-    """Return the scene: links of 100 Gb/s and 100 m, XOFF at 64 KiB."""
+    """Return the scene, with links of 100 Gb/s and 100 m, and XOFF at 64 KiB."""
     names = f"S1..S{senders}"
     edges = {"hosts": [names, "R"], "switches": ["T"], "rate": "100 Gb/s", "delay": "500 ns"}
     return {
@@ -44,7 +44,7 @@ def scenario(senders: int, short: bool) -> dict[str, Any]:
 
 
 def measure(outcomes: list[Outcome]) -> Tables:
-    """`points`: means over the senders of paused share and pauses per second, and the receiver's link."""
+    """Return `points`: senders' mean paused share and pauses per second, and the receiver's utilization."""
     return {"points": pl.DataFrame([_point(outcome) for outcome in outcomes])}
 
 
@@ -64,7 +64,7 @@ def _point(outcome: Outcome) -> dict[str, Any]:
 
 
 def paused_over_law(tables: Tables, senders: int) -> float:
-    """Share of the time in which a sender is paused, over 1 - 1/n: it sends at full rate or not at all."""
+    """Return the ratio of a sender's paused share to 1 - 1/n. It sends at full rate or not at all."""
     return at(tables, "paused_share", senders=senders) / (1 - 1 / senders)
 
 

@@ -1,7 +1,7 @@
-"""The parking lot of gran2010, Fig. 7(a), with credit and with PFC: what port-fair arbitration alone decides.
+"""The parking lot of gran2010, Fig. 7(a), with credit and with PFC. It shows port-fair arbitration.
 
-`H1` to `H3` are on `S1`, `H4` to `H7` on `S2`; `F1` goes from `H1` to `H4`, `F2` to `F5` from `H2`, `H3`,
-`H6` and `H7` to `H5`. Hosts send and receive 13 Gb/s.
+`H1` to `H3` are on `S1`, and `H4` to `H7` on `S2`. `F1` goes from `H1` to `H4`, and `F2` to `F5` go from
+`H2`, `H3`, `H6` and `H7` to `H5`. Hosts send and receive 13 Gb/s.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ GBPS = 8e-9
 
 
 def experiment() -> Experiment:
-    """Flows added one by one, each number of them a run of its own."""
+    """Return the experiment on flows added one by one, with a separate run for each number of flows."""
     return Experiment(
         "pfc/parking_lot",
         "Flows added one by one on two switches, with credit and with PFC",
@@ -60,7 +60,7 @@ def scenario(flows: int, control: str, short: bool) -> dict[str, Any]:
 
 
 def measure(outcomes: list[Outcome]) -> Tables:
-    """`points`: Gb/s on the wire by flow, number of flows and control."""
+    """Return `points`: Gb/s on the wire by flow, number of flows and control."""
     rows = [
         {**outcome.labels, "flow": row["group"], "gbps": row["rate"] * GBPS}
         for outcome in outcomes
@@ -70,18 +70,18 @@ def measure(outcomes: list[Outcome]) -> Tables:
 
 
 def rate(tables: Tables, flow: str, flows: int, control: str = "pfc") -> float:
-    """Gb/s of a flow where there are so many."""
+    """Return a flow's rate in Gb/s with this number of flows."""
     chosen = select_rows(tables["points"], {"flow": flow, "flows": flows, "control": control})
     return float(chosen["gbps"].item())
 
 
 def off_the_law(tables: Tables) -> list[float]:
-    """Gb/s of `F2` with 2 to 5 flows, less 13 Gb/s over the 1, 2, 4 and 6 parts of port-fair switches."""
+    """Return Gb/s of `F2` with 2 to 5 flows minus the port-fair rate: 13 Gb/s / 1, 2, 4 and 6."""
     return [rate(tables, "F2", flows) - HOST / parts for flows, parts in ((2, 1), (3, 2), (4, 4), (5, 6))]
 
 
 def victim(tables: Tables) -> list[float]:
-    """Gb/s of `F1`, which shares no link's end with the others, over that of `F2`, with 3, 4 and 5 flows."""
+    """Return the ratio of `F1`, which has another destination, to `F2`, with 3, 4 and 5 flows."""
     return [rate(tables, "F1", flows) / rate(tables, "F2", flows) for flows in (3, 4, 5)]
 
 

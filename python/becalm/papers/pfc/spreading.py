@@ -15,11 +15,11 @@ SCENES = {
     "few": Dumbbell(local=5, remote=1, response=NO_CONTROL),
     "many": Dumbbell(local=10, remote=10, response=NO_CONTROL),
 }
-"""Fig. 2 of santos2003; and twenty flows without congestion control."""
+"""Fig. 2 of santos2003, and twenty flows without congestion control."""
 
 
 def experiment() -> Experiment:
-    """The victim's share on both scenes."""
+    """Return the experiment on the victim's share in both scenes."""
     return Experiment(
         "pfc/spreading",
         "A victim of congestion with credit and with PFC, no congestion control",
@@ -37,11 +37,11 @@ def experiment() -> Experiment:
 
 
 def with_control(dumbbell: Dumbbell, control: str) -> dict[str, Any]:
-    """Return the scenario with a flow control; XOFF is the buffer of the scene with credit."""
+    """Return the scenario with a flow control. XOFF is the buffer size of the scene with credit."""
     scenario = dumbbell.scenario()
     return {**scenario, "switch": {**scenario["switch"], "flow_control": {control: {}}}}
 
 
 def beside_credit(tables: Tables) -> float:
-    """The victim's share with PFC less that with credit, on the scene of Fig. 2."""
+    """Return the victim's share with PFC minus that with credit, in the scene of Fig. 2."""
     return victim(tables, "few pfc") - victim(tables, "few credits")

@@ -1,4 +1,4 @@
-"""A link that runs dry because XON is too low: one flow from a fast link to a slow one over a long cable."""
+"""Underflow of a link with a low XON: one flow from a fast link with a long cable to a slow link."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ XONS = (0, 2, 4, 6, 8, 10, 12, 13, 14, 20, 30, 40)
 """Packets."""
 
 BLIND = 2 * CABLE + FORWARDING + (PACKET + pfc.PAUSE_FRAME + pfc.response_bytes(FAST)) / FAST
-"""Seconds in which the sender does not yet obey."""
+"""Seconds until the sender obeys."""
 
 
 def experiment() -> Experiment:
-    """Utilization of the slow link by XON."""
+    """Return the experiment on the slow link's utilization by XON."""
     return Experiment(
         "pfc/starvation",
         "Utilization of a slow link behind a fast one, by XON",
@@ -39,14 +39,14 @@ def experiment() -> Experiment:
         points=lambda short: [Point({"xon": xon}, scenario(xon, short)) for xon in XONS],
         measure=lambda outcomes: {"points": pl.DataFrame([_point(outcome) for outcome in outcomes])},
         draw=_draw,
-        # One flow, and a measured window of many cycles.
+        # One flow is measured over many cycles.
         phase="",
         seeded=False,
     )
 
 
 def scenario(xon: int, short: bool) -> dict[str, Any]:
-    """Return the scene with XON at so many packets."""
+    """Return the scene with XON at this number of packets."""
     fast = {"between": ["S", "T"], "rate": "2 GB/s", "delay": "5 us"}
     edges = {
         "hosts": ["S", "R"],
@@ -70,14 +70,14 @@ def _point(outcome: Outcome) -> dict[str, Any]:
 
 
 def law(xon: float) -> float:
-    """Utilization by the closed form."""
+    """Return the closed form's utilization."""
     return pfc.utilization(
         xoff=XOFF * PACKET, xon=int(xon) * PACKET, packet=PACKET, slow=SLOW, fast=FAST, blind=BLIND
     )
 
 
 def over_law(tables: Tables, xon: int) -> float:
-    """Utilization over that of the closed form."""
+    """Return the ratio of the utilization to the closed form's."""
     return at(tables, "utilization", xon=xon) / law(xon)
 
 

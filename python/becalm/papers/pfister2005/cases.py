@@ -12,12 +12,12 @@ ON = "with control"
 
 
 def experiments() -> list[Experiment]:
-    """Fig. 3 and 5, hot spots that last, and the parameters of Fig. 3 in another network."""
+    """Return Fig. 3 and 5, persistent hot spots, and the parameters of Fig. 3 on another network."""
     return [_fig3(), _fig5(), _lasting(), _borrowed()]
 
 
 def _runs(name: str, controls: dict[str, Control | None], chosen: tuple[int, ...], hot: float) -> list[Run]:
-    """Return cases of Table 1 on a network; without control there is time to recover."""
+    """Return cases of Table 1 on a network. Runs without control include time to recover."""
     return [
         Run({"case": case, "control": label}, HotSpot(NETWORKS[name], case, control, hot=hot, after=after))
         for case in chosen
@@ -42,7 +42,7 @@ def _fig3() -> Experiment:
 
 
 def _runs_fig5(short: bool) -> list[Run]:
-    """Return the cases on 128 ports, and those on 32 without control for comparison."""
+    """Return the cases on 128 ports and, for comparison, those on 32 ports without control."""
     network = "128 (8x8)"
     if short:
         return _runs(network, {OFF: None, ON: IN_FIG5}, (3, 4), 2.5)
@@ -97,12 +97,12 @@ def _borrowed() -> Experiment:
 
 
 def rec_time_from_becns(tables: Tables) -> list[float]:
-    """Time between two BECNs of a hot flow over the increment, cases 1 to 4 in us."""
+    """Return the time between two BECNs of a hot flow, divided by the increment, for cases 1 to 4 in us."""
     return [value / IN_FIG3.increase for value in values(tables, "becn_us", control=ON)]
 
 
 def recovers_slowly(tables: Tables) -> list[float]:
-    """`recovery` without control less that with it, cases 1 to 4 in ms."""
+    """Return `recovery` without control minus that with control, for cases 1 to 4 in ms."""
     return [
         one(tables, "recovery", control=OFF, case=case) - one(tables, "recovery", control=ON, case=case)
         for case in CASES
@@ -110,7 +110,7 @@ def recovers_slowly(tables: Tables) -> list[float]:
 
 
 def recovers_slower_than_32_ports(tables: Tables) -> list[float]:
-    """`recovery` on 128 ports less that on 32, cases 1 to 4 in ms."""
+    """Return `recovery` on 128 ports minus that on 32, for cases 1 to 4 in ms."""
     return [
         one(tables, "recovery", control=OFF, case=case)
         - one(tables, "recovery", control="32 ports", case=case)
@@ -119,5 +119,5 @@ def recovers_slower_than_32_ports(tables: Tables) -> list[float]:
 
 
 def ipd_activity_after_the_hot_period(tables: Tables) -> list[float]:
-    """`ipd_after` of cases 3 and 4 in ms."""
+    """Return `ipd_after` for cases 3 and 4 in ms."""
     return [value for case in (3, 4) for value in values(tables, "ipd_after", control=ON, case=case)]

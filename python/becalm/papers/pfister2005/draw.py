@@ -1,4 +1,4 @@
-"""The figures of pfister2005: throughput of every output port and IPDs over time, drawn as the paper does."""
+"""The figures of pfister2005, with throughput of every output port and IPDs over time, as in the paper."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COLD_COLOUR = COLOURS[0]
 
 
 def cases(tables: Tables, hot: int, settings: Sequence[str], ipd: Sequence[str]) -> Figure:
-    """Draw a column per case: throughput under every setting, then the IPDs under some of them."""
+    """Draw a column per case, with throughput for every setting, then IPDs for some settings."""
     numbers = sorted(tables["points"]["case"].unique().to_list())
     made, areas = panels(len(settings) + len(ipd), len(numbers), width=3.6, height=2.4)
     for row, setting in enumerate((*settings, *ipd)):
@@ -57,7 +57,7 @@ def settings(tables: Tables, hot: int, keys: Sequence[dict[str, Label]], titles:
 
 
 def sizes(tables: Tables, hot: int, names: Sequence[str], controls: Sequence[str]) -> Figure:
-    """Draw a column per network and a row per setting; of a single network, the settings side by side."""
+    """Draw a column per network and a row per setting. The settings of a single network are side by side."""
     rows, columns = (len(controls), len(names)) if len(names) > 1 else (1, len(controls))
     made, areas = panels(rows, columns, width=2.9, height=2.3)
     for row, control in enumerate(controls):
@@ -74,7 +74,7 @@ def sizes(tables: Tables, hot: int, names: Sequence[str], controls: Sequence[str
 
 
 def onsets(tables: Tables) -> Figure:
-    """Draw the loss of the cold ports while a tree grows, and the ports around a hot link at its limit."""
+    """Draw the loss of the cold ports while a tree grows, and the ports when a hot link is at its limit."""
     names = tables["points"]["network"].unique(maintain_order=True).to_list()
     severities = sorted(tables["points"].filter(pl.col("what") == "load")["severity"].unique().to_list())
     made, areas = panels(1 + len(severities), len(names), width=3.8, height=2.4)
@@ -103,7 +103,7 @@ def onsets(tables: Tables) -> Figure:
 def grid(tables: Tables, centre: str, parameters: dict[str, str], columns: dict[str, str]) -> Figure:
     """Draw metrics against the factor on each parameter: a row per network and case, a column per metric.
 
-    All curves go through the point whose parameter is called `centre`.
+    All curves pass through the point whose parameter is called `centre`.
     """
     points = tables["points"]
     rows = points.select("network", "case").unique(maintain_order=True).rows()
@@ -137,7 +137,7 @@ def grid(tables: Tables, centre: str, parameters: dict[str, str], columns: dict[
 
 
 def _ports(axes: Axes, tables: Tables, hot: int, key: dict[str, Label]) -> None:
-    """Cold ports as thin lines with their mean, and the hot port."""
+    """Draw the cold ports as thin lines, their mean, and the hot port."""
     wide = select_rows(tables["ports"], key).pivot(on="port", index="time_ms", values="share").sort("time_ms")
     time = wide["time_ms"].to_numpy()
     cold = wide.drop("time_ms", str(hot)).to_numpy()
@@ -148,7 +148,7 @@ def _ports(axes: Axes, tables: Tables, hot: int, key: dict[str, Label]) -> None:
 
 
 def _ipd(axes: Axes, tables: Tables, hot: int, key: dict[str, Label]) -> None:
-    """Mean and largest IPD of the flows to the hot port, largest one of all others."""
+    """Draw the mean and largest IPD of the flows to the hot port and of all others."""
     del hot
     table = select_rows(tables["ipd"], key)
     for flows, column, label, colour, line in (

@@ -1,4 +1,4 @@
-"""pfister2005, sections V-A.3 and VI-C: other network sizes, and the guideline with what lies around it."""
+"""pfister2005, sections V-A.3 and VI-C: other network sizes, the guideline, and variations of it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ GUIDE = "guideline"
 
 SIZES = ("8", "128 (16x16)")
 LARGE = ("256", "432", "512")
-"""The networks that the text names and no figure shows; the large ones take minutes of a core each."""
+"""Networks that the text names but no figure shows. Each large network needs several core-minutes."""
 ALL_CASES = 128
-"""Hosts up to which all cases of Table 1 are run; above, only all sources hot at high load."""
+"""Maximum number of hosts for all cases of Table 1. Larger networks run only the last case."""
 FINER = 5
-"""How many entries stand for one in the longer table; the index falls as much more often."""
+"""Entries of the longer table per original entry. Decrements of the index are this many times as frequent."""
 LONGER = "640 entries"
 
 GRIDDED = ("32", "128 (16x16)")
@@ -33,16 +33,16 @@ PARAMETERS = {
 }
 FACTORS = (0.25, 1.0, 4.0)
 RECOVERING = ((GUIDE, 1.0), ("max_ipd", 4.0))
-"""Settings whose runs go on after the hot period, on 32 ports."""
+"""Settings whose runs continue after the hot period, on 32 ports."""
 
 
 def experiments() -> list[Experiment]:
-    """The sizes, the numbers of the guideline, and the grid around it."""
+    """Return the network sizes, the guideline's numbers, and the grid around it."""
     return [_sizes(), *(_large(name) for name in LARGE), _guideline()]
 
 
 def _runs(names: Sequence[str], hot: float = 4) -> list[Run]:
-    """Return the cases of Table 1 without control and with the guideline, on large networks only the last."""
+    """Return Table 1's cases without control and with the guideline, only the last for large networks."""
     return [
         Run(
             {"network": name, "control": label, "case": case},
@@ -66,7 +66,7 @@ def _sizes() -> Experiment:
 
 
 def _large(name: str) -> Experiment:
-    """Return an experiment of one seed: the rates of hundreds of ports average out what chance does."""
+    """Return an experiment with one seed. Random effects average out over hundreds of ports."""
     return Experiment(
         f"pfister2005/large{name}",
         f"{name} ports, load 0.9, all sources hot, one seed",
@@ -94,7 +94,7 @@ def _varied(guide: Control, parameter: str, factor: float) -> Control:
 
 
 def _runs_grid(short: bool) -> list[Run]:
-    """Vary one parameter at a time, on two networks, with all sources hot and with three."""
+    """Vary one parameter at a time on two networks, with all sources hot and with three."""
     runs = []
     for name in GRIDDED[:1] if short else GRIDDED:
         network = NETWORKS[name]
@@ -125,7 +125,7 @@ def _runs_grid(short: bool) -> list[Run]:
 def _guideline() -> Experiment:
     return Experiment(
         "pfister2005/guideline",
-        "The guideline of section VI-C, and each of its parameters varied around it",
+        "The guideline of section VI-C, and variations of each parameter",
         cost=40,
         points=lambda short: [run.point() for run in _runs_grid(short)],
         measure=measured(_runs_grid),
@@ -143,35 +143,35 @@ def _guideline() -> Experiment:
 
 
 def max_ipd_is_degree_times_packet_time(_: Tables) -> list[float]:
-    """32 and 128 packets of 2 KB at 25 Gb/s, in us, less the `max_ipd` of Fig. 3 and 5."""
+    """Return the times of 32 and 128 packets at 25 Gb/s minus the `max_ipd` of Fig. 3 and 5, in us."""
     return [degree * PACKET_US - paper for degree, paper in ((32, 21.0), (128, 84.0))]
 
 
 def max_ipd_two_thirds(_: Tables) -> list[float]:
-    """The formula less the `max_ipd` of Fig. 3 and 5, in us."""
+    """Return the formula's result minus the `max_ipd` of Fig. 3 and 5, in us."""
     return [guideline(hosts).max_ipd - paper for hosts, paper in ((32, 21.0), (128, 84.0))]
 
 
 def increment_a_sixth(_: Tables) -> list[float]:
-    """The formula less the increments of Fig. 3 and 5."""
+    """Return the formula's result minus the increments of Fig. 3 and 5."""
     return [float(guideline(hosts).increase - paper) for hosts, paper in ((32, 5), (128, 20))]
 
 
 def recovery_time(_: Tables) -> float:
-    """Recovery time of the guideline in us."""
+    """Return the guideline's recovery time in us."""
     return guideline(32).timer * TIMER_US
 
 
 def grid_value(
     tables: Tables, column: str, parameter: str, factor: float, network: str = "32", case: int = 4
 ) -> float:
-    """A metric on the grid, with one parameter of the guideline multiplied by a factor."""
+    """Return a metric on the grid, with one parameter of the guideline multiplied by a factor."""
     chosen = GUIDE if factor == 1 else parameter
     return one(tables, column, network=network, case=case, parameter=chosen, factor=factor)
 
 
 def higher_max_ipd_recovers_longer(tables: Tables, factor: float) -> list[float]:
-    """`ipd_after` with a multiple of the guideline's `max_ipd` less that with its own, cases 3 and 4."""
+    """Return `ipd_after` with a multiple of the guideline's `max_ipd` minus that with `max_ipd` itself."""
     return [
         grid_value(tables, "ipd_after", "max_ipd", factor, case=case)
         - grid_value(tables, "ipd_after", "max_ipd", 1, case=case)
@@ -180,7 +180,7 @@ def higher_max_ipd_recovers_longer(tables: Tables, factor: float) -> list[float]
 
 
 def increment_is_the_most_critical(tables: Tables) -> list[float]:
-    """How much more `cold_late` varies with the increment than with the timer or the threshold."""
+    """Return the variation of `cold_late` with the increment, minus that with the timer or threshold."""
     return [
         _spread(tables, "increase", network)
         - max(_spread(tables, other, network) for other in ("timer", "threshold"))
@@ -189,7 +189,7 @@ def increment_is_the_most_critical(tables: Tables) -> list[float]:
 
 
 def entries_are_enough(tables: Tables) -> float:
-    """What 640 entries add to `cold_late` on 32 ports, all sources hot."""
+    """Return the gain of `cold_late` from 640 entries, on 32 ports with all sources hot."""
     return one(tables, "cold_late", network="32", case=4, parameter=LONGER) - grid_value(
         tables, "cold_late", "increase", 1
     )
@@ -201,12 +201,12 @@ def _spread(tables: Tables, parameter: str, network: str) -> float:
 
 
 def ranges_narrower_on_128_ports(tables: Tables) -> float:
-    """Settings of the grid that work, on 128 ports less on 32."""
+    """Return the number of grid settings that work on 128 ports minus that on 32."""
     return _working(tables, "128 (16x16)") - _working(tables, "32")
 
 
 def works_for_all_sources_and_three(tables: Tables) -> list[float]:
-    """`cold_late` on 32 ports with the guideline's parameters, cases 3 and 4."""
+    """Return `cold_late` on 32 ports with the guideline's parameters, for cases 3 and 4."""
     return [grid_value(tables, "cold_late", "increase", 1, "32", case) for case in _cases(tables)]
 
 
@@ -215,7 +215,7 @@ def _cases(tables: Tables) -> list[int]:
 
 
 def _working(tables: Tables, network: str) -> float:
-    """How many settings keep cold and hot throughput in both cases."""
+    """Return the number of settings that sustain cold and hot throughput in both cases."""
     table = tables["points"].filter(
         (pl.col("network") == network) & pl.col("parameter").is_in(list(PARAMETERS)) & (pl.col("factor") != 1)
     )

@@ -1,6 +1,6 @@
-"""What is read off a run of pfister2005: throughput per output port and IPDs over time, in named metrics.
+"""Metrics of a run of pfister2005, from throughput per output port and IPDs over time.
 
-Rates are shares of a link. A *cold port* is any output port to a host but the hot one.
+Rates are shares of a link. A *cold port* is any output port to a host except the hot port.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from becalm.papers.pfister2005.scene import SHOWN, HotSpot, Network
 GRACE = 1.0
 """Time for a congestion tree to form before the hot period is judged, in ms."""
 SMOOTH = 0.5
-"""Length of the means that tell when something has settled or recovered, in ms."""
+"""Averaging window for settling and recovery, in ms."""
 KEPT = 0.9
-"""Share of what the hot traffic leaves them that cold ports get once settled."""
+"""Throughput of settled cold ports, as a share of the capacity that hot traffic leaves."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """A run over time: `cold[port]` and `hot` are shares, `ipd` microseconds."""
+    """A run over time. `cold[port]` and `hot` are shares, and `hot_ipd` is in microseconds."""
 
     spot: HotSpot
     time: np.ndarray[Any, Any]
@@ -43,24 +43,24 @@ class Trace:
         return np.asarray(self.cold.mean(axis=1))
 
     def between(self, low: float, high: float) -> np.ndarray[Any, Any]:
-        """Which samples are from `low` to `high` ms."""
+        """Return a mask of the samples from `low` to `high` ms."""
         return np.asarray((self.time > low + 1e-6) & (self.time < high + 1e-6))
 
 
 @dataclass(frozen=True)
 class Run:
-    """A scene and its place on the axes of an experiment."""
+    """A scene and its position on the axes of an experiment."""
 
     labels: dict[str, Label]
     spot: HotSpot
 
     def point(self) -> Point:
-        """Return the scene as a point of an experiment; the label `hot_ms` tells short ones from long."""
+        """Return the scene as a point of an experiment, with its length in the label `hot_ms`."""
         return Point({**self.labels, "hot_ms": self.spot.hot}, self.spot.scenario())
 
 
 def measured(runs: Callable[[bool], list[Run]]) -> Callable[[list[Outcome]], Tables]:
-    """Return the function that measures these runs, reduced or not; its tables carry their labels."""
+    """Return the function that measures these runs, reduced or not. Its tables include the runs' labels."""
 
     def measure(outcomes: list[Outcome]) -> Tables:
         scenes = {
@@ -83,7 +83,7 @@ def _labelled(table: pl.DataFrame, labels: dict[str, Label]) -> pl.DataFrame:
 
 
 def _shown(outcome: Outcome, network: Network) -> pl.DataFrame:
-    """Return the throughput of the ports that the paper shows: `time_ms`, `port`, `share`."""
+    """Return the throughput of the ports that the paper shows, as `time_ms`, `port` and `share`."""
     names = {network.link(host): host for host in range(min(network.hosts, SHOWN))}
     series = outcome.results.series.filter((pl.col("kind") == "link") & pl.col("name").is_in(list(names)))
     port = pl.col("name").replace_strict(names, return_dtype=pl.Int64).alias("port")
@@ -91,7 +91,7 @@ def _shown(outcome: Outcome, network: Network) -> pl.DataFrame:
 
 
 def _ipds(outcome: Outcome) -> pl.DataFrame:
-    """Return largest and mean IPD of hot and of cold flows: `time_ms`, `flows`, `mean`, `max` in us."""
+    """Return mean and largest IPD of hot and cold flows in us, as `time_ms`, `flows`, `mean` and `max`."""
     kind = pl.col("group").str.split(" ").list.first().alias("flows")
     paces = outcome.results.paces.with_columns(kind, (pl.col("time") * 1e3).alias("time_ms"))
     return (
@@ -117,7 +117,7 @@ def _trace(outcome: Outcome, spot: HotSpot) -> Trace:
 
 
 def _metrics(outcome: Outcome, run: Trace) -> dict[str, float]:
-    """Return the metrics by the names that the page of the paper defines."""
+    """Return the metrics under the names that the paper's page defines."""
     spot = run.spot
     before, late = run.between(spot.start / 4, spot.start), run.between(spot.stop - spot.hot / 4, spot.stop)
     formed, second = (
@@ -157,7 +157,7 @@ def _between_becns(outcome: Outcome, spot: HotSpot) -> float:
 
 
 def _ipd_metrics(outcome: Outcome, run: Trace) -> dict[str, float]:
-    """IPDs as shares of the table's last entry, and how long they stay after the hot period."""
+    """Return IPDs as shares of the table's last entry, and their duration after the hot period."""
     if run.spot.control is None:
         return dict.fromkeys(("hot_ipd", "cold_ipd", "cold_ipd_mean", "ipd_after"), 0.0)
     top = run.spot.control.max_ipd
@@ -175,13 +175,13 @@ def _ipd_metrics(outcome: Outcome, run: Trace) -> dict[str, float]:
 
 
 def _again(shares: np.ndarray[Any, Any]) -> float:
-    """Return the smallest share after the first one that counts as settled; 0 if none does."""
+    """Return the smallest share from the first settled sample onward; 0 if none is settled."""
     settled = np.flatnonzero(shares >= KEPT)
     return float(shares[settled[0] :].min()) if settled.size else 0.0
 
 
 def _smooth(values: np.ndarray[Any, Any], step: float) -> np.ndarray[Any, Any]:
-    """Means over `SMOOTH`, each over the samples that end with its own; the first ones over fewer."""
+    """Return trailing means over `SMOOTH`. The first means cover fewer samples."""
     width = max(1, round(SMOOTH / step))
     sums = np.cumsum(np.concatenate([np.zeros(width), values]))
     counts = np.minimum(np.arange(1, len(values) + 1), width)
@@ -189,9 +189,9 @@ def _smooth(values: np.ndarray[Any, Any], step: float) -> np.ndarray[Any, Any]:
 
 
 def _first(run: Trace, holds: np.ndarray[Any, Any], start: float, end: float) -> float:
-    """Return the time in ms after `start` from which something holds until `end`; all of it if it never does.
+    """Return the time in ms from `start` to the point from which a condition holds until `end`.
 
-    A last sample where it does not hold is never.
+    The result is the entire time if the condition does not hold at the last sample.
     """
     chosen = run.between(start, end)
     wrong = np.flatnonzero(~holds[chosen])

@@ -1,4 +1,4 @@
-"""pfister2005, Fig. 4: four ways to get the parameters wrong."""
+"""pfister2005, Fig. 4: four settings with a wrong parameter."""
 
 from __future__ import annotations
 
@@ -17,20 +17,21 @@ WRONG: dict[str, tuple[str, Control]] = {
     "fig4c": ("recovery timer too low: 2 us", replace(IN_FIG3, timer=2)),
     "fig4d": (f"recovery timer too high: {1000 * TIMER_US / 1000:.3g} ms", replace(IN_FIG3, timer=1000)),
 }
-"""The settings; the text has no numbers. 3 is the lowest step with which marks raise the indices of 31 flows
-(see `step_too_low_oscillates`), 128 the highest of the paper's range; a fifth and 100 times the timer."""
+"""The wrong settings, for which the text states no numbers. 3 is the lowest step with which marks raise the
+indices of 31 flows (see `step_too_low_oscillates`), and 128 is the highest of the paper's range. The timers
+are a fifth and 100 times the right timer."""
 
 STEPS = (1, 2, 3, 5, 10, 20, 40, 80, 128)
-"""Steps of the index; the paper's range is 1 to 128."""
+"""Steps of the index. The paper's range is 1 to 128."""
 
 
 def experiments() -> list[Experiment]:
-    """Fig. 4(a) to (d), and the steps between and beyond."""
+    """Return Fig. 4(a) to (d), and other steps of the index."""
     return [*(_experiment(name) for name in WRONG), _increments()]
 
 
 def _spot(control: Control, short: bool) -> HotSpot:
-    """Return the most critical case, all sources hot at high load, for long."""
+    """Return the most critical case, with all sources hot at high load and a long hot period."""
     return HotSpot(NETWORKS["32"], 4, control, hot=4 if short else 16, after=1.0)
 
 
@@ -71,7 +72,7 @@ def _increments() -> Experiment:
 
 
 def swing(tables: Tables, control: str) -> float:
-    """How much more the throughput swings than with the right setting: of cold ports or hot, the larger."""
+    """Return the larger increase of `cold_swing` and `hot_swing` over the right setting."""
     return max(
         one(tables, column, control=control) - one(tables, column, control=GOOD)
         for column in ("cold_swing", "hot_swing")
@@ -79,10 +80,10 @@ def swing(tables: Tables, control: str) -> float:
 
 
 def lost(tables: Tables, column: str, step: int) -> float:
-    """A metric at the step of Fig. 3 less that at another step."""
+    """Return a metric at Fig. 3's step minus that at another step."""
     return one(tables, column, step=IN_FIG3.increase) - one(tables, column, step=step)
 
 
 def long_timer_loses(tables: Tables) -> float:
-    """`hot_late` with the right timer less that with the wrong one."""
+    """Return `hot_late` with the right timer minus that with the wrong timer."""
     return one(tables, "hot_late", control=GOOD) - one(tables, "hot_late", control="fig4d")

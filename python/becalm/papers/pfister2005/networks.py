@@ -1,10 +1,11 @@
-"""pfister2005: what the text says of any network, on other topologies than fat trees, and of virtual lanes.
+"""pfister2005: the text's statements on all networks, tested on other topologies, and those on virtual lanes.
 
-All sources send uniform background traffic, and after a millisecond each diverts its part of 300% of the hot
-link, as in section V. Means are those of the last quarter of 10 ms, as in `cold_late`. A torus of 8 x 8, a
-dragonfly of 9 groups and an Omega network of three stages of 4 x 4 elements, with 64 sources on the left and
-64 destinations on the right, stand for other topologies. Its cables go both ways, for notifications alone. A
-folded Benes network is the fat tree of `topology.tree` with its wires in another order.
+All sources send uniform background traffic. After a millisecond, each source diverts its part of 300% of the
+hot link's capacity, as in section V. Means cover the last quarter of 10 ms, as in `cold_late`. The other
+topologies are a torus of 8 x 8, a dragonfly of 9 groups, and an Omega network. The latter has three stages of
+4 x 4 elements with 64 sources on the left and 64 destinations on the right, and its cables are bidirectional
+only for notifications. A folded Benes network is the fat tree of `topology.tree` with its wires in another
+order.
 """
 
 from __future__ import annotations
@@ -24,16 +25,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 START, STEADY, END = 1.0, 8.5, 11.0
-"""When the hot period begins, when its means begin, and the end of the run, in ms."""
+"""Start of the hot period, start of its means, and end of the run, in ms."""
 REDUCED = {"duration": "5 ms", "warmup": "3 ms"}
 STAGES, WAYS = 3, 4
-"""Of the Omega network: stages, and inputs and outputs of an element."""
+"""Omega network: number of stages, and of inputs and outputs of an element."""
 LINKS: Table = {"rate": RATE, "delay": "40 ns"}
 
 
 @dataclass(frozen=True)
 class Fabric:
-    """A topology with its sources and destinations, and the virtual lanes that its routes need."""
+    """A topology with its sources and destinations, and the number of virtual lanes for its routes."""
 
     topology: Table
     sources: list[str]
@@ -42,7 +43,7 @@ class Fabric:
 
 
 def _omega() -> Fabric:
-    """Stages of elements, each joined to the next by a perfect shuffle; routes are the only shortest ones."""
+    """Return stages of elements that perfect shuffles connect. Each shortest route is unique."""
     ends = WAYS**STAGES
     width = ends // WAYS
     switches = [f"E{stage}_{place}" for stage in range(STAGES) for place in range(width)]
@@ -80,15 +81,15 @@ FABRICS = {
 
 @dataclass(frozen=True)
 class Scene:
-    """All sources hot on a fabric."""
+    """A case with all sources hot on a fabric."""
 
     fabric: Fabric
     load: float = 0.5
     control: Control | None = None
     lanes: int = 1
-    """2: hot traffic has a virtual lane of its own."""
+    """Number of virtual lanes. With 2, hot traffic has a separate lane."""
     queue: int | None = 128
-    """Packets that a host's send queue holds, as in the figures; `None`: any number."""
+    """Capacity of a host's send queue in packets, as in the figures; `None`: unlimited."""
     injection: str = "posted"
 
     @property
@@ -97,11 +98,11 @@ class Scene:
         return SEVERITY / (len(self.fabric.sources) - 1)
 
     def offered(self) -> float:
-        """What all sources together offer to cold destinations in the hot period, as a share of a link."""
+        """Return the total load offered to cold destinations in the hot period, as a share of a link."""
         return (len(self.fabric.sources) - 1) * (self.load - self.hot)
 
     def scenario(self) -> Table:
-        """Return the scenario as `becalm.Scenario` takes it."""
+        """Return the scenario as data for `becalm.Scenario`."""
         control = self.control.tables() if self.control else _OFF
         queue = {} if self.queue is None else {"queue": self.queue}
         return {
@@ -121,7 +122,7 @@ class Scene:
         }
 
     def _flow(self, name: str) -> Table:
-        """All but the source next to the hot destination take part, so that all sources are alike."""
+        """Return a group of all sources except the one next to the hot destination, so that all are alike."""
         *sources, _ = self.fabric.sources
         *cold, hot = self.fabric.destinations
         later = {"changes": [{"at": f"{START} ms", "load": self.load - self.hot}]} if name == "cold" else {}
@@ -177,13 +178,13 @@ AXES = {
 }
 TITLES = {
     "topologies": "A torus, a dragonfly and an Omega network, load 0.5, all sources hot",
-    "gated": "32 ports, all sources hot: what the cold flows get against what the hot ones get",
-    "lanes": "32 ports, all sources hot: hot traffic on the lane of the other, and on one of its own",
+    "gated": "32 ports, all sources hot: throughput of the cold flows against that of the hot ones",
+    "lanes": "32 ports, all sources hot: hot traffic on the cold traffic's lane, and on a separate lane",
 }
 
 
 def experiments() -> list[Experiment]:
-    """Section II on other networks, and section V's remark on virtual lanes."""
+    """Return section II on other networks, and section V's remark on virtual lanes."""
     return [_experiment(name) for name in SCENES]
 
 
@@ -198,7 +199,7 @@ def _experiment(name: str) -> Experiment:
         ]
 
     def measure(outcomes: list[Outcome]) -> Tables:
-        """`points`: `cold`, what arrives of what is offered; `gated`: that over the same of hot traffic."""
+        """Return `points`: `cold`, the arriving share of load; `gated`, its ratio to the hot traffic's."""
         rows = []
         for outcome in outcomes:
             scene = scenes[tuple(outcome.labels[axis] for axis in axes)]
@@ -214,5 +215,5 @@ def _experiment(name: str) -> Experiment:
 
 
 def cold(tables: Tables, **where: Label) -> float:
-    """Part of the cold traffic that arrives."""
+    """Return the share of the cold traffic that arrives."""
     return at(tables, "cold", **where)

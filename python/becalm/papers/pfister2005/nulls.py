@@ -1,4 +1,4 @@
-"""What claims of pfister2005 are held against: its networks without control, or with that of Fig. 3."""
+"""Nulls for the claims of pfister2005: its networks without control, or with the control of Fig. 3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""pfister2005, section II: how fast a tree of full switches grows, and how little hot traffic it takes."""
+"""pfister2005, section II: growth of a tree of full switches, and the hot traffic that causes one."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from becalm.papers.pfister2005.scene import Network
 
 LEVELS = {"32": 2, "128 (8x8)": 3}
-"""Networks and their levels of switches."""
+"""Networks and their numbers of switch levels."""
 BUFFERS = (4, 36)
-"""MTUs that an input buffer holds: the 4 that analyses of trees assume, and those of section V."""
+"""Input buffer sizes in MTUs: 4, as assumed by analyses of trees, and the size of section V."""
 SEVERITIES = (0.8, 1.2)
-"""Load offered to the hot link: a little less than it can carry, and a little more."""
+"""Loads offered to the hot link, slightly below and slightly above its capacity."""
 
 NEAR = 0.1
-"""A tree is complete when the cold ports have lost all but this share of what they lose in the end."""
+"""Share of the cold ports' final loss that is still missing when a tree counts as complete."""
 SAMPLES = 5
-"""Samples of 2 us in a mean."""
+"""Number of 2 us samples in a mean."""
 
 
 def experiments() -> list[Experiment]:
-    """The onset."""
+    """Return the experiment on the onset."""
     return [
         Experiment(
             "pfister2005/onset",
-            "Section II: a tree of full switches grows; a hot link at its limit",
+            "Section II: growth of a tree of full switches, and a hot link at its limit",
             cost=20,
             points=lambda short: [run.point() for run in _runs(short)],
             measure=_measure,
@@ -63,7 +63,7 @@ def _growing(name: str) -> list[Run]:
 
 
 def _loaded(name: str) -> list[Run]:
-    """Return runs in which all sources send just less or more to the hot port than its link carries."""
+    """Return runs in which all sources offer the hot port slightly less or more than its link can carry."""
     return [
         Run(
             {"network": name, "what": "load", "buffer": 36, "severity": severity},
@@ -74,14 +74,14 @@ def _loaded(name: str) -> list[Run]:
 
 
 def _measure(outcomes: list[Outcome]) -> Tables:
-    """The tables of all figures, and `onset`: mean throughput of the cold ports over time, by run."""
+    """Return the tables of all figures, and `onset`, the cold ports' mean throughput over time by run."""
     growing = [outcome for outcome in outcomes if outcome.labels["what"] == "tree"]
     others = [outcome for outcome in outcomes if outcome.labels["what"] == "load"]
     return {**measured(_all_loaded)(others), "onset": pl.concat([_cold(outcome) for outcome in growing])}
 
 
 def _cold(outcome: Outcome) -> pl.DataFrame:
-    """Return the mean throughput of the cold ports, over `SAMPLES`; time in us from the onset."""
+    """Return the cold ports' mean throughput, averaged over `SAMPLES`, by time in us from the onset."""
     network: Network = NETWORKS[str(outcome.labels["network"])]
     links = outcome.results.series.filter(
         (pl.col("kind") == "link") & (pl.col("name") != network.link(network.hot))
@@ -96,7 +96,7 @@ def _cold(outcome: Outcome) -> pl.DataFrame:
 
 
 def traversals(tables: Tables, network: str, buffer: int) -> float:
-    """Time in which the tree fills, in times of a packet through the empty network on its longest path."""
+    """Return the time to fill the tree, in units of a packet's time on the empty network's longest path."""
     switches = 2 * LEVELS[network] - 1
     return _filled_us(tables, {"network": network, "buffer": buffer}) / (
         PACKET_US + (2 * switches + 1) * HOP_US
@@ -112,5 +112,5 @@ def _filled_us(tables: Tables, where: dict[str, Label]) -> float:
 
 
 def cold(tables: Tables, network: str, severity: float) -> float:
-    """`cold_late` with a hot link that is offered so much."""
+    """Return `cold_late` for a hot link with a given offered load."""
     return one(tables, "cold_late", network=network, what="load", severity=severity)

@@ -1,23 +1,23 @@
 """The networks and the traffic of pfister2005: section V, Table 1.
 
 All hosts send uniform background traffic, Poisson arrivals of 2 KB packets. During the hot period the *hot
-sources* (all hosts, or three) send to host 31 as well. What the paper leaves open is decided here, once:
+sources* (all hosts, or three) also send to host 31. Points that the paper leaves open are decided here:
 
-- links carry 25 Gb/s: the IPDs of the paper, 10.5, 21 and 84 us, are 16, 32 and 128 times the 655.36 ns that
-  a packet of 2 KB then takes;
-- a severity of 300% with all hosts hot: host 31 is offered three times its link, background included, and the
-  hosts' other traffic shrinks by what is diverted (not above 128 hosts, where that is below 1%). Three hot
-  sources send to host 31 alone, at full rate;
-- "in the absence of congestion the inter-packet time is negative-exponentially distributed", and in its
-  presence the delay comes on top: a host makes no packet for a destination as long as the delay after the
-  last one holds (`traffic.poisson.paced`), rather than posting packets that wait;
-- an adapter sends packets in the order in which they were posted, and passes over those whose delay is not
-  over;
-- there is one queue pair per destination, for hot and background traffic alike;
-- a host's send queue holds 128 packets, those for all destinations together; a full one holds up its source;
-- what was posted for host 31 is sent even after the hot period;
+- links carry 25 Gb/s: the paper's IPDs, 10.5, 21 and 84 us, are 16, 32 and 128 times the 655.36 ns of a 2 KB
+  packet at this rate;
+- a severity of 300% with all hosts hot means that the load offered to host 31, including background traffic,
+  is three times its link's capacity. The hosts' other traffic is reduced by the diverted part, but not above
+  128 hosts, where this part is below 1%. Three hot sources send only to host 31, at full rate;
+- "in the absence of congestion the inter-packet time is negative-exponentially distributed". With
+  congestion, the delay is added. Until the delay after the last packet for a destination ends, a host
+  generates no further packet for this destination (`traffic.poisson.paced`), rather than posting packets
+  that wait;
+- an adapter sends packets in posting order, but skips packets whose delay has not ended;
+- there is one queue pair per destination, shared by hot and background traffic;
+- a host's send queue holds 128 packets in total for all destinations, and a full queue blocks its source;
+- packets posted for host 31 are sent even after the hot period;
 - of three hot sources, one is on the switch of host 31, and the others are elsewhere;
-- marks go back in congestion notification packets; switches mark at the root of the congestion only.
+- marks return in congestion notification packets; switches mark only at the root of the congestion.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ SEVERITY = 3.0
 TIMER_US = 1.024
 """Unit of the recovery timer, in us."""
 MANY = 128
-"""Hosts above which the diverted traffic, then below 1% of a link, comes on top of the other."""
+"""Number of hosts above which the diverted traffic, which is then below 1% of a link, is not subtracted."""
 SHOWN = 32
-"""Output ports that the figures show: the first ones, as in the paper."""
+"""Number of output ports that the figures show. As in the paper, these are the first ports."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """A fat tree: its hosts, hosts per switch, and the table that describes it."""
+    """A fat tree: its hosts, hosts per switch, and its topology table."""
 
     name: str
     hosts: int
@@ -53,7 +53,7 @@ class Network:
 
     @property
     def hot(self) -> int:
-        """The hot host: port 31, or the last one of a smaller network."""
+        """The hot host: port 31, or the last port of a smaller network."""
         return min(31, self.hosts - 1)
 
     def link(self, host: int) -> str:
@@ -67,7 +67,7 @@ def _tree(name: str, ports: int, levels: int) -> Network:
 
 
 def _two_levels(name: str, leaves: int, tops: int, parallel: int) -> Network:
-    """Return leaves with 16 hosts each under top switches, in switches of 32 ports."""
+    """Return leaves with 16 hosts each under top switches, built from 32-port switches."""
     leaf = {"children": 16, "parents": 1, "parallel": 1}
     top = {"children": leaves, "parents": tops, "parallel": parallel}
     return Network(name, 16 * leaves, 16, {"fat_tree": {"levels": [leaf, top]} | _LINKS})
@@ -76,7 +76,7 @@ def _two_levels(name: str, leaves: int, tops: int, parallel: int) -> Network:
 HOP_US = 0.04
 """Delay of a cable, and of a switch, in us."""
 _LINKS: Table = {"rate": RATE, "delay": "40 ns"}
-"""Round trip of a cable and two forwarding delays: 160 ns, a quarter of a packet."""
+"""Round trip of a cable and two forwarding delays: 160 ns, a quarter of a packet time."""
 
 NETWORKS = {
     network.name: network
@@ -90,10 +90,10 @@ NETWORKS = {
         _two_levels("512", 32, 16, 1),
     )
 }
-"""The networks of section V-A.3 by name. The 256 and 512 ports "with simpler SEs" are two levels of 32x32."""
+"""Networks of section V-A.3 by name. The 256 and 512 ports "with simpler SEs" have two levels of 32x32."""
 
 CASES = {1: (0.5, 3), 2: (0.5, 0), 3: (0.9, 3), 4: (0.9, 0)}
-"""Table 1: offered load and hotspot degree, 0 for all sources."""
+"""Cases of Table 1: offered load and hotspot degree, with 0 for all sources."""
 
 
 @dataclass(frozen=True)
@@ -110,10 +110,10 @@ class Control:
     """`sw_th` as a share of an input buffer."""
     entries: int = 128
     decrease: int = 1
-    """What the timer takes off the index."""
+    """Decrement of the index per timer expiry."""
 
     def tables(self) -> Table:
-        """Return marking, echo and response; the low threshold is 8/9 of the high one."""
+        """Return marking, echo and response. The low threshold is 8/9 of the high threshold."""
         cct = {"entries": self.entries, "max": f"{self.max_ipd:g} us", "packet_time": f"{PACKET_US} us"}
         return {
             "marking": {"queue_threshold": {"high": self.threshold, "low": self.threshold * 8 / 9}},
@@ -130,7 +130,7 @@ class Control:
 
 
 def guideline(hosts: int, degree: int | None = None) -> Control:
-    """Section VI-C for a worst-case hotspot degree, all hosts if unknown; 2/3 us per hot source."""
+    """Return section VI-C's control for a worst-case hotspot degree (default: all hosts)."""
     degree = hosts if degree is None else degree
     return Control(max(1, round(min(hosts / 6, degree / 2))), round(2 / 3 * degree, 3))
 
@@ -149,24 +149,24 @@ class HotSpot:
     case: int
     control: Control | None = None
     start: float = 1.0
-    """When the hot period begins, in ms."""
+    """Start of the hot period in ms."""
     hot: float = 10.0
-    """How long it lasts, in ms."""
+    """Duration of the hot period in ms."""
     after: float = 8.0
-    """What is simulated after it, in ms."""
+    """Simulated time after the hot period in ms."""
     step: float = 0.1
-    """Sampling step of the series in ms; rates are means over one step."""
+    """Sampling step of the series in ms. Rates are means over one step."""
     injection: str = "posted"
     paced: bool = True
     """Whether the delays of congestion control lengthen the intervals between packets."""
     queue: int | None = 128
-    """Packets that a host's send queue holds; `None`: any number."""
+    """Capacity of a host's send queue in packets; `None`: unlimited."""
     near: bool = True
     """Whether one of three hot sources is on the switch of the hot host."""
     severity: float = SEVERITY
     """Load offered to the hot link while all hosts are hot."""
     buffer: int = 36
-    """MTUs that an input buffer holds."""
+    """Capacity of an input buffer in MTUs."""
 
     @property
     def load(self) -> float:
@@ -175,7 +175,7 @@ class HotSpot:
 
     @property
     def stop(self) -> float:
-        """When the hot period ends, in ms."""
+        """End of the hot period in ms."""
         return self.start + self.hot
 
     @property
@@ -185,32 +185,33 @@ class HotSpot:
 
     @cached_property
     def diverted(self) -> float:
-        """Share of a link that each hot source diverts to the hot host where all are hot.
+        """Share of a link that each hot source diverts to the hot host if all are hot.
 
-        All others divert d of their load, and spread the rest over all hosts: (N-1) d + load - d = severity.
+        All other hosts divert d of their load and spread the remainder over all hosts:
+        (N-1) d + load - d = severity.
         """
         return (self.severity - self.load) / (self.network.hosts - 2)
 
     @property
     def _waits(self) -> bool:
-        """Whether sources wait for their delays; without control there are none."""
+        """Whether sources wait for their delays. Without control, there are no delays."""
         return self.paced and self.control is not None
 
     @property
     def _spared(self) -> float:
-        """What the hot sources take off their other traffic; nothing where that would be below 1%."""
+        """Reduction of the hot sources' other traffic; 0 if it would be below 1%."""
         return self.diverted if self.network.hosts <= MANY else 0.0
 
     def left(self) -> float:
-        """Load offered to a cold port in the hot period, as a share of its link; mean over the ports."""
+        """Mean load offered to a cold port in the hot period, as a share of its link."""
         n = self.network.hosts
         if CASES[self.case][1] == 0:
             return ((self.load - self._spared) * (n - 2) + self.load) / (n - 1)
-        # The three hot sources send nothing to cold ports, and hear from one host more than the others do.
+        # The three hot sources send nothing to cold ports, and receive from one more host than the others.
         return self.load * (3 * (n - 3) + (n - 4) ** 2) / (n - 1) ** 2
 
     def scenario(self) -> dict[str, Any]:
-        """Return the scenario as `becalm.Scenario` takes it."""
+        """Return the scenario as data for `becalm.Scenario`."""
         links = [self.network.link(host) for host in range(self.network.hosts)]
         off: Table = {
             "marking": {"none": {}},
@@ -239,7 +240,7 @@ class HotSpot:
         return {} if self.queue is None else {"queue": self.queue}
 
     def _all_hot(self) -> list[Table]:
-        """Groups `hot ...` go to the hot host, groups `cold ...` to all others."""
+        """Return groups `hot ...`, which send to the hot host, and `cold ...`, which send to all others."""
         n, (others, hot) = self.network.hosts, self._hosts()
         elsewhere = (n - 2) / (n - 1)
         before, during = self.load * elsewhere, (self.load - self._spared) * elsewhere
@@ -260,7 +261,7 @@ class HotSpot:
         ]
 
     def _few_hot(self, degree: int) -> list[Table]:
-        """Hot sources spread over the network, one beside the hot host; all others go on as before."""
+        """Return hot sources across the network, one next to the hot host, and all other hosts unchanged."""
         n, (others, hot) = self.network.hosts, self._hosts()
         places = [place * n // degree for place in range(degree)]
         if self.near:
@@ -284,12 +285,12 @@ class HotSpot:
         ]
 
     def _hosts(self) -> tuple[list[str], list[str]]:
-        """All but the hot host, and the hot host."""
+        """Return all hosts except the hot host, and the hot host."""
         hot = self.network.hot
         return [f"H{host}" for host in range(self.network.hosts) if host != hot], [f"H{hot}"]
 
     def _within(self, *changes: tuple[float, float]) -> list[tuple[float, float]]:
-        """Leave out what would change after the end of the run."""
+        """Return the changes that occur before the end of the run."""
         return [change for change in changes if change[0] < self.duration]
 
 

@@ -2,8 +2,8 @@
 
 K. K. Ramakrishnan, R. Jain, ACM Transactions on Computer Systems 8(2), 1990.
 
-Fig. 1 and 3 are drawings. What the paper leaves open, and what other readings give:
-[ramakrishnan1990/readings.md](ramakrishnan1990/readings.md).
+Fig. 1 and 3 are drawings. [ramakrishnan1990/readings.md](ramakrishnan1990/readings.md) describes points that
+the paper leaves open, and the results of other readings.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ ORDER = (
 """The figures and remarks in the paper's order."""
 
 PHASE = "77.5 us"
-"""Each user starts up to a round trip of 77.5 units later than stated: the text gives no starts."""
+"""Each user starts up to a round trip of 77.5 units later than stated. The text states no start times."""
 
 
 def experiments() -> list[Experiment]:
-    """All figures, in the paper's order."""
+    """Return all figures in the paper's order."""
     parts = (windows, router, signal_filter, single, user, integer, decrease, changing, special)
     by_figure = {experiment.figure: experiment for part in parts for experiment in part.experiments()}
     return [by_figure[figure] for figure in ORDER]

@@ -19,16 +19,16 @@ RANDOM = replace(ALONE, sizes=EXPONENTIAL, duration=50_000, warmup=2_000, step=2
 
 BOTTLENECK = 1 + SERVICE.index(max(SERVICE))
 SLOWER, FASTER = 10_000.0, 20_000.0
-"""When the bottleneck becomes half as fast, and when it recovers."""
+"""Times at which the bottleneck's rate is halved and at which it recovers."""
 TRANSIENT = replace(
     ALONE,
     duration=30_000,
     changes=((SLOWER, BOTTLENECK, 2 * max(SERVICE)), (FASTER, BOTTLENECK, max(SERVICE))),
 )
 SETTLED = 5_000.0
-"""Units before a change of the bottleneck in which the window is that of a steady state."""
+"""Period of steady state before a change of the bottleneck, in units."""
 INITIAL = 2_000.0
-"""Units after the change that are its beginning: a fifth of the time until the recovery."""
+"""Initial period after the change, in units: a fifth of the time until the recovery."""
 SLOW = ClosedNetwork(
     tuple(2 * time if time == max(SERVICE) else time for time in SERVICE), ALONE.network.delay
 )
@@ -36,7 +36,7 @@ SLOW = ClosedNetwork(
 
 
 def experiments() -> list[Experiment]:
-    """Fig. 9 and 10."""
+    """Return Fig. 9 and 10."""
     return [_fig9(), _fig10()]
 
 
@@ -52,41 +52,41 @@ def _fig9() -> Experiment:
 
 
 def mean_window(tables: Tables) -> float:
-    """Mean window in use."""
+    """Return the mean window in use."""
     return float(stretch(tables, RANDOM.warmup, RANDOM.duration).mean())
 
 
 def _fig10() -> Experiment:
     return Experiment(
         "ramakrishnan1990/fig10",
-        "The bottleneck's service time doubles, and returns",
+        "The bottleneck's service time doubles, then returns to its old value",
         cost=1,
         points=lambda _: [Point({"run": "transient"}, TRANSIENT.scenario())],
         measure=with_windows,
         draw=lambda tables: windows(tables, KNEE),
-        # When in the cycle of the window the bottleneck changes is not stated: over four of them.
+        # The phase of the window's cycle at the change is not stated, so runs spread it over four cycles.
         phase="620 us",
     )
 
 
 def undershoot(tables: Tables) -> float:
-    """How far the window first falls below the range in which it stays, over the lower end of that range."""
+    """Return the window's initial drop below its later range, relative to the lower end of this range."""
     later = float(stretch(tables, FASTER - SETTLED, FASTER).min())
     return 1 - float(stretch(tables, SLOWER, SLOWER + INITIAL).min()) / later
 
 
 def returns(tables: Tables) -> float:
-    """Mean window after the recovery over that before the change."""
+    """Return the ratio of the mean window after the recovery to that before the change."""
     return steady_mean(tables, TRANSIENT.duration) / steady_mean(tables, SLOWER)
 
 
 def steady_mean(tables: Tables, end: float) -> float:
-    """Mean window in the steady state that ends at a time."""
+    """Return the mean window in the steady state before the time `end`."""
     return float(stretch(tables, end - SETTLED, end).mean())
 
 
 def recovered(tables: Tables) -> float:
-    """Time in units after the recovery until the window stays within two packets of its later mean."""
+    """Return the units from the recovery until the window stays within two packets of its later mean."""
     table = tables["windows"].sort("time").filter(pl.col("time") >= FASTER)
     later = steady_mean(tables, TRANSIENT.duration)
     at = converged_at(table["time"].to_numpy() - FASTER, table["window"].to_numpy(), later, margin=2)

@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FACTORS = (0.5, 0.7, 0.9)
-"""Decrease factors that are compared; the paper names the first and the last."""
+"""Compared decrease factors. The paper names the first and the last."""
 
 
 SETTLED = 400.0
-"""Units after which the packets of the second user certainly arrive."""
+"""Time in units by which packets of the second user have certainly arrived."""
 INCREASES = (0.5, 1.0, 2.0)
 SEARCHED = (0.5, 0.6, 0.7, 0.8, 0.875, 0.95)
-"""Increases in packets and decrease factors whose every combination is tried."""
+"""Increases in packets, and decrease factors. All combinations are tried."""
 
 
 def experiments() -> list[Experiment]:
-    """The comparison of decrease factors, and the search of the parameter space."""
+    """Return the comparison of decrease factors, and the search of the parameter space."""
     return [_factor(), _search()]
 
 
@@ -56,7 +56,7 @@ def _factor() -> Experiment:
 
 
 def and_sends_more(tables: Tables) -> list[float]:
-    """Packets per unit, factors in rising order, mean over the starts."""
+    """Return packets per unit by increasing factor, as means over the starts."""
     return [mean(curve(tables, "joins", "throughput", factor=factor)) for factor in FACTORS]
 
 
@@ -77,7 +77,7 @@ def _factor_points(short: bool) -> list[Point]:
 
 
 def fair_after(tables: Tables, factor: float) -> float:
-    """Time in units until the second user has 80% of the first one's window; median over the starts."""
+    """Return the median number of units until the second user has 80% of the first user's window."""
     return float(np.median([_fair_once(tables, factor, joins) for joins in STARTS]))
 
 
@@ -91,7 +91,7 @@ def _fair_once(tables: Tables, factor: float, joins: float) -> float:
 
 
 def deviation(tables: Tables, factor: float) -> float:
-    """Standard deviation of the sum of both windows over its mean, in the second half of the run."""
+    """Return the ratio of standard deviation to mean of both windows' sum in the second half of the run."""
     starts = axis(tables, "joins", factor=factor)
     sums = [stretch(tables, 20_000, 39_000, factor=factor, joins=joins) for joins in starts]
     return mean([float(np.std(windows) / np.mean(windows)) for windows in sums])
@@ -126,13 +126,13 @@ def _search_points(short: bool) -> list[Point]:
 
 
 def _grid(outcomes: list[Outcome]) -> Tables:
-    """`points`: fairness of the throughputs after 20,000 units, mean over the starts, by both parameters."""
+    """Return `points`: mean fairness of throughput after 20,000 units over the starts, by both parameters."""
     points = summary(outcomes)["points"]
     return {"points": points.group_by("increase", "factor", maintain_order=True).agg(pl.col("jain").mean())}
 
 
 def least_fair(tables: Tables) -> float:
-    """Smallest fairness index of all combinations."""
+    """Return the smallest fairness index of all combinations."""
     return float(tables["points"]["jain"].to_numpy().min())
 
 

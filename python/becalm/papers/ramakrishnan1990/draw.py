@@ -1,4 +1,4 @@
-"""The figures of Ramakrishnan and Jain 1990, with their axes."""
+"""The figures of Ramakrishnan and Jain 1990, with the paper's axes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def windows(tables: Tables, knee: float, name: str = "knee", **where: Label) -> 
 
 
 def window_panels(tables: Tables, knee: float, runs: Mapping[Any, str], by: str) -> Figure:
-    """Draw one panel of windows over time for each value of the label `by`, named by its title."""
+    """Draw a panel of windows over time, with a title, for each value of the label `by`."""
     made, areas = panels(1, len(runs), width=4.2)
     for axes, (value, title) in zip(areas, runs.items(), strict=True):
         window_panel(axes, tables, knee, title, **{by: value})
@@ -57,7 +57,7 @@ def total(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def power(tables: Tables, x: str, xlabel: str, by: str, names: Mapping[Any, str], column: str) -> Figure:
-    """Draw power over `x`, a curve per value of `by`, a panel per value of `column`."""
+    """Draw power over `x`, with a curve per value of `by` and a panel per value of `column`."""
     values = tables["points"][column].unique(maintain_order=True).to_list()
     made, areas = panels(1, len(values), width=WIDTH if len(values) == 1 else 4.6)
     for axes, value in zip(areas, values, strict=True):
@@ -71,7 +71,7 @@ def power(tables: Tables, x: str, xlabel: str, by: str, names: Mapping[Any, str]
 
 
 def sweep(tables: Tables, knee: float) -> Figure:
-    """Draw throughput, response time and power by window: theory as lines, simulation as dots."""
+    """Draw throughput, response time and power by window, with theory as lines and simulation as dots."""
     made, areas = panels(1, 3, width=3.6)
     primary = tables["points"].filter(pl.col("path") == "primary")
     for axes, y, label in (
@@ -96,7 +96,7 @@ SERVICES = {
     "drawn again": "exponential, drawn again",
     "carried along": "exponential, carried along",
 }
-"""Service times of the sweep over windows, and their names."""
+"""Kinds of service times in the sweep over windows, and their names."""
 
 
 def router(tables: Tables) -> Figure:

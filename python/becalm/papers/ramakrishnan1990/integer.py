@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 STARTS = tuple(31.0 * place for place in range(97))
-"""Starts of the second user, in units: which stable point the two reach depends on it."""
+"""Starts of the second user, in units. The stable point of the two users depends on the start."""
 FACTOR = {"multiplicative": {"factor": 0.8}}
 LATE, END = 15_000.0, 20_000.0
-"""The time over which windows are looked at."""
+"""Period in which windows are measured."""
 DRAWN = 1_500.0
-"""How much of it the figure shows."""
+"""Part of the measured period that the figure shows."""
 CYCLE = {(10, 6), (8, 4), (9, 5)}
 """Windows of the first and the second user in the paper's cycle."""
 RUNS = {"integer": "integer windows", "real": "real windows"}
 
 
 def experiments() -> list[Experiment]:
-    """The example with integers."""
+    """Return the example with integers."""
     return [
         Experiment(
             "ramakrishnan1990/integer",
@@ -44,17 +44,17 @@ def experiments() -> list[Experiment]:
 
 
 def reaches_the_cycle(tables: Tables) -> float:
-    """Number of starts at which the windows go through the paper's cycle."""
+    """Return the number of starts at which the windows follow the paper's cycle."""
     return float(len(_reached(tables)))
 
 
 def integers_may_be_unfair(tables: Tables) -> float:
-    """Mean window of one user over that of the other, the worst start."""
+    """Return the ratio of the users' mean windows at the worst start."""
     return max(_ratio(tables, "integer", joins) for joins in axis(tables, "joins"))
 
 
 def index(tables: Tables, kind: str) -> float:
-    """Fairness index of the mean windows, mean over the starts."""
+    """Return the mean fairness index of the mean windows over the starts."""
     return mean([jain(_means(tables, kind, joins)) for joins in axis(tables, "joins")])
 
 
@@ -79,7 +79,7 @@ def _draw(tables: Tables) -> Figure:
 
 
 def _reached(tables: Tables) -> list[float]:
-    """Return the starts at which integer windows go through the paper's cycle."""
+    """Return the starts at which integer windows follow the paper's cycle."""
     return [joins for joins in axis(tables, "joins") if _cycles(tables, joins)]
 
 

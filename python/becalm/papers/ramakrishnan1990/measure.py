@@ -1,4 +1,4 @@
-"""From results to power, fairness and windows over time; times in units, packets of mean size."""
+"""Power, fairness and windows over time from results. Times are in units, for packets of mean size."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ UNIT = 1e-6
 
 
 def with_windows(outcomes: Sequence[Outcome]) -> Tables:
-    """Return `points`, one row per run, and `windows`: what each user may have on its way, over time."""
+    """Return `points`, one row per run, and `windows`: the window of each user over time."""
     return {**summary(outcomes), "windows": pl.concat([_windows(outcome) for outcome in outcomes])}
 
 
 def summary(outcomes: Sequence[Outcome], rest: float = REST) -> Tables:
-    """Only `points`: what a sweep needs; `rest` is the way back of an acknowledgement."""
+    """Return only `points`, sufficient for a sweep. `rest` is the return delay of an acknowledgement."""
     return {"points": pl.DataFrame([_point(outcome, rest) for outcome in outcomes])}
 
 
 def _point(outcome: Outcome, rest: float) -> dict[str, Label]:
-    """Means over the measured time: throughput in packets per unit, response time in units, global power."""
+    """Return means over the measured time: throughput in packets per unit, response time, global power."""
     flows = outcome.results.flows
     throughput = float(flows["rate"].to_numpy().sum()) / PACKET * UNIT
     packets = flows["messages"].to_numpy()
@@ -47,7 +47,7 @@ def _point(outcome: Outcome, rest: float) -> dict[str, Label]:
 
 
 def _windows(outcome: Outcome) -> pl.DataFrame:
-    """`time` in units, `user` and `window` while packets of that user arrive, and the run's labels."""
+    """Return `time` in units, `user`, `window` while that user's packets arrive, and the run's labels."""
     results = outcome.results
     rates = results.series.filter(pl.col("kind") == "group").rename({"name": "group"})
     active = rates.filter(pl.col("rate") > 0).group_by("group").agg(first=pl.min("time"), last=pl.max("time"))
@@ -58,23 +58,23 @@ def _windows(outcome: Outcome) -> pl.DataFrame:
 
 
 def stretch(tables: Tables, start: float, end: float, user: str | None = None, **where: Label) -> Array:
-    """Return the windows of a user from `start` to `end`, in order of time; of all together if none."""
+    """Return a user's windows from `start` to `end` in chronological order, or the sum of all users'."""
     table = select_rows(tables["windows"], where).filter(pl.col("time").is_between(start, end))
     if user is not None:
         table = table.filter(pl.col("user") == user)
     values = table.group_by("time").agg(pl.col("window").sum()).sort("time")["window"].to_numpy()
     if not len(values):
-        raise LookupError(f"no windows of {user or 'anybody'} from {start} to {end} with {where}")
+        raise LookupError(f"no windows of {user or 'any user'} from {start} to {end} with {where}")
     return np.asarray(values, dtype=np.float64)
 
 
 def activity(tables: Tables, user: str, **where: Label) -> tuple[float, float]:
-    """Return when packets of a user first and last arrived, to a sampling step."""
+    """Return the times of a user's first and last arrival, to within a sampling step."""
     table = select_rows(tables["windows"], {"user": user, **where})
     times = table["time"].to_numpy()
     return float(times.min()), float(times.max())
 
 
 def swing(windows: Array) -> float:
-    """Largest less smallest window."""
+    """Return the range of the windows."""
     return float(windows.max() - windows.min())

@@ -1,6 +1,6 @@
-"""What claims of ramakrishnan1990 are held against: no feedback bits, random bits, or other users.
+"""Nulls for the claims of ramakrishnan1990: no feedback bits, random bits, or other users.
 
-Without bits a window grows for ever, by one packet every two windows.
+Without bits, a window grows without limit, by one packet every two windows.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def _no_satellite(scenario: Table) -> Table:
 
 
 NULLS = {
-    # Half of the packets, as the cutoff of a user has it.
+    # Half of the packets, the cutoff of a user.
     "random": mark({"random": {"probability": 0.5}}),
     "as the paper chose": respond(FEEDBACK),
     "additive": respond(feedback(decrease={"additive": {"by": 1}})),

@@ -1,7 +1,8 @@
-"""Ramakrishnan and Jain 1990, Fig. 2 and 6: when routers should set the bit, and how users should read it.
+"""Ramakrishnan and Jain 1990, Fig. 2 and 6: how routers should set the bit, and how users should read it.
 
-With two users on the primary path, which has the satellite. The text of both says "a network with multiple
-nodes", and no more: `fig2_overloaded` and `fig6_overloaded` have the path without it, and are not scored.
+Two users share the primary path, which has the satellite. The text of both figures mentions only "a network
+with multiple nodes", so `fig2_overloaded` and `fig6_overloaded` use the path without the satellite. They are
+not scored.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ OVERLOADED = replace(PRIMARY, satellite=0.0)
 
 
 def experiments() -> list[Experiment]:
-    """Fig. 2 and 6 on the primary path, and without its satellite."""
+    """Return Fig. 2 and 6 on the primary path, and without its satellite."""
     without = " without the satellite"
     overloaded = [_fig2(OVERLOADED, "_overloaded", without), _fig6(OVERLOADED, "_overloaded", without)]
     return [_fig2(PRIMARY), _fig6(PRIMARY), *overloaded]
@@ -57,7 +58,7 @@ def _fig2(path: Path, suffix: str = "", where: str = "") -> Experiment:
 
 
 def threshold_of_1_is_best(tables: Tables) -> list[float]:
-    """Power with a threshold of 1 less that with 2, and of 2 less that with 3, by packet sizes."""
+    """Return power with a threshold of 1 minus that with 2, and with 2 minus that with 3, by packet size."""
     return [
         at(tables, "power", sizes=sizes, centre=centre, width=0)
         - at(tables, "power", sizes=sizes, centre=centre + 1, width=0)
@@ -83,7 +84,7 @@ def _hysteresis_points(path: Path, short: bool) -> list[Point]:
 
 
 def relative(tables: Tables, sizes: str) -> float:
-    """Power without hysteresis at a threshold of 1, over the largest power."""
+    """Return the ratio of the power without hysteresis at a threshold of 1 to the largest power."""
     table = tables["points"].filter(pl.col("sizes") == sizes)
     return at(tables, "power", sizes=sizes, centre=1, width=0) / float(table["power"].to_numpy().max())
 
@@ -123,12 +124,12 @@ def _cutoff_points(path: Path, short: bool) -> list[Point]:
 
 
 def at_cutoff(tables: Tables, threshold: int, cutoff: float) -> float:
-    """Power at a cutoff over the largest power of the other cutoffs."""
+    """Return the ratio of the power at a cutoff to the largest power at the other cutoffs."""
     others = [at(tables, "power", threshold=threshold, cutoff=other) for other in CUTOFFS if other != cutoff]
     return at(tables, "power", threshold=threshold, cutoff=cutoff) / max(others)
 
 
 def spread_of_power(tables: Tables, threshold: int) -> float:
-    """Largest less smallest power of all cutoffs, over the largest."""
+    """Return the range of the power over all cutoffs, relative to the largest."""
     powers = np.array(curve(tables, "cutoff", "power", threshold=threshold))
     return float(np.ptp(powers) / powers.max())

@@ -2,14 +2,14 @@
 
     S1 ... Sn -> R1 -2-> R2 -5-> R3 -3-> R4 -4-> R5 -> D        R3 to R4 by satellite: 62.5 units
 
-A unit of time is 1 us here, and a packet has 1000 B on average; the links' rates make its service times.
-Routers store packets first, have unlimited buffers and one queue per output, first come, first served. What
-the paper leaves open is decided here, once:
+A unit of time is 1 us, and a packet has 1000 B on average. The service times follow from the links'
+rates. Routers are store-and-forward, with unlimited buffers and one first-come, first-served queue per
+output. Points that the paper leaves open are decided here:
 
-- acknowledgements return from R5 to R1 on a link of their own with a delay of one unit: the knees, 15.5 and
-  3, are (2 + 5 + 3 + 4 + 62.5 + 1) / 5 and (2 + 5 + 3 + 4 + 1) / 5;
-- links to hosts take no time worth counting (0.0008 units), nor do acknowledgements of 1 B;
-- a packet carries its size along, unless service times are drawn again at each hop;
+- acknowledgements return from R5 to R1 on a separate link with a delay of one unit, because the knees, 15.5
+  and 3, are (2 + 5 + 3 + 4 + 62.5 + 1) / 5 and (2 + 5 + 3 + 4 + 1) / 5;
+- the times of links to hosts (0.0008 units) and of acknowledgements of 1 B are negligible;
+- a packet keeps its size, unless service times are sampled at each hop;
 - users begin with a window of one packet.
 """
 
@@ -22,7 +22,7 @@ from becalm.theory import ClosedNetwork
 
 Table: TypeAlias = dict[str, Any]
 Law: TypeAlias = "str | Table"
-"""How a quantity varies around its mean: `"exponential"`, `{"erlang": 4}` ..."""
+"""Distribution of a quantity around its mean: `"exponential"`, `{"erlang": 4}` ..."""
 
 PACKET = 1000
 """Mean size of a packet in B."""
@@ -31,11 +31,11 @@ SERVICE = (2.0, 5.0, 3.0, 4.0)
 SATELLITE = 62.5
 """Delay of the satellite hop in units."""
 SATELLITE_HOP = 3
-"""The hop, counted from 1, whose link goes by satellite."""
+"""Number of the satellite hop, starting at 1."""
 REST = 1.0
-"""One more unit of delay: the way back of the acknowledgements."""
+"""Return delay of the acknowledgements, in units."""
 INSTANT = "1250 GB/s"
-"""Rate of links that take no time worth counting."""
+"""Rate of links with negligible delay."""
 
 REGENERATION: Table = {"regeneration_cycle": {}}
 FEEDBACK: Table = {"binary_feedback": {}}
@@ -45,33 +45,33 @@ EXPONENTIAL = "exponential"
 
 @dataclass(frozen=True)
 class User:
-    """A source of packets; times in units."""
+    """A source of packets. Times are in units."""
 
     start: float = 0.0
     packets: int | None = None
-    """Packets that it sends; `None`: for ever."""
+    """Number of packets that it sends; `None`: unlimited."""
     response: Table | None = None
-    """Its response, if not as the others'."""
+    """Its response; `None`: the same as that of the other users."""
 
 
 @dataclass(frozen=True)
 class Path:
-    """The path with everything that the figures vary; times in units."""
+    """The path with all parameters that the figures vary. Times are in units."""
 
     users: tuple[User, ...] = (User(),)
     service: tuple[float, ...] = SERVICE
     satellite: float = SATELLITE
     rest: float = REST
     sizes: Law | None = None
-    """Law of the packets' sizes; `None`: all alike."""
+    """Distribution of packet sizes; `None`: constant."""
     redrawn: Law | None = None
-    """Law of the service times, drawn again at each hop; `None`: as the packets' sizes ask for."""
+    """Distribution of the service times, sampled at each hop; `None`: they follow from the packets' sizes."""
     marking: Table = field(default_factory=lambda: REGENERATION)
     response: Table = field(default_factory=lambda: FEEDBACK)
     source: float | None = None
-    """Time that a source needs for a packet; `None`: none worth counting."""
+    """Time that a source needs for a packet; `None`: negligible."""
     changes: tuple[tuple[float, int, float], ...] = ()
-    """At a time, a hop gets another service time."""
+    """Change of a hop's service time, as time, hop and new service time."""
     duration: float = 10_000.0
     warmup: float = 0.0
     step: float = 10.0
@@ -79,11 +79,11 @@ class Path:
 
     @property
     def network(self) -> ClosedNetwork:
-        """The path as queueing theory sees it."""
+        """Return the path as a closed queueing network."""
         return ClosedNetwork(self.service, self.satellite + self.rest)
 
     def scenario(self) -> Table:
-        """Return the scenario as `becalm.Scenario` takes it."""
+        """Return the scenario as data for `becalm.Scenario`."""
         data: Table = {
             "run": {"duration": units(self.duration), "warmup": units(self.warmup)},
             "topology": {"edges": self._edges()},
@@ -102,7 +102,7 @@ class Path:
         return data
 
     def _largest(self) -> int:
-        """Room for a packet of any size that comes up: an exponential one exceeds it once in e^1048."""
+        """Return the largest packet in bytes; an exponential size exceeds it with probability e^-1048."""
         return PACKET if self.sizes is None else 1 << 20
 
     def _switch(self) -> Table:
@@ -120,7 +120,7 @@ class Path:
             {"between": [f"R{last}", "D"]},
             {"between": [f"R{last}", "R1"], "delay": units(self.rest)},
         ]
-        # Packets go round by all routers, acknowledgements straight back.
+        # Packets traverse all routers, and acknowledgements return directly.
         routes = [
             *({"switch": f"R{hop}", "to": ["D"], "via": f"R{hop + 1}"} for hop in range(1, last)),
             {"switch": f"R{last}", "to": hosts, "via": "R1"},
@@ -167,15 +167,15 @@ def window(packets: int) -> Table:
 
 
 def user_name(place: int) -> str:
-    """Return the name of a user's group, from 1."""
+    """Return the name of a user's group, starting with 1."""
     return f"user {place}"
 
 
 def rate(time: float) -> str:
-    """Return the rate at which a packet of mean size takes `time` units."""
+    """Return the rate at which a packet of mean size needs `time` units."""
     return f"{PACKET / time:.12g} MB/s"
 
 
 def units(time: float) -> str:
-    """Return a time in units as a scenario has it."""
+    """Return a time in units in the form of a scenario's value."""
     return f"{time:.12g} us"

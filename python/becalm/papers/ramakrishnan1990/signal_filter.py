@@ -1,4 +1,4 @@
-"""Ramakrishnan and Jain 1990, section 4.1: averages that tell all users the same."""
+"""Ramakrishnan and Jain 1990, section 4.1: averages that send all users the same signal."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ STARTS = tuple(600.0 + 117.0 * place for place in range(10))
 """Starts of the second user, in units."""
 MANY = 8
 ARRIVALS = ROUND_TRIP / max(Path().service)
-"""Packets that arrive at a full bottleneck in a round trip."""
+"""Number of packets that arrive at a saturated bottleneck in a round trip."""
 REACHES = (1, 0.25, 8)
-"""How far the exponential averages reach, in round trips."""
+"""Time constants of the exponential averages, in round trips."""
 WEIGHTS = tuple(1 / (factor * ARRIVALS) for factor in REACHES)
 INSTANTANEOUS: Table = {"queue_hysteresis": {"centre": 1, "width": 0}}
 
 
 def experiments() -> list[Experiment]:
-    """The filters of section 4.1."""
+    """Return the experiment on the filters of section 4.1."""
     return [_filter()]
 
 
@@ -47,7 +47,7 @@ def _filter() -> Experiment:
 
 
 def others_are_less_consistent(tables: Tables) -> list[float]:
-    """Inconsistency of marks with shorter and longer intervals, less that with the round trip."""
+    """Return the inconsistency of marks with shorter and longer intervals, minus that with the round trip."""
     return [
         mean_at(tables, "inconsistency", interval) - mean_at(tables, "inconsistency", ROUND_TRIP)
         for interval in (SHORTER, LONGER)
@@ -55,24 +55,24 @@ def others_are_less_consistent(tables: Tables) -> list[float]:
 
 
 def exponential_is_less_consistent(tables: Tables) -> list[float]:
-    """Inconsistency of marks with averages over fewer and more arrivals, less that over a round trip's."""
+    """Return the inconsistency of marks with averages over fewer and more arrivals, minus a round trip's."""
     near, *far = (_weighted(tables, "inconsistency", place) for place in range(len(WEIGHTS)))
     return [value - near for value in far]
 
 
 def by_filter(tables: Tables, column: str, filter: str) -> float:
-    """Mean over the starts with one of the filters: `cycles`, `instantaneous` ..."""
+    """Return the mean over the starts with one of the filters, such as `cycles` or `instantaneous`."""
     return _of(tables, column, filter)
 
 
 def more_idle(tables: Tables) -> float:
-    """Share of time in which the bottleneck idles: with the length itself, less with averages over cycles."""
+    """Return the bottleneck's idle share with the queue length itself, minus that with cycle averages."""
     averaged, instantaneous = (_of(tables, "throughput", name) for name in ("cycles", "instantaneous"))
     return (averaged - instantaneous) * max(Path().service)
 
 
 def adaptive_is_fair(tables: Tables) -> list[float]:
-    """Jain's index with averages over regeneration cycles: two users, eight users."""
+    """Return Jain's index with averages over regeneration cycles, for two and for eight users."""
     return [_of(tables, "jain", "cycles"), _of(tables, "jain", "many users")]
 
 
@@ -98,19 +98,19 @@ def _points(short: bool) -> list[Point]:
 
 
 def _users(count: int, joins: float) -> tuple[User, ...]:
-    """One after the other, each as long after the one before."""
+    """Return users that start at equal intervals."""
     return tuple(User(start=joins * place) for place in range(count))
 
 
 def _measure(outcomes: list[Outcome]) -> Tables:
-    """`points`, with `inconsistency`: the largest less the smallest share of marked packets of a user."""
+    """Return `points`, including `inconsistency`, the range of the users' shares of marked packets."""
     shares = [outcome.results.groups["marked_share"].to_numpy() for outcome in outcomes]
     inconsistency = pl.Series("inconsistency", [float(share.max() - share.min()) for share in shares])
     return {"points": summary(outcomes)["points"].with_columns(inconsistency)}
 
 
 def mean_at(tables: Tables, column: str, interval: float) -> float:
-    """Mean over the starts with averages over fixed intervals."""
+    """Return the mean over the starts with averages over fixed intervals."""
     rows = tables["points"].filter((pl.col("filter") == "intervals") & (pl.col("interval") == interval))
     return mean(rows[column].to_list())
 

@@ -1,4 +1,4 @@
-"""Ramakrishnan and Jain 1990, section 5.3: how many packets a single router marks."""
+"""Ramakrishnan and Jain 1990, section 5.3: the share of packets that a single router marks."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from becalm.papers.ramakrishnan1990.scene import (
 
 
 def experiments() -> list[Experiment]:
-    """The probabilities of section 5.3."""
+    """Return the experiment on the probabilities of section 5.3."""
     return [_probability()]
 
 
 def _probability() -> Experiment:
     return Experiment(
         "ramakrishnan1990/probability",
-        "A single router: power by utilization, and how many packets it marks",
+        "A single router: power and share of marked packets by utilization",
         cost=5,
         points=_router_points,
         measure=lambda outcomes: summary(outcomes, rest=0.0),
@@ -51,9 +51,9 @@ def _router_points(short: bool) -> list[Point]:
 
 
 def _router(queue: str, utilization: float, threshold: int, duration: float) -> Table:
-    """Return a router with a service time of one unit; regular arrivals come on a link that is no faster.
+    """Return a router with a service time of one unit. Regular arrivals use a link of the same rate.
 
-    The paper's argument is about the packets that an arrival finds at M/M/1, and about the average at D/D/1.
+    The paper's argument uses the packets that an arrival finds for M/M/1, and the average for D/D/1.
     """
     random = queue == "M/M/1"
     traffic: Table = {"greedy": {"message": f"{PACKET} B"}}
@@ -85,16 +85,16 @@ def _router(queue: str, utilization: float, threshold: int, duration: float) -> 
 
 
 def marked(tables: Tables, queue: str, threshold: int, utilization: float) -> float:
-    """Share of marked packets in a queue at a utilization."""
+    """Return the share of marked packets in a queue at a utilization."""
     return at(tables, "marked", queue=queue, threshold=threshold, utilization=utilization)
 
 
 def best_load(tables: Tables) -> float:
-    """Utilization with the most power, M/M/1."""
+    """Return the utilization with the most power, for M/M/1."""
     powers = curve(tables, "utilization", "power", queue="M/M/1", threshold=1)
     return UTILIZATIONS[int(np.argmax(powers))]
 
 
 def half_at_most_power(tables: Tables) -> list[float]:
-    """Share of marked packets at the load with the most power: M/M/1, D/D/1."""
+    """Return the share of marked packets at the load with the most power, for M/M/1 and D/D/1."""
     return [marked(tables, "M/M/1", 1, best_load(tables)), marked(tables, "D/D/1", 1, 1.0)]

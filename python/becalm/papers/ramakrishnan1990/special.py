@@ -20,14 +20,14 @@ LARGE = 60
 EAGER = replace(ALONE, duration=12_000, response=feedback(initial=LARGE))
 
 SOURCE = 10.0
-"""Time that the source needs for a packet in Fig. 12: twice the bottleneck's."""
+"""Time that the source needs for a packet in Fig. 12, twice the bottleneck's time."""
 BOUND = replace(ALONE, source=SOURCE)
 
 USERS = 9
 ARRIVALS = 8_000.0
 """Time between the arrivals of two users in Fig. 13."""
 WORK = 4_800
-"""Packets of each: the first user is still there when the last one comes, and the last one ends alone."""
+"""Packets of each user. The first user is still active when the last one starts, and the last ends alone."""
 CROWD = Path(
     users=tuple(User(start=ARRIVALS * place, packets=WORK) for place in range(USERS)),
     satellite=0.0,
@@ -37,14 +37,14 @@ CROWD = Path(
 
 
 def experiments() -> list[Experiment]:
-    """Fig. 11 to 13."""
+    """Return Fig. 11 to 13."""
     return [_fig11(), _fig12(), _fig13()]
 
 
 def _fig11() -> Experiment:
     return Experiment(
         "ramakrishnan1990/fig11",
-        f"A user who starts with a window of {LARGE}",
+        f"A user that starts with a window of {LARGE}",
         cost=1,
         points=lambda _: [
             Point({"run": "large"}, EAGER.scenario()),
@@ -56,17 +56,17 @@ def _fig11() -> Experiment:
 
 
 def the_same_window(tables: Tables) -> float:
-    """Mean window, 8,000 to 10,000 units, over that of a user who starts with 1."""
+    """Return the ratio of the mean window from 8,000 to 10,000 units to that of a user that starts with 1."""
     return settled(tables, "large") / settled(tables, "small")
 
 
 def settled(tables: Tables, run: str) -> float:
-    """Mean window from 8,000 to 10,000 units."""
+    """Return the mean window from 8,000 to 10,000 units."""
     return float(stretch(tables, 8_000, 10_000, run=run).mean())
 
 
 def converged(tables: Tables) -> float:
-    """Time in units until the window stays within two packets of its later mean; infinite if never."""
+    """Return the units until the window stays within two packets of its later mean; infinite if never."""
     table = tables["windows"].filter(pl.col("run") == "large").sort("time")
     later = float(stretch(tables, 8_000, 10_000, run="large").mean())
     at = converged_at(table["time"].to_numpy(), table["window"].to_numpy(), later, margin=2)
@@ -74,7 +74,7 @@ def converged(tables: Tables) -> float:
 
 
 def steps_up(tables: Tables) -> float:
-    """Number of increases before the window is in the range of a user who starts with 1."""
+    """Return the number of increases before the window enters the range of a user that starts with 1."""
     usual = float(stretch(tables, 5_000, 10_000, run="small").max())
     falling = stretch(tables, 0, EAGER.duration, run="large")
     down = falling[: int(np.argmax(falling <= usual)) + 1]
@@ -94,12 +94,12 @@ def _fig12() -> Experiment:
 
 
 def limited_by_the_source(tables: Tables) -> float:
-    """Largest window."""
+    """Return the largest window."""
     return float(stretch(tables, 0, BOUND.duration).max())
 
 
 def flat(tables: Tables) -> float:
-    """Largest less smallest window in the second half of the run."""
+    """Return the range of the window in the second half of the run."""
     return swing(stretch(tables, BOUND.duration / 2, BOUND.duration))
 
 
@@ -107,7 +107,7 @@ def _fig13() -> Experiment:
     knee = CROWD.network.knee
     return Experiment(
         "ramakrishnan1990/fig13",
-        "Nine users, one after the other, on the path without the satellite",
+        "Nine users, started at intervals, on the path without the satellite",
         cost=2,
         points=lambda _: [Point({"run": "crowd"}, CROWD.scenario())],
         measure=with_windows,
@@ -116,27 +116,27 @@ def _fig13() -> Experiment:
 
 
 def oscillates_with_few(tables: Tables) -> float:
-    """Swing of the window with one user, in the second half of its time alone."""
+    """Return the range of the window with one user, in the second half of the time in which it is alone."""
     return swing(stretch(tables, ARRIVALS / 2, ARRIVALS))
 
 
 def all_at_one(tables: Tables) -> list[float]:
-    """Largest window of each user while all nine are at work."""
+    """Return the largest window of each user while all nine are active."""
     return [float(stretch(tables, *_crowded(tables), f"user {place}").max()) for place in range(1, USERS + 1)]
 
 
 def flat_with_many(tables: Tables) -> float:
-    """Largest less smallest sum of windows while all nine are at work."""
+    """Return the range of the sum of windows while all nine are active."""
     return swing(stretch(tables, *_crowded(tables)))
 
 
 def _crowded(tables: Tables) -> tuple[float, float]:
-    """When all nine users are at work."""
+    """Return the period in which all nine users are active."""
     spans = [activity(tables, f"user {place}") for place in range(1, USERS + 1)]
     return max(first for first, _ in spans) + ARRIVALS / 2, min(last for _, last in spans)
 
 
 def last_swing(tables: Tables) -> float:
-    """Swing of the sum of windows with the last two users."""
+    """Return the range of the sum of windows with the last two users."""
     *_, few, _, last = sorted(activity(tables, f"user {place}")[1] for place in range(1, USERS + 1))
     return swing(stretch(tables, few + 100, last))

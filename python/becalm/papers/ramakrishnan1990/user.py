@@ -1,4 +1,4 @@
-"""Ramakrishnan and Jain 1990, sections 5.1, 5.2 and 5.4: when users change windows, by which bits and how."""
+"""Ramakrishnan and Jain 1990, sections 5.1, 5.2 and 5.4: how and how often users change windows."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from becalm.theory import jain
 KNEE = Path().network.knee
 FIRST, SECOND = "user 1", "user 2"
 JOINS = 1_000.0
-"""When the second user starts in the figures, in units."""
+"""Start of the second user in the figures, in units."""
 STARTS = (0.0, 100.0, 250.0, 333.0, 500.0, 777.0, JOINS, 1_500.0, 2_000.0, 2_013.3, 2_500.0, 3_000.0, 4_001.7)
-"""Starts over which claims are taken: how near the two come depends on it, and the paper states none."""
+"""Starts over which claims are evaluated. Fairness depends on the start, and the paper states none."""
 JOINED = STARTS.index(JOINS)
-"""The first start at which the first user is well ahead: from here on it has a lead to keep in Fig. 7."""
+"""Earliest start at which the first user is well ahead, so that it has a lead to keep in Fig. 7."""
 NEARLY = 0.1
-"""How much smaller than the other one a window is that is still nearly equal."""
+"""Largest relative difference between nearly equal windows."""
 WORK = 5_000
 """Packets of each user in Fig. 8."""
 
@@ -39,12 +39,12 @@ LATE = (ADDITIVE.duration / 2, ADDITIVE.duration)
 
 
 INITIAL = (5, 15, 30, 60)
-"""First windows of the second user, who begins with the first one; that one begins with 1."""
+"""Initial windows of the second user. Both users start together, the first with a window of 1."""
 DECREASES: dict[str, Table] = {"additive": {"decrease": {"additive": {"by": 1}}}, "multiplicative": {}}
 
 
 def experiments() -> list[Experiment]:
-    """Fig. 4, 5, 7 and 8, the use of old bits, and other first windows."""
+    """Return Fig. 4, 5, 7 and 8, and the experiments on old bits and on other initial windows."""
     return [_fig4(), _fig5(), _bits(), _fig7(), _fig8(), _initial()]
 
 
@@ -71,7 +71,7 @@ def _fig4() -> Experiment:
 
 
 def considerable_oscillation(tables: Tables) -> float:
-    """Largest less smallest window in the second half of the run, over the knee."""
+    """Return the range of the window in the second half of the run, relative to the knee."""
     return _settled(tables, "every ACK") / KNEE
 
 
@@ -87,14 +87,14 @@ def _fig5() -> Experiment:
 
 
 def considerably_reduced(tables: Tables) -> float:
-    """Swing of the window in the second half of the run over that of Fig. 4."""
+    """Return the ratio of the window's range in the second half of the run to that of Fig. 4."""
     return _settled(tables, "every two windows") / _settled(tables, "every ACK")
 
 
 def _bits() -> Experiment:
     return Experiment(
         "ramakrishnan1990/bits",
-        "Bits that are forgotten after a decision, and bits that count once more",
+        "Bits that are discarded after a decision, and bits that are counted again",
         cost=1,
         points=lambda _: [
             Point({"bits": "forgotten"}, ALONE.scenario()),
@@ -108,7 +108,7 @@ def _bits() -> Experiment:
 
 
 def swing_with(tables: Tables, bits: str) -> float:
-    """Largest less smallest window in the second half of the run, over the knee."""
+    """Return the range of the window in the second half of the run, relative to the knee."""
     return swing(stretch(tables, ALONE.duration / 2, ALONE.duration, bits=bits)) / KNEE
 
 
@@ -127,7 +127,7 @@ def _fig7() -> Experiment:
 
 
 def state_is_preserved(tables: Tables) -> float:
-    """Difference of the mean windows late over that when the second user begins, mean over the starts."""
+    """Return the mean ratio of the late to the initial difference of the mean windows, over the starts."""
     return mean([_preserved(tables, joins) for joins in axis(tables, "joins")])
 
 
@@ -149,7 +149,7 @@ def _fig8() -> Experiment:
 
 
 def _pairs(short: bool) -> list[Point]:
-    """Return both decrease functions with each start of the second user."""
+    """Return runs of both decrease functions for each start of the second user."""
     paths = {"additive": ADDITIVE, "multiplicative": PAIR}
     return [
         Point({"decrease": name, "joins": joins}, _joined(path, joins).scenario())
@@ -164,7 +164,7 @@ def _joined(path: Path, joins: float) -> Path:
 
 
 def in_time(tables: Tables) -> float:
-    """Number of starts of the second user at which the last packet arrived nearly when it could at best."""
+    """Return the number of starts for which the last packet arrives near the earliest possible time."""
     best = len(PAIR.users) * WORK * max(PAIR.service)
     finished = [_finished(tables, joins) for joins in axis(tables, "joins")]
     return float(sum(abs(time - best) <= NEARLY * best for time in finished))
@@ -176,19 +176,19 @@ def _finished(tables: Tables, joins: float) -> float:
 
 
 def _means_together(tables: Tables, decrease: str, joins: float) -> list[float]:
-    """Mean windows in the second half of the time with both users at work."""
+    """Return the mean windows in the second half of the time with both users active."""
     where: dict[str, Label] = {"decrease": decrease, "joins": joins}
     end = min(activity(tables, user, **where)[1] for user in (FIRST, SECOND))
     return [float(stretch(tables, (joins + end) / 2, end, user, **where).mean()) for user in (FIRST, SECOND)]
 
 
 def jain_together(tables: Tables, decrease: str) -> float:
-    """Fairness index of the mean windows with both users at work, mean over the starts."""
+    """Return the mean fairness index, over the starts, of the mean windows with both users active."""
     return mean([jain(_means_together(tables, decrease, joins)) for joins in axis(tables, "joins")])
 
 
 def nearly_equal(tables: Tables) -> float:
-    """Share of the starts at which the smaller mean window is at least 90% of the larger."""
+    """Return the share of starts for which the smaller mean window is at least 90% of the larger."""
     pairs = [_means_together(tables, "multiplicative", joins) for joins in axis(tables, "joins")]
     return mean([float(min(pair) >= (1 - NEARLY) * max(pair)) for pair in pairs])
 
@@ -196,7 +196,7 @@ def nearly_equal(tables: Tables) -> float:
 def _initial() -> Experiment:
     return Experiment(
         "ramakrishnan1990/initial",
-        "Two users of other first windows, constant sizes",
+        "Two users with other initial windows, constant sizes",
         cost=2,
         points=lambda _: [
             Point({"decrease": name, "initial": first}, _unlike(parameters, first).scenario())
@@ -215,7 +215,7 @@ def _unlike(parameters: Table, first: int) -> Path:
 
 
 def jain_unlike(tables: Tables, initial: int, decrease: str) -> float:
-    """Fairness index of the mean windows in the second half of the run."""
+    """Return the fairness index of the mean windows in the second half of the run."""
     where: dict[str, Label] = {"decrease": decrease, "initial": initial}
     low, high = LATE
     return jain([float(stretch(tables, low, high, user, **where).mean()) for user in (FIRST, SECOND)])

@@ -1,6 +1,6 @@
-"""Ramakrishnan and Jain 1990, sections 3.1 and 3.2: what fixed windows do.
+"""Ramakrishnan and Jain 1990, sections 3.1 and 3.2: fixed windows.
 
-Nothing here is controlled: these are the curves whose knee the scheme is to find.
+These runs have no control. The scheme's task is to find the knee of these curves.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ FEW_WINDOWS = tuple(range(1, 13))
 FIXED = Path(marking=UNMARKED, duration=21_000, warmup=1_000, step=1_000)
 RANDOM = replace(FIXED, duration=100_000, warmup=2_000)
 SPREAD = 0.01
-"""Spread of a run's power between seeds: powers that are closer are not told apart."""
+"""Spread of a run's power between seeds. Closer powers count as equal."""
 DEGRADED = 0.05
-"""By how much longer a response is a degradation."""
+"""Relative increase of the response time that counts as degradation."""
 HALF = 0.5
 PATHS = {
     "primary": FIXED,
@@ -47,11 +47,11 @@ SERVICES = {
     "drawn again": replace(RANDOM, redrawn=EXPONENTIAL),
     "carried along": replace(RANDOM, sizes=EXPONENTIAL),
 }
-"""Service times: all alike, or exponential, drawn again at each hop or by the size that a packet carries."""
+"""Service times: constant, or exponential and either sampled at each hop or set by the packet's size."""
 
 
 def experiments() -> list[Experiment]:
-    """Fixed windows."""
+    """Return the experiment on fixed windows."""
     return [_windows()]
 
 
@@ -83,7 +83,7 @@ def _window_points(short: bool) -> list[Point]:
 
 
 def _measure_windows(outcomes: list[Outcome]) -> Tables:
-    """`points` by path, service and window; `theory`: mean-value analysis and bound of the primary path."""
+    """Return `points` by path, service and window, and `theory`: mean-value analysis and bound."""
     parts = [
         summary([outcome for outcome in outcomes if outcome.labels["path"] == name], rest=path.rest)["points"]
         for name, path in PATHS.items()
@@ -105,19 +105,19 @@ def _theory(network: theory.ClosedNetwork) -> pl.DataFrame:
 
 
 def knee(tables: Tables, path: str) -> float:
-    """Where the asymptotes meet: the response time of a lone packet times the largest throughput."""
+    """Return the window at which the asymptotes meet: response time of one packet x largest throughput."""
     alone = at(tables, "response", path=path, service="constant", window=1)
     return alone * max(curve(tables, "window", "throughput", path=path, service="constant"))
 
 
 def best_window(tables: Tables, path: str) -> float:
-    """Window with the most power."""
+    """Return the window with the most power."""
     powers = curve(tables, "window", "power", path=path, service="constant")
     return axis(tables, "window", path=path, service="constant")[int(np.argmax(powers))]
 
 
 def efficiency(tables: Tables, packets: int) -> float:
-    """Power over that of the knee without queues."""
+    """Return the ratio of the power to that of the knee without queues."""
     network = Path().network
     throughput, response = (
         at(tables, column, path="primary", service="constant", window=packets)
@@ -127,7 +127,7 @@ def efficiency(tables: Tables, packets: int) -> float:
 
 
 def _power(tables: Tables, service: str, alpha: float) -> NDArray[np.float64]:
-    """Throughput^alpha over response time by window (equation 1)."""
+    """Return power, throughput^alpha / response time, by window (equation 1)."""
     throughput, response = (
         np.array(curve(tables, "window", column, path="primary", service=service))
         for column in ("throughput", "response")
@@ -136,7 +136,7 @@ def _power(tables: Tables, service: str, alpha: float) -> NDArray[np.float64]:
 
 
 def _maxima(powers: NDArray[np.float64]) -> float:
-    """Number of maxima over the window; those less than 1% of the largest power apart are one."""
+    """Return the number of maxima over the window. Maxima within 1% of the largest power count as one."""
     least = SPREAD * powers.max()
     count, rising, turn = 0, True, powers[0]
     for power in powers[1:]:
@@ -148,42 +148,42 @@ def _maxima(powers: NDArray[np.float64]) -> float:
 
 
 def exact_in_a_balanced_network(tables: Tables) -> list[float]:
-    """Knee of the balanced path, and its window with the most power."""
+    """Return the knee of the balanced path, and its window with the most power."""
     return [knee(tables, "balanced"), best_window(tables, "balanced")]
 
 
 def single_maximum(tables: Tables, alphas: Sequence[float]) -> list[float]:
-    """Maxima of power over the window by exponent, with constant and with exponential service drawn again."""
+    """Return the numbers of power maxima by exponent, for constant and for exponential service per hop."""
     services = ("constant", "drawn again")
     return [_maxima(_power(tables, service, alpha)) for alpha in alphas for service in services]
 
 
 def best_with(tables: Tables, alpha: float) -> float:
-    """Window with the most power by this exponent, exponential service drawn again."""
+    """Return the window with the most power for this exponent and exponential service per hop."""
     powers = _power(tables, "drawn again", alpha)
     return axis(tables, "window", path="primary", service="drawn again")[int(np.argmax(powers))]
 
 
 def satellite_holds_many(tables: Tables) -> float:
-    """Mean number of packets on the satellite hop with a window of 16."""
+    """Return the mean number of packets on the satellite hop with a window of 16."""
     return SATELLITE * at(tables, "throughput", path="primary", service="constant", window=16)
 
 
 def used_before_degradation(tables: Tables, service: str) -> float:
-    """Largest utilization of the bottleneck at which the response takes 5% longer than alone, or less."""
+    """Return the largest bottleneck utilization with a response time at most 5% above that of window 1."""
     alone = at(tables, "response", path="primary", service=service, window=1)
     used = [load for load, response in _loads(tables, service) if response <= (1 + DEGRADED) * alone]
     return max(used)
 
 
 def degradation_at_half_load(tables: Tables, service: str) -> float:
-    """Response time at the first window that uses more than half of the bottleneck, over that alone."""
+    """Return the ratio of response times, of the first window with a load above one half to window 1."""
     alone = at(tables, "response", path="primary", service=service, window=1)
     return next(response for load, response in _loads(tables, service) if load > HALF) / alone
 
 
 def _loads(tables: Tables, service: str) -> list[tuple[float, float]]:
-    """Utilization of the bottleneck and response time, by window."""
+    """Return the bottleneck's utilization and the response time, by window."""
     columns = (
         curve(tables, "window", name, path="primary", service=service) for name in ("throughput", "response")
     )

@@ -11,13 +11,13 @@ from becalm.papers.common.reading import COMMON
 from becalm.papers.santos2002 import buffers, flows, policies, remarks
 
 PHASE = "100 us"
-"""Flows start 100 us apart, and each up to 100 us later still: the text says nothing of starts."""
+"""Flows start 100 us apart, each with up to 100 us of random delay. The text states no start times."""
 
 NULLS = nulls.changes(COMMON)
 
 
 def experiments() -> list[Experiment]:
-    """All figures, in the paper's order."""
+    """Return all figures in the paper's order."""
     return COMMON.read(
         [
             *policies.experiments(),

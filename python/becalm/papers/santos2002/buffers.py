@@ -1,4 +1,4 @@
-"""Fig. 4 of santos2002: marking policies over the size of the buffers."""
+"""Fig. 4 of santos2002: marking policies by buffer size."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ BUFFERS = (2, 3, 4, 5, 6, 8, 10, 12, 14, 16)
 SHORT_BUFFERS = (2, 4, 8, 10, 12, 16)
 THRESHOLDS = (4, 6, 8, 16)
 NONE = 0
-"""The label of runs without output-triggered marking."""
+"""Label of runs without output-triggered marking."""
 LARGE = 12
-"""From this buffer on no input buffer can become full: 10 remote packets and one of the victim."""
+"""Smallest buffer that cannot become full, because there are ten remote packets and one of the victim."""
 
 
 def experiments() -> list[Experiment]:
-    """Fig. 4(a) and (b)."""
+    """Return Fig. 4(a) and (b)."""
     return [_fig4a(), _fig4b()]
 
 
 def sweep(buffers: tuple[int, ...], thresholds: tuple[int, ...], flows: int, short: bool) -> list[Point]:
-    """Return the runs of output threshold x buffer; no output marking included."""
+    """Return the runs for each output threshold and buffer size, including runs without output marking."""
     points = []
     for threshold in (NONE, *thresholds):
         policy = output_triggered(threshold) if threshold else INPUT_TRIGGERED
@@ -50,7 +50,7 @@ def _fig4a() -> Experiment:
 
 
 def small_buffers_underutilized(tables: Tables) -> list[float]:
-    """Utilization with 2 to 4 slots: without output marking, then for thresholds 6, 8 and 16."""
+    """Return the utilization with 2 to 4 slots, without output marking, then for thresholds 6, 8 and 16."""
     return [value for threshold in (NONE, 6, 8, 16) for value in root_at(tables, threshold, 2, 4)]
 
 
@@ -63,17 +63,17 @@ def _buffers(tables: Tables, low: int, high: int) -> list[int]:
 
 
 def root_at(tables: Tables, threshold: int, low: int, high: int) -> list[float]:
-    """Root utilization for the buffers from `low` to `high` slots."""
+    """Return the root utilization for buffers from `low` to `high` slots."""
     return [_at(tables, buffer, threshold) for buffer in _buffers(tables, low, high)]
 
 
 def margin_of_threshold_4(tables: Tables, other: int) -> float:
-    """Smallest difference of root utilization to threshold 4, from 4 slots on."""
+    """Return the smallest difference in root utilization from threshold 4, for at least 4 slots."""
     return min(_at(tables, buffer, other) - _at(tables, buffer, 4) for buffer in _buffers(tables, 4, 16))
 
 
 def ratio(tables: Tables, threshold: int, low: int, high: int) -> list[float]:
-    """Rate of remote over local flows for the buffers from `low` to `high` slots."""
+    """Return the ratio of the remote to the local rate for buffers from `low` to `high` slots."""
     return [at(tables, "ratio", threshold=threshold, buffer=buffer) for buffer in _buffers(tables, low, high)]
 
 
@@ -91,12 +91,12 @@ def _fig4b() -> Experiment:
 
 
 def small_buffers_penalize_remote(tables: Tables) -> list[float]:
-    """Best ratio with 2 to 4 slots minus the ratio with 16 slots, for thresholds 8 and 16."""
+    """Return the best ratio with 2 to 4 slots minus the ratio with 16 slots, for thresholds 8 and 16."""
     return [max(ratio(tables, threshold, 2, 4)) - _at_16(tables, threshold) for threshold in (8, 16)]
 
 
 def like_no_output_marking(tables: Tables) -> list[float]:
-    """Difference of the ratio to the curve without output marking, 2 slots, thresholds 8 and 16."""
+    """Return the ratio with 2 slots minus that without output marking, for thresholds 8 and 16."""
     return [
         at(tables, "ratio", threshold=threshold, buffer=2) - at(tables, "ratio", threshold=NONE, buffer=2)
         for threshold in (8, 16)
@@ -108,12 +108,12 @@ def _at_16(tables: Tables, threshold: int) -> float:
 
 
 def flat_beyond_threshold(tables: Tables) -> list[float]:
-    """Largest minus smallest ratio over the buffers above thresholds 4, 6 and 8."""
+    """Return the range of the ratio over buffers larger than the threshold, for thresholds 4, 6 and 8."""
     return [spread(ratio(tables, threshold, threshold + 1, 16)) for threshold in (4, 6, 8)]
 
 
 def no_input_marks_from_12_slots(tables: Tables) -> list[float]:
-    """Marked packets without output-triggered marking, 12 slots: local, remote, victim."""
+    """Return the marked local, remote and victim packets without output-triggered marking, with 12 slots."""
     return [
         mean(curve(tables, "buffer", f"{side}_marked", threshold=NONE, buffer=LARGE))
         for side in ("local", "remote", "victim")
@@ -121,15 +121,15 @@ def no_input_marks_from_12_slots(tables: Tables) -> list[float]:
 
 
 def unfairness_at_16(tables: Tables, threshold: int) -> float:
-    """The larger of the rates of local and remote flows over the smaller one, 16 slots."""
+    """Return the ratio of the larger to the smaller of the local and remote rates, with 16 slots."""
     return unfairness(_at_16(tables, threshold))
 
 
 def spread(values: list[float]) -> float:
-    """Return the largest value less the smallest."""
+    """Return the largest value minus the smallest."""
     return max(values) - min(values)
 
 
 def local_share(tables: Tables, threshold: int) -> float:
-    """Local part of the local and remote rates, 16 slots."""
+    """Return the local share of the sum of the local and remote rates, with 16 slots."""
     return 1 / (1 + _at_16(tables, threshold))

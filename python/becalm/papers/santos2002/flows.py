@@ -14,7 +14,7 @@ FLOW_THRESHOLDS = (4, 8)
 
 
 def experiments() -> list[Experiment]:
-    """Other numbers of flows."""
+    """Return the experiment on other numbers of flows."""
     return [_flows()]
 
 
@@ -38,7 +38,7 @@ def _flows() -> Experiment:
 
 
 def threshold_4_below_8(tables: Tables) -> list[float]:
-    """Root utilization with threshold 8 less that with 4, 16 slots, for each number of flows."""
+    """Return root utilization with threshold 8 minus that with 4, at 16 slots, for each number of flows."""
     return [
         at(tables, "root", flows=n, threshold=8, buffer=16)
         - at(tables, "root", flows=n, threshold=4, buffer=16)
@@ -47,7 +47,7 @@ def threshold_4_below_8(tables: Tables) -> list[float]:
 
 
 def small_buffers_penalize_remote(tables: Tables) -> list[float]:
-    """Ratio at 16 slots less that at 4, threshold 8, for each number of flows."""
+    """Return the ratio at 16 slots minus that at 4 slots, with threshold 8, for each number of flows."""
     return [
         at(tables, "ratio", flows=n, threshold=8, buffer=16)
         - at(tables, "ratio", flows=n, threshold=8, buffer=4)
@@ -56,7 +56,7 @@ def small_buffers_penalize_remote(tables: Tables) -> list[float]:
 
 
 def flat_beyond_threshold(tables: Tables) -> list[float]:
-    """Change of the ratio from 12 to 16 slots, threshold 8, for each number of flows."""
+    """Return the change of the ratio from 12 to 16 slots, with threshold 8, for each number of flows."""
     return [
         spread([at(tables, "ratio", flows=n, threshold=8, buffer=buffer) for buffer in (12, 16)])
         for n in axis(tables, "flows")

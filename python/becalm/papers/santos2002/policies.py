@@ -1,4 +1,4 @@
-"""Fig. 2 and 3 of santos2002, and the thought experiment before them: marking policies over time."""
+"""Fig. 2 and 3 of santos2002, and the preceding thought experiment: marking policies over time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FREE = Dumbbell(response=ONE_PACKET)
 
 
 def experiments() -> list[Experiment]:
-    """Fig. 2, the remark on paced flows, and Fig. 3."""
+    """Return Fig. 2, the remark on paced flows, and Fig. 3."""
     return [_fig2(), _paced(), *_fig3()]
 
 
@@ -33,12 +33,12 @@ def _fig2() -> Experiment:
 
 
 def _paced() -> Experiment:
-    """Section III, the thought experiment behind the whole scheme."""
+    """Return the thought experiment of section III, on which the scheme is based."""
     remote = replace(FREE, remote_response=fixed(1 / 20))
     every = replace(FREE, response=fixed(1 / 20), victim_response=ONE_PACKET)
     return Experiment(
         "santos2002/paced",
-        "What the victim gains if others send at 1/20 of the link",
+        "Gain of the victim if the other flows send at 1/20 of the link",
         cost=1,
         points=lambda _: [
             Point({"run": "remote"}, remote.scenario()),

@@ -15,21 +15,21 @@ from becalm.papers.common.marking import INPUT_TRIGGERED, fair_state, output_tri
 from becalm.papers.common.measure import summary, with_series
 
 SMALL, LARGE = 4, 10
-"""Buffers in slots: the paper's, and the largest of Fig. 4 that ten flows and a victim can fill."""
+"""Buffer sizes in slots: the paper's, and the largest in Fig. 4 that ten flows and a victim can fill."""
 HEADROOM = {SMALL: (0, 1, 2, 3), LARGE: (0, 2, 4, 6)}
-"""Free slots with which a buffer counts as full already."""
+"""Numbers of free slots with which a buffer counts as full."""
 RECENTLY = "20 us"
 """About ten packet times."""
 LONG = 8
 """Output threshold of Fig. 3(d), in packets."""
 SIZES = (4, 6, 8, 10)
-"""Buffers in slots, up to the largest of Fig. 4 that ten flows and a victim can fill."""
+"""Buffer sizes in slots, up to the largest in Fig. 4 that ten flows and a victim can fill."""
 FLOWS = 10
-"""Flows of each switch of the row that congest its far end."""
+"""Flows per switch that congest the far end of the row."""
 
 
 def experiments() -> list[Experiment]:
-    """Footnotes 3 and 4; what section IV says of a trigger at outputs alone, and of the rate of marks."""
+    """Return footnotes 3 and 4, and section IV's remarks on output-only triggers and the rate of marks."""
     return [_headroom(), _blocked(), _output_only(), _marks()]
 
 
@@ -58,17 +58,17 @@ def _with_headroom(buffer: int, free: int, short: bool) -> dict[str, Any]:
 
 
 def root_with_headroom(tables: Tables, buffer: int) -> list[float]:
-    """Root utilization with more and more headroom."""
+    """Return the root utilization by increasing headroom."""
     return curve(tables, "headroom", "root", buffer=buffer)
 
 
 def lowest_root_with_headroom(tables: Tables, buffer: int) -> float:
-    """Lowest root utilization with any headroom but none."""
+    """Return the lowest root utilization with a positive headroom."""
     return min(root_with_headroom(tables, buffer)[1:])
 
 
 def less_blocked(tables: Tables, buffer: int) -> float:
-    """Share of time in which the inter-switch link is blocked: without headroom less that with the least."""
+    """Return the inter-switch link's blocked share of time, without minus with the smallest headroom."""
     blocked = curve(tables, "headroom", "inter_switch_stalled", buffer=buffer)
     return blocked[0] - blocked[1]
 
@@ -76,7 +76,7 @@ def less_blocked(tables: Tables, buffer: int) -> float:
 def _blocked() -> Experiment:
     return Experiment(
         "santos2002/blocked",
-        "Footnote 4: no marks on packets of a link that was recently blocked, three switches in a row",
+        "Footnote 4: no marks on packets for a recently blocked link, three switches in a row",
         cost=3,
         points=lambda short: [
             Point({"spared": spared}, _row(keys, short))
@@ -88,10 +88,11 @@ def _blocked() -> Experiment:
 
 
 def _row(keys: dict[str, str], short: bool) -> dict[str, Any]:
-    """Switches A, B and C in a row; flows of all three go to a host of C, a victim from A to another.
+    """Return a scene with switches A, B and C in a row.
 
-    Congestion at C's output fills C's buffer for the link from B, which is blocked then. Packets that wait
-    for it fill B's buffer for the link from A, those of the victim among them: there the policies differ.
+    Flows from all three switches send to one host at C, and a victim sends from A to another host at C.
+    Congestion at C's output fills C's buffer for the link from B, which then blocks. Packets that wait for
+    this link, including the victim's, fill B's buffer for the link from A. The policies differ there.
     """
     sides = [(name, [f"{name}1..{name}{FLOWS}"]) for name in "ABC"]
     hosts = [*(host for _, names in sides for host in names), "AV", "CV", "CC"]
@@ -118,7 +119,7 @@ def _row(keys: dict[str, str], short: bool) -> dict[str, Any]:
 
 
 def _links(outcomes: list[Outcome]) -> Tables:
-    """`points`: utilization of the row's links, share of time that the middle one is blocked, victim."""
+    """Return `points`: utilization of the row's links, blocked share of the middle link, victim's rate."""
     rows: list[dict[str, Any]] = []
     for outcome in outcomes:
         links, groups = outcome.results.links, outcome.results.groups
@@ -136,7 +137,7 @@ def _links(outcomes: list[Outcome]) -> Tables:
 
 
 def differences(tables: Tables) -> list[float]:
-    """What sparing changes: utilization of the root link, of both inter-switch links, the victim's rate."""
+    """Return the effect of sparing blocked links on link utilization and on the victim's rate."""
     columns = ("root", "middle", "first", "victim")
     return [abs(at(tables, name, spared="yes") - at(tables, name, spared="no")) for name in columns]
 
@@ -146,7 +147,7 @@ def _output_only() -> Experiment:
     policies = {"both": output_triggered(LONG), "output": pure}
     return Experiment(
         "santos2002/output_only",
-        "Marks where more than 8 packets wait for an output, with and without marks at full input buffers",
+        "Marks if more than 8 packets wait for an output, with and without marks at full input buffers",
         cost=1,
         points=lambda _: [
             Point({"marking": name}, Dumbbell(marking=policy).scenario()) for name, policy in policies.items()
@@ -178,5 +179,5 @@ def _with_share(tables: Tables) -> Tables:
 
 
 def share_marked(tables: Tables) -> list[float]:
-    """Share of the packets of local and remote flows that are marked, from the smallest buffer on."""
+    """Return the marked share of the local and remote flows' packets, by increasing buffer size."""
     return curve(_with_share(tables), "buffer", "marked")

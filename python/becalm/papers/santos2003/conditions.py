@@ -1,4 +1,4 @@
-"""santos2003, section V-A: the three conditions that response functions have to meet."""
+"""santos2003, section V-A: the three conditions for response functions."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 LAWS: dict[str, Law] = {"lipd": lipd(), "fimd": fimd(), "aimd": aimd()}
 RATES = np.geomspace(1 / 32, 1.0, 41)
-"""Rates before a mark, as shares of R_max; slower flows send too few packets to sample their rate."""
+"""Rates before a mark, as shares of R_max. Slower flows send too few packets to sample their rate."""
 
 
 def experiments() -> list[Experiment]:
-    """Conditions 1 to 3."""
+    """Return the experiment on Conditions 1 to 3."""
     return [
         Experiment(
             "santos2003/conditions",
-            "Recovery time after one mark, from the rate of a flow alone (Conditions 1 to 3)",
+            "Recovery time after one mark, from the rate of a single flow (Conditions 1 to 3)",
             cost=1,
             points=lambda _: [_alone(response) for response in LAWS],
             measure=_recovery,
@@ -40,14 +40,14 @@ def experiments() -> list[Experiment]:
 
 
 def _alone(response: str) -> Point:
-    """One flow that starts at R_min on an empty path, with its rate limit at every ACK."""
+    """Return a point with one flow from R_min on an empty path, which records its limit at every ACK."""
     point = alone(response, duration=140, step=0.002)
     observe = {**point.scenario["observe"], "paces": True}
     return Point(point.labels, {**point.scenario, "observe": observe})
 
 
 def _recovery(outcomes: list[Outcome]) -> Tables:
-    """`points`: by response and rate before a mark, time in 1/R_min until the flow is back at it."""
+    """Return `points`: time in 1/R_min to regain the rate before a mark, by response and by this rate."""
     rows = [
         (str(outcome.labels["response"]), float(rate), float(time))
         for outcome in outcomes
@@ -59,10 +59,10 @@ def _recovery(outcomes: list[Outcome]) -> Tables:
 
 
 def _times(results: Results, law: Law) -> np.ndarray:
-    """Time that the simulated flow takes from f_dec(r) to r, in 1/R_min, for all `RATES`.
+    """Return the simulated flow's time from f_dec(r) to r, in 1/R_min, for all `RATES`.
 
-    A rate holds from one ACK to the next. The time at which it is reached is read between the first samples
-    of two rates, as the curve F_inc(t) runs through them.
+    The rate is constant between ACKs, and the first samples of each rate lie on the curve F_inc(t). The time
+    at which a rate is reached is interpolated between the first samples of two rates.
     """
     paces = results.paces.sort("time")
     rates = 1 / (1 + paces["gap_mean"].to_numpy())
@@ -74,31 +74,31 @@ def _times(results: Results, law: Law) -> np.ndarray:
 
 
 def regained(_: Tables, response: str) -> float:
-    """Largest rate after a mark and one unmarked ACK over the rate before, by the formulas; at most 1."""
+    """Return the largest ratio of the rate after a mark and an unmarked ACK to the rate before."""
     law = LAWS[response]
     rates = np.geomspace(law.lowest_free, law.rmax, 1000)
     return float((law.f_inc(law.f_dec(rates)) / rates).max())
 
 
 def recovery_times(tables: Tables, responses: Sequence[str]) -> list[float]:
-    """Shortest and longest recovery time in 1/R_min over the rates before a mark, response by response."""
+    """Return the shortest and longest recovery time in 1/R_min over the rates before a mark, by response."""
     times = [_of(tables, response) for response in responses]
     return [float(end) for each in times for end in (each.min(), each.max())]
 
 
 def slower_recovers_later(tables: Tables, response: str) -> float:
-    """Largest recovery time of a rate over that of a higher one."""
+    """Return the largest ratio of a rate's recovery time to that of a higher rate."""
     times = _of(tables, response)
     return float((np.maximum.accumulate(times)[:-1] / times[1:]).max())
 
 
 def at_full_rate(tables: Tables, response: str) -> float:
-    """Recovery time from R_max in 1/R_min."""
+    """Return the recovery time from R_max in 1/R_min."""
     return float(_of(tables, response)[-1])
 
 
 def converges_when_all_are_told(_: Tables, response: str) -> float:
-    """1 if the response meets the conditions of Chiu and Jain for feedback to all flows at once, else 0."""
+    """Return 1 if the response meets Chiu and Jain's conditions for feedback to all flows at once, else 0."""
     return float(check(LAWS[response])["Chiu-Jain"].holds)
 
 

@@ -1,7 +1,6 @@
 """santos2003, section V: the closed forms of the rate increase, F_inc(t), with rates as fractions of R_max.
 
-The simulator has them as steps per ACK; here they are written down once more, on purpose:
-Fig. 5 compares the two.
+The simulator implements them as steps per ACK. Fig. 5 compares the closed forms with these steps.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ RMIN = 1 / 256
 M = 2
 """Decrease factor of FIMD and AIMD."""
 PACKET_BYTES = 2048
-"""A packet on the wire: the paper counts the recovery times with 2048 bytes, without a header on top."""
+"""Size of a packet on the wire. The paper computes recovery times for 2048 bytes including the header."""
 RECOVERY_MS = PACKET_BYTES / 1e9 / RMIN * 1e3
 """T_rec = 1/R_min in ms at 1 GB/s (Condition 3)."""
 
 
 def rate(response: str, time_ms: np.ndarray) -> np.ndarray:
-    """F_inc(t) from R_min, at most 1."""
+    """Return F_inc(t) from R_min, at most 1."""
     steps = time_ms / RECOVERY_MS
     match response:
         case "lipd":
@@ -35,7 +34,7 @@ def rate(response: str, time_ms: np.ndarray) -> np.ndarray:
 
 
 def total_ms(response: str) -> float:
-    """Time from R_min to R_max in ms, by bisection of the closed form."""
+    """Return the time from R_min to R_max in ms, by bisection of the closed form."""
     low, high = 0.0, 1000 * RECOVERY_MS
     for _ in range(80):
         middle = (low + high) / 2
@@ -45,7 +44,7 @@ def total_ms(response: str) -> float:
 
 
 def slope(response: str, at_rate: float) -> float:
-    """dF_inc/dt where the curve passes `at_rate`, in R_max per ms."""
+    """Return dF_inc/dt at the rate `at_rate`, in R_max per ms."""
     step = 1e-4 * RECOVERY_MS
     times = np.linspace(0, total_ms(response), 200_001)
     passed = times[np.searchsorted(rate(response, times), at_rate)]

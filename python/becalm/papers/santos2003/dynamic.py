@@ -13,18 +13,18 @@ from becalm.papers.santos2003.static import RESPONSES
 MEAN_ON_MS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 SHORT_MEAN_ON_MS = (0.005, 0.2, 1.0, 20.0)
 CYCLES = 20
-"""Mean ON-OFF cycles per dynamic flow, at least."""
+"""Minimum of the mean number of ON-OFF cycles per dynamic flow."""
 MIDDLE_MS = (0.2, 2.0)
 """The range of ON times that the paper calls dynamic."""
 
 
 def experiments() -> list[Experiment]:
-    """Fig. 7."""
+    """Return Fig. 7."""
     return [_fig7a(), _fig7b()]
 
 
 def scene(mean_on: float, short: bool, response: str, persistent: bool, static: int) -> Dumbbell:
-    """500 ms, or the time of 20 cycles if longer; the first 100 ms are not measured."""
+    """Return a scene of 500 ms or 20 cycles, whichever is longer. The first 100 ms are not measured."""
     duration = max(250 if short else 500, 2 * mean_on * CYCLES)
     return Dumbbell(
         marking=INPUT_TRIGGERED,
@@ -62,24 +62,24 @@ def _fig7a() -> Experiment:
 
 
 def rates_of(tables: Tables, column: str, state: str) -> list[float]:
-    """Rate of static or dynamic flows along the ON times."""
+    """Return the rate of static or dynamic flows by ON time."""
     return curve(tables, "mean_on", column, state=state)
 
 
 def dynamic_flows_hog(tables: Tables) -> float:
-    """Static over dynamic rate at the shortest ON time, without persistence."""
+    """Return the ratio of the static to the dynamic rate at the shortest ON time, without persistence."""
     return rates_of(tables, "static", "new")[0] / rates_of(tables, "dynamic", "new")[0]
 
 
 def static_twice_dynamic(tables: Tables) -> list[float]:
-    """Static over dynamic rate at the longest ON time, without and with persistence."""
+    """Return the ratio of static to dynamic rate at the longest ON time, without and with persistence."""
     return [
         rates_of(tables, "static", state)[-1] / rates_of(tables, "dynamic", state)[-1] for state in STATES
     ]
 
 
 def persistent_static_not_penalized(tables: Tables) -> float:
-    """Smallest ratio of static to dynamic rate along the ON times, with persistence."""
+    """Return the smallest ratio of the static to the dynamic rate over the ON times, with persistence."""
     return min(
         static / dynamic
         for static, dynamic in zip(
@@ -89,7 +89,7 @@ def persistent_static_not_penalized(tables: Tables) -> float:
 
 
 def persistent_half_each(tables: Tables) -> list[float]:
-    """Rate of static, then of dynamic flows at the shortest ON time, with persistence."""
+    """Return the rates of static and of dynamic flows at the shortest ON time, with persistence."""
     return [rates_of(tables, column, "persistent")[0] for column in ("static", "dynamic")]
 
 
@@ -119,12 +119,12 @@ def _line(tables: Tables, response: str, column: str = "root") -> list[float]:
 
 
 def inter_switch_share(tables: Tables) -> list[float]:
-    """Smallest inter-switch utilization along the ON times: LIPD, FIMD."""
+    """Return the smallest inter-switch utilization over the ON times, for LIPD and FIMD."""
     return [min(_line(tables, response, "inter_switch")) for response in ("lipd", "fimd")]
 
 
 def aimd_inter_switch_lower(tables: Tables) -> list[float]:
-    """Mean inter-switch utilization along the ON times above AIMD's: LIPD, FIMD."""
+    """Return the mean inter-switch utilization over the ON times minus AIMD's, for LIPD and FIMD."""
     return [
         mean(_line(tables, response, "inter_switch")) - mean(_line(tables, "aimd", "inter_switch"))
         for response in ("lipd", "fimd")
@@ -132,33 +132,33 @@ def aimd_inter_switch_lower(tables: Tables) -> list[float]:
 
 
 def packets_per_on_period(tables: Tables) -> float:
-    """Root utilization x packets in the 0.4 ms of a cycle / 20 flows."""
+    """Return packets per flow and cycle: root utilization x packets of 0.4 ms / 20 flows."""
     packets = at(tables, "root", mean_on=0.2, response="lipd") * 0.4e-3 / 2.068e-6
     return packets / 20
 
 
 def root_at_shortest(tables: Tables) -> list[float]:
-    """Root utilization at the shortest ON time: LIPD, FIMD, AIMD."""
+    """Return the root utilization at the shortest ON time, for LIPD, FIMD and AIMD."""
     return [_line(tables, response)[0] for response in RESPONSES]
 
 
 def root_at_longest(tables: Tables) -> list[float]:
-    """Root utilization at the longest ON time: LIPD, FIMD, AIMD."""
+    """Return the root utilization at the longest ON time, for LIPD, FIMD and AIMD."""
     return [_line(tables, response)[-1] for response in RESPONSES]
 
 
 def fimd_best_in_the_middle(tables: Tables) -> list[float]:
-    """Mean root utilization from 0.2 to 2 ms above LIPD's and AIMD's."""
+    """Return FIMD's mean root utilization from 0.2 to 2 ms minus LIPD's, and minus AIMD's."""
     return [_middle(tables, "fimd") - _middle(tables, response) for response in ("lipd", "aimd")]
 
 
 def aimd_worst(tables: Tables) -> float:
-    """AIMD's root utilization above the lower of the other two, the largest along the ON times."""
+    """Return the maximum, over the ON times, of AIMD's root utilization minus the lower of the other two."""
     return max(_behind(tables, -1))
 
 
 def aimd_10_percent_below_best(tables: Tables) -> float:
-    """Mean distance of AIMD's root utilization to the best of the other two."""
+    """Return the mean distance of AIMD's root utilization to the better of the other two."""
     return -mean(_behind(tables, 0))
 
 
@@ -169,7 +169,7 @@ def _middle(tables: Tables, response: str) -> float:
 
 
 def _behind(tables: Tables, rank: int) -> list[float]:
-    """AIMD's root utilization minus that of the best (`rank` 0) or the worst (-1) of the other two."""
+    """Return AIMD's root utilization minus that of the better (`rank` 0) or worse (-1) of the other two."""
     others = zip(_line(tables, "lipd"), _line(tables, "fimd"), strict=True)
     return [
         aimd - sorted(pair, reverse=True)[rank]

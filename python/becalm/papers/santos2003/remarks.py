@@ -22,15 +22,15 @@ from becalm.papers.santos2003.static import RESPONSES
 SWITCHES = 32
 """Section IV-B: the diameter of the example network."""
 STARTS = {"maximum": 1.0, "slow": curves.RMIN}
-"""Rates of a new flow: R_max, or R_min, from where FIMD doubles them as slow start doubles a window."""
+"""Initial rates of a flow: R_max, or R_min, which FIMD doubles as slow start doubles a window."""
 HALF = 5
-"""Fast, and slow, flows of each switch."""
+"""Number of fast flows, and of slow flows, per switch."""
 BURST_KIB = 32
 """A short-lived flow: 16 packets."""
 
 
 def experiments() -> list[Experiment]:
-    """Section IV-B's example, VI-B's choice, counters against a scan (IV-A), what V-A says of fairness."""
+    """Return the remarks of IV-B, VI-B and V-A, and the comparison of counters with a scan (IV-A)."""
     return [_diameter(), _start(), _scan(), _unequal(), _unfair()]
 
 
@@ -48,7 +48,7 @@ def _diameter() -> Experiment:
 
 
 def _chain(window: int) -> dict[str, Any]:
-    """A flow from one end of a chain of switches to the other, alone."""
+    """Return a scenario with a single flow from one end of a chain of switches to the other."""
     switches = [f"S{number}" for number in range(1, SWITCHES + 1)]
     ends = [["near", switches[0]], ["far", switches[-1]]]
     cables = [*ends, *map(list, pairwise(switches))]
@@ -79,7 +79,7 @@ def _across(outcomes: list[Outcome]) -> Tables:
 
 
 def packets_on_the_way(tables: Tables) -> float:
-    """Packets that the link would send while a header crosses the network."""
+    """Return the number of packets that the link can send while a header crosses the network."""
     transmission = curves.PACKET_BYTES / 1e9
     return (at(tables, "latency_mean", window=1) - transmission) / transmission
 
@@ -106,7 +106,7 @@ def _start_points(short: bool) -> list[Point]:
 
 
 def _burst(rate: float) -> dict[str, Any]:
-    """One message of 16 packets on an empty path."""
+    """Return a scenario with one message of 16 packets on an empty path."""
     alone = Dumbbell(local=0, remote=1, response=ONE_PACKET, victim=None, duration=20, warmup=0).scenario()
     traffic = {"batch": {"count": 1, "message": f"{BURST_KIB} KiB"}}
     control = {"marking": INPUT_TRIGGERED, "response": {"fimd": {"initial": rate}}}
@@ -114,7 +114,7 @@ def _burst(rate: float) -> dict[str, Any]:
 
 
 def _starts(outcomes: list[Outcome]) -> Tables:
-    """`points`: by start, root utilization of the shared path, and latency of the burst in us."""
+    """Return `points`: root utilization of the shared path and latency of the burst in us, by start."""
     shared = summary([each for each in outcomes if each.labels["path"] == "shared"])["points"]
     bursts = [
         {"start": each.labels["start"], "latency_us": each.results.flows["latency_max"].to_list()[0] * 1e6}
@@ -125,19 +125,19 @@ def _starts(outcomes: list[Outcome]) -> Tables:
 
 
 def gain_of_the_maximum(tables: Tables) -> float:
-    """Root utilization with starts at R_max above that with slow starts."""
+    """Return the root utilization with starts at R_max minus that with slow starts."""
     return at(tables, "root", start="maximum") - at(tables, "root", start="slow")
 
 
 def delay_of_a_slow_start(tables: Tables) -> float:
-    """Latency of a burst with a slow start over that with a start at R_max."""
+    """Return the ratio of a burst's latency with a slow start to that with a start at R_max."""
     return at(tables, "latency_us", start="slow") / at(tables, "latency_us", start="maximum")
 
 
 def _scan() -> Experiment:
     return Experiment(
         "santos2003/scan",
-        "Counters against a scan of the packets that wait, Fig. 4(b) in long runs",
+        "Counters against a scan of the waiting packets, Fig. 4(b) in long runs",
         cost=3,
         points=lambda short: [
             Point({"method": method}, _with_method(method, short)) for method in ("counters", "scan")
@@ -153,7 +153,7 @@ def _with_method(method: str, short: bool) -> dict[str, Any]:
 
 
 def advantage_of_counters(tables: Tables) -> list[float]:
-    """What counters have above a scan: utilization of the root link, of the inter-switch link, fairness."""
+    """Return the gain of counters over a scan in root and inter-switch utilization, and in fairness."""
     counters, scan = (_merits(tables, method) for method in ("counters", "scan"))
     return [one - other for one, other in zip(counters, scan, strict=True)]
 
@@ -176,7 +176,7 @@ def _unequal() -> Experiment:
 
 
 def _halves(scene: Dumbbell) -> dict[str, Any]:
-    """The scene with each side in two groups: `fast` ones, and `slow` ones that start later."""
+    """Return the scene with each side split into `fast` flows and later `slow` flows."""
     data = scene.scenario()
     groups = []
     for flow in data["flows"]:
@@ -187,7 +187,7 @@ def _halves(scene: Dumbbell) -> dict[str, Any]:
 
 
 def _fast_and_slow(short: bool) -> dict[str, Any]:
-    """The root link loaded to 95% by packets at random times; no flow is held back."""
+    """Return a scene with random arrivals that load the root link to 95%, and without a response."""
     scene = replace(Dumbbell(buffer=8, marking=INPUT_TRIGGERED, response=NO_CONTROL).long(short), victim=None)
     data = _halves(scene)
     for flow in data["flows"]:
@@ -197,7 +197,7 @@ def _fast_and_slow(short: bool) -> dict[str, Any]:
 
 
 def _shares_marked(outcomes: list[Outcome]) -> Tables:
-    """`points`: by side, the share of packets that are marked of fast flows over that of slow ones."""
+    """Return `points`: ratio of the fast to the slow flows' marked shares of packets, by side."""
     (outcome,) = outcomes
     rows = []
     for side in ("local", "remote"):
@@ -234,7 +234,7 @@ def _from_extremes(response: str, short: bool) -> dict[str, Any]:
 
 
 def _slow_to_fast(outcomes: list[Outcome]) -> Tables:
-    """`points`: by response and side, the rate of flows from R_min over that of those from R_max."""
+    """Return `points`: ratio of rates of flows from R_min to flows from R_max, by response and side."""
     rows = []
     for outcome in outcomes:
         shares = {row["group"]: row["share"] for row in outcome.results.groups.iter_rows(named=True)}

@@ -1,4 +1,4 @@
-"""santos2003, Fig. 5 and 6: the response functions, alone and with long-lived flows."""
+"""santos2003, Fig. 5 and 6: the response functions for a single flow and for long-lived flows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SMALL = (2, 3, 4)
 
 
 def experiments() -> list[Experiment]:
-    """Fig. 5 and 6, and the remark on oscillation."""
+    """Return Fig. 5 and 6, and the remark on oscillation."""
     return [_fig5(), _fig6(), _oscillation()]
 
 
@@ -34,14 +34,14 @@ def _fig5() -> Experiment:
         points=lambda _: [alone(response) for response in RESPONSES],
         measure=_increase,
         draw=increase_curves,
-        # A flow alone, from its start.
+        # A single flow, from its start.
         phase="",
         seeded=False,
     )
 
 
 def alone(response: str, duration: float = 150, step: float = 0.05) -> Point:
-    """One flow that starts at the minimum rate on an empty path; times in ms, packets of 2048 B in all."""
+    """Return a point with one flow from the minimum rate on an empty path. Times are in ms."""
     scene = Dumbbell(
         local=0,
         remote=1,
@@ -57,10 +57,11 @@ def alone(response: str, duration: float = 150, step: float = 0.05) -> Point:
 
 
 def _increase(outcomes: list[Outcome]) -> Tables:
-    """`curves`: the closed forms; `simulated`: the rates of a flow alone; `times`: ms to the maximum rate.
+    """Return `curves`: closed forms; `simulated`: a single flow's rates; `times`: ms to the maximum rate.
 
-    F_inc(t) counts from the adjustment to R_min, and the next ACK comes 1/R_min = T_rec later. The simulated
-    flow begins with its first packet and hears of it at once, so its clock is T_rec ahead of the paper's.
+    F_inc(t) starts with the adjustment to R_min, and the next ACK arrives 1/R_min = T_rec later. The
+    simulated flow starts with its first packet, whose ACK arrives immediately, so T_rec is added to its
+    times.
     """
     simulated = pl.concat(
         [
@@ -81,26 +82,26 @@ def _increase(outcomes: list[Outcome]) -> Tables:
 
 
 def _reached(simulated: pl.DataFrame, response: str) -> float:
-    """When a flow first sends at 97% of the link rate, in ms.
+    """Return the time in ms at which a flow first sends at 97% of the link rate.
 
-    Not at 100%, which the average over a sliding window reaches only half a window later.
+    A mean over a sliding window reaches 100% only half a window later.
     """
     chosen = simulated.filter((pl.col("response") == response) & (pl.col("share") >= 0.97))
     return float(chosen["time_ms"].to_list()[0]) if chosen.height else float("nan")
 
 
 def time_to_maximum(tables: Tables, response: str, how: str) -> float:
-    """Time from the minimum to the maximum rate in ms."""
+    """Return the time from the minimum to the maximum rate in ms."""
     return float(tables["times"].filter(pl.col("response") == response)[how].item())
 
 
 def time_ratio(tables: Tables, response: str, other: str) -> float:
-    """Time to the maximum rate over that of another response, by the closed forms."""
+    """Return the ratio of two responses' times to the maximum rate, by the closed forms."""
     return time_to_maximum(tables, response, "closed_form") / time_to_maximum(tables, other, "closed_form")
 
 
 def lipd_slopes(_: Tables) -> list[float]:
-    """Slope of LIPD's increase in R_max per ms at R_max/256, 1/16, 1/4, 1/2 and R_max."""
+    """Return the slope of LIPD's increase in R_max per ms, at 1/256, 1/16, 1/4, 1/2 and 1 times R_max."""
     return [curves.slope("lipd", rate) for rate in (1 / 256, 1 / 16, 1 / 4, 1 / 2, 1.0)]
 
 
@@ -141,13 +142,13 @@ def _line(tables: Tables, response: str, column: str, rates: str = "continuous")
 
 
 def at_small(tables: Tables, response: str, column: str) -> list[float]:
-    """Values of a column for small buffers, continuous rates."""
+    """Return the values of a column for small buffers and continuous rates."""
     buffers = [buffer for buffer in axis(tables, "buffer") if buffer in SMALL]
     return [at(tables, column, response=response, rates="continuous", buffer=buffer) for buffer in buffers]
 
 
 def _gaps(tables: Tables, column: str, rates: str, of: int) -> list[float]:
-    """Distances of the discrete curves to the continuous ones, of the same responses or `of` places on."""
+    """Return distances of discrete curves to the continuous curves of the response `of` places later."""
     return [
         abs(left - right)
         for place, response in enumerate(RESPONSES)
@@ -164,28 +165,28 @@ def _median(values: list[float]) -> float:
 
 
 def discrete_nearly_continuous(tables: Tables, rates: str = "discrete", of: int = 0) -> list[float]:
-    """Largest distance between the discrete and the continuous curves: root, inter-switch."""
+    """Return the largest distance between discrete and continuous curves, for root and inter-switch link."""
     return [max(_gaps(tables, link, rates, of)) for link in ("root", "inter_switch")]
 
 
 def dashed_lines_hidden(tables: Tables, of: int = 0) -> list[float]:
-    """Median distance between the discrete and the continuous curves: root, inter-switch."""
+    """Return the median distance between discrete and continuous curves, for root and inter-switch link."""
     return [_median(_gaps(tables, link, "discrete", of)) for link in ("root", "inter_switch")]
 
 
 def mean_over_buffers(tables: Tables, response: str, column: str) -> float:
-    """Mean of a column over the buffers, continuous rates."""
+    """Return the mean of a column over the buffers, for continuous rates."""
     return mean(_line(tables, response, column))
 
 
 def lipd_best_root(tables: Tables) -> list[float]:
-    """LIPD's mean root utilization above that of FIMD, and of AIMD."""
+    """Return LIPD's mean root utilization minus FIMD's, and minus AIMD's."""
     lipd = mean_over_buffers(tables, "lipd", "root")
     return [lipd - mean_over_buffers(tables, response, "root") for response in ("fimd", "aimd")]
 
 
 def lipd_fimd_inter_switch_at_small_buffers(tables: Tables) -> list[float]:
-    """Mean inter-switch utilization with 2 to 4 slots above AIMD's: LIPD, FIMD."""
+    """Return the mean inter-switch utilization with 2 to 4 slots minus AIMD's, for LIPD and FIMD."""
     return [
         mean(at_small(tables, response, "inter_switch")) - mean(at_small(tables, "aimd", "inter_switch"))
         for response in ("lipd", "fimd")
@@ -193,17 +194,17 @@ def lipd_fimd_inter_switch_at_small_buffers(tables: Tables) -> list[float]:
 
 
 def aimd_recovers_with_buffers(tables: Tables) -> float:
-    """AIMD's best inter-switch utilization above its best with 2 to 4 slots."""
+    """Return AIMD's best inter-switch utilization minus its best with 2 to 4 slots."""
     return max(_line(tables, "aimd", "inter_switch")) - max(at_small(tables, "aimd", "inter_switch"))
 
 
 def victim_rarely_marked(tables: Tables) -> list[float]:
-    """Largest share of marked victim packets over the buffers."""
+    """Return the largest share of marked victim packets over the buffers, by response."""
     return [max(_line(tables, response, "victim_marked_share")) for response in RESPONSES]
 
 
 def _oscillation() -> Experiment:
-    """Section VI-B.1: the rate of a single flow, as the explanation of Fig. 6 has it."""
+    """Return the experiment on a single flow's rate, from the explanation of Fig. 6 in section VI-B.1."""
     return Experiment(
         "santos2003/oscillation",
         "The rate of one local flow at equilibrium under LIPD, FIMD and AIMD",
@@ -221,7 +222,7 @@ def _oscillation() -> Experiment:
 
 
 def lipd_lower_amplitude(tables: Tables) -> list[float]:
-    """Amplitude of one flow's rate above LIPD's: FIMD, AIMD."""
+    """Return the amplitude of one flow's rate minus LIPD's, for FIMD and AIMD."""
     return [_amplitude(tables, response) - _amplitude(tables, "lipd") for response in ("fimd", "aimd")]
 
 

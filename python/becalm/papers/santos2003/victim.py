@@ -1,4 +1,4 @@
-"""Fig. 2 to 4 of santos2003, and the thought experiment before them: what congestion does to a victim."""
+"""Fig. 2 to 4 of santos2003, and the preceding thought experiment: the effect of congestion on a victim."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CROWD = Dumbbell(local=5, remote=5, response=ONE_PACKET)
 
 
 def experiments() -> list[Experiment]:
-    """Fig. 2 to 4, and what the text says before them."""
+    """Return Fig. 2 to 4, and the remarks that precede them."""
     return [
         _fig2(),
         _paced(),
@@ -45,11 +45,11 @@ def _fig2() -> Experiment:
 
 
 def _paced() -> Experiment:
-    """Section III, the thought experiment behind the whole scheme."""
+    """Return the thought experiment of section III, on which the scheme is based."""
     sixth = {"fixed": {"rate": 1 / 6, "window": "unlimited"}}
     return Experiment(
         "santos2003/paced",
-        "What the victim gains if others send at 1/6 of the link",
+        "Gain of the victim if the other flows send at 1/6 of the link",
         cost=1,
         points=lambda _: [
             Point({"run": "remote"}, replace(FREE, remote_response=sixth).scenario()),
@@ -61,7 +61,7 @@ def _paced() -> Experiment:
 
 
 def _window() -> Experiment:
-    """Section IV-B: a flow alone on its path."""
+    """Return the experiment of section IV-B on a single flow."""
 
     def alone(window: int) -> Point:
         scene = Dumbbell(
@@ -71,7 +71,7 @@ def _window() -> Experiment:
 
     return Experiment(
         "santos2003/window",
-        "What a window of one and of two packets can use of an empty path",
+        "Utilization of an empty path with windows of one and of two packets",
         cost=0.2,
         points=lambda _: [alone(window) for window in (1, 2)],
         measure=with_series,
@@ -102,7 +102,7 @@ def _fig3b() -> Experiment:
 
 
 def victim_takes_the_rest(tables: Tables) -> float:
-    """The victim's rate over what the remote flow leaves."""
+    """Return the ratio of the victim's rate to the capacity that the remote flow leaves."""
     return spreading.victim(tables, "window") / (
         1 - during(tables, "group", "remote", VICTIM_MS, run="window")
     )
@@ -135,7 +135,7 @@ def _fig3d() -> Experiment:
 
 
 def extremes(tables: Tables) -> list[float]:
-    """Smallest and largest rate among the local and remote flows at their optimal rate limits."""
+    """Return the smallest and largest rate among the local and remote flows at their optimal rate limits."""
     chosen = tables["flows"].filter((pl.col("run") == "optimal") & (pl.col("group") != "victim"))
     shares = chosen["share"].to_list()
     return [min(shares), max(shares)]

@@ -1,10 +1,10 @@
-"""A Clos network of 40 Gb/s with PFC: four switches with hosts, four above them in two pairs, two on top.
+"""A Clos network of 40 Gb/s with PFC: four switches with hosts, two pairs above them, and two on top.
 
     A1 ... A5 - T1    T2 - B    C1, C2 - T3    T4 - D, R
 
-T1 and T2 are below L1 and L2, T3 and T4 below L3 and L4, and all L below S1 and S2. A hash of the flow
-chooses among equal ports. Switches have the memory of `theory.pfc.SharedBuffer` with 12 MB for 32 ports: XOFF
-moves with what is free.
+T1 and T2 are below L1 and L2, T3 and T4 are below L3 and L4, and L1 to L4 are below S1 and S2. A hash of the
+flow chooses among equal ports. Switches have the memory of `theory.pfc.SharedBuffer` with 12 MB for 32 ports:
+XOFF depends on the free memory.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ RATE = 40.0
 """Gb/s of every link."""
 MEMORY = SharedBuffer(size=12e6, ports=32, headroom=22.4e3)
 BETA = 8.0
-"""A class has beta / 8 of what is free."""
+"""A class may use beta / 8 of the free memory."""
 TOP = (("T1", "T2"), ("T3", "T4"))
-"""Switches with hosts by the pair of switches above them."""
+"""Switches with hosts, by the pair of switches above them."""
 
 PFC, DCQCN = "PFC alone", "DCQCN"
 CONTROLS: dict[str, Table] = {
     PFC: {},
     DCQCN: {"marking": {"ramp": {}}, "echo": {"rocev2": {}}, "response": {"dcqcn": {"preset": "paper"}}},
 }
-"""What is laid over the scene: DCQCN and its marks have the parameters of the paper, as by default."""
+"""Additions to the scene. DCQCN and its marks have the paper's parameters, which are the defaults."""
 TIMES = {PFC: ("65 ms", "60 ms"), DCQCN: ("150 ms", "50 ms")}
 """Duration and warm-up.
 
-With PFC alone megabytes have to fill along each path, some with the small rest that others leave; DCQCN takes
-tens of ms to make flows equal.
+With only PFC, megabytes of buffers along each path must fill, and some of them fill only at the small rates
+that other flows leave. DCQCN needs tens of ms to make flows equal.
 """
 SHORT = {**TIMES, DCQCN: ("90 ms", "50 ms")}
-"""The same in the reduced version."""
+"""Duration and warm-up of the reduced version."""
 DRAWS = {PFC: 4, DCQCN: 1}
-"""Draws of the paths for each seed."""
+"""Random samples of the paths for each seed."""
 GBPS = 8e-9
 """Gb/s per B/s."""
 
@@ -93,7 +93,8 @@ def _thresholds() -> Table:
 def measure(outcomes: Sequence[Outcome]) -> Tables:
     """Return `points`, a row for each flow of each run.
 
-    `gbps`; the same by ports, `by_ports`, and by max-min fairness, `fair`; the run's `pauses` per second.
+    The columns are the rate `gbps`, the port-fair rate `by_ports`, the max-min fair rate `fair`, and the
+    run's `pauses` per second.
     """
     return {"points": pl.concat([_flows(outcome) for outcome in outcomes])}
 
@@ -114,7 +115,7 @@ def _flows(outcome: Outcome) -> pl.DataFrame:
 
 
 def paths_of(scenario: Scenario) -> list[list[str]]:
-    """Return the names of the links of each flow, from its source on."""
+    """Return the names of each flow's links, starting at its source."""
     network = scenario.network()
     names, paths = network.links["link"].to_list(), network.flow_paths
     found: list[list[str]] = [[] for _ in range(network.flows.height)]
@@ -124,13 +125,13 @@ def paths_of(scenario: Scenario) -> list[list[str]]:
 
 
 def off_the_ports(tables: Tables) -> float:
-    """Largest deviation of a flow's rate from what ports decide, with PFC alone, as a share of the latter."""
+    """Return the largest relative deviation of a flow's rate from the port-fair rate, with only PFC."""
     table = tables["points"].filter(pl.col("control") == PFC)
     return float((table["gbps"] / table["by_ports"] - 1).abs().to_numpy().max())
 
 
 def pauses_left(tables: Tables) -> float:
-    """Pauses per second with DCQCN over those without, means over the runs that both have."""
+    """Return the ratio of pauses per second with DCQCN to those with only PFC, over the common runs."""
     shared = pl.col("draw") < DRAWS[DCQCN]
     means = [
         tables["points"].filter(shared & (pl.col("control") == control))["pauses"].to_numpy().mean()

@@ -1,4 +1,4 @@
-"""DCQCN with a longer way of its notifications: many flows oscillate, and the link runs empty."""
+"""DCQCN with a longer notification delay. Many flows oscillate, and the link becomes idle."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FLOWS = (2, 4, 6, 8, 10)
 
 
 def experiments() -> list[Experiment]:
-    """Utilization and queue by the number of flows and the length of the loop."""
+    """Return the experiment on utilization and queue by the number of flows and the length of the loop."""
     return [
         Experiment(
             "zhu2015/delay",

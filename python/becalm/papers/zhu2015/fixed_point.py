@@ -20,7 +20,7 @@ FLOWS = (2, 4, 8, 10)
 
 
 def experiments() -> list[Experiment]:
-    """The queue by the number of flows."""
+    """Return the experiment on the queue by the number of flows."""
     return [
         Experiment(
             "zhu2015/fixed_point",
@@ -39,7 +39,7 @@ def _points(short: bool) -> list[Point]:
 
 
 def queue_over_root(tables: Tables, flows: int) -> float:
-    """Mean queue over that of the exact root."""
+    """Return the ratio of the mean queue to that of the exact root."""
     return at(tables, "mean", flows=flows) / fixed_point(flows).queue()
 
 

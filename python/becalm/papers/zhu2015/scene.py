@@ -11,16 +11,16 @@ PACKET = 1000
 """Bytes of a packet with its headers."""
 
 SHORT_LOOP, LONG_LOOP = 4.0, 85.0
-"""Round trips in us: a packet goes to the receiver, and its notification returns."""
+"""Round trips in us, of a packet to the receiver and its notification back."""
 
 
 def fixed_point(flows: int) -> Dcqcn:
-    """Return the fixed point of so many flows."""
+    """Return the fixed point for this number of flows."""
     return Dcqcn(flows, link=RATE * 1e9 / 8 / PACKET)
 
 
 def bottleneck(flows: int, loop: float, *, short: bool) -> Bottleneck:
-    """Return the scene, with the preset `paper`, and marking and notifications of the paper as by default."""
+    """Return the scene with the preset `paper` and the paper's marking and notifications, the defaults."""
     return Bottleneck(
         flows=flows,
         rate=RATE,

@@ -1,4 +1,4 @@
-"""Four hosts send to one: three far away over shared links, one next to the receiver on a port of its own."""
+"""Four hosts that send to one: three far away over shared links, and one next to the receiver."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ FLOWS = [{"name": "far", "from": list(FAR), "to": ["R"]}, {"name": "near", "from
 
 
 def experiments() -> list[Experiment]:
-    """The rates with PFC alone and with DCQCN, over draws of the paths."""
+    """Return the experiment on rates with only PFC and with DCQCN, over samples of the paths."""
     return [
         Experiment(
             "zhu2015/unfairness",
-            "Rates of three hosts far away and one next to the receiver, with PFC alone and with DCQCN",
+            "Rates of three hosts far away and one next to the receiver, with only PFC and with DCQCN",
             cost=25,
             points=_points,
             measure=measure,
@@ -45,28 +45,28 @@ def _of(tables: Tables, control: str) -> pl.DataFrame:
 
 
 def near_over_best(tables: Tables) -> float:
-    """Rate of the near host over the largest of the others in a run with PFC alone; the least, at most 1."""
+    """Return the smallest ratio of the near host's rate to the others' largest with only PFC, at most 1."""
     runs = [run for _, run in _of(tables, PFC).group_by("draw")]
     return min(1.0, *(float(_near(run).min() / _far(run).max()) for run in runs))
 
 
 def near_over_all(tables: Tables) -> float:
-    """The same over all runs: least rate of the near host over the largest of the others; at most 1."""
+    """Return the ratio of the near host's lowest rate to the others' largest with only PFC, at most 1."""
     return min(1.0, float(_near(_of(tables, PFC)).min() / _far(_of(tables, PFC)).max()))
 
 
 def least_fair(tables: Tables, control: str) -> float:
-    """Smallest fairness index of the four flows in any run."""
+    """Return the smallest fairness index of the four flows in any run."""
     return min(jain_by_draw(_of(tables, control)))
 
 
 def most_fair(tables: Tables, control: str) -> float:
-    """Largest fairness index of the four flows in any run."""
+    """Return the largest fairness index of the four flows in any run."""
     return max(jain_by_draw(_of(tables, control)))
 
 
 def extremes(tables: Tables, control: str) -> list[float]:
-    """Smallest and largest rate of a flow in Gb/s, over all runs."""
+    """Return the smallest and largest rate of a flow in Gb/s, over all runs."""
     rates = _of(tables, control)["gbps"].to_numpy()
     return [float(rates.min()), float(rates.max())]
 

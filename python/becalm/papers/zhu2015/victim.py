@@ -1,4 +1,4 @@
-"""A flow that shares no bottleneck with an incast, and what pauses leave of it."""
+"""Rate of a flow that shares no bottleneck with an incast but is paused."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 JOINING = (0, 1, 2)
-"""Senders next to the receiver that join the incast; the victim's path meets none of theirs."""
+"""Numbers of senders next to the receiver that join the incast, which share no link with the victim."""
 
 
 def experiments() -> list[Experiment]:
-    """The victim's rate by the number of senders that join, over draws of the paths."""
+    """Return the experiment on the victim's rate by the number of senders that join, over path samples."""
     return [
         Experiment(
             "zhu2015/victim",
@@ -46,7 +46,7 @@ def _points(short: bool) -> list[Point]:
 
 
 def _flows(joining: int) -> list[dict[str, Any]]:
-    """Return four hosts that send to R, the victim from A5 to B, and those that join."""
+    """Return four hosts that send to R, the victim from A5 to B, and the hosts that join."""
     flows = [
         {"name": "victim", "from": ["A5"], "to": ["B"]},
         {"name": "incast", "from": ["A1..A4"], "to": ["R"]},
@@ -66,7 +66,7 @@ def means(tables: Tables, control: str) -> list[float]:
 
 
 def over_fair(tables: Tables, control: str, joining: int) -> float:
-    """Victim's mean rate over the mean of what max-min fairness gives it."""
+    """Return the ratio of the victim's mean rate to its mean max-min fair rate."""
     table = _victims(tables, control, joining)
     return float(table["gbps"].to_numpy().mean() / table["fair"].to_numpy().mean())
 

@@ -1,4 +1,4 @@
-//! Marking and starvation by the switch of IBTA congestion control.
+//! Tests of marking and starvation in IBTA congestion control.
 
 use super::*;
 use crate::marking::ports::Ports;
@@ -24,13 +24,13 @@ fn queue(params: &Params, packets: u32, output: u16) -> (Switch, Ibta) {
     (switch, marker)
 }
 
-/// Whether the marker marks a packet that leaves while the queue of the switch waits.
+/// Whether the marker marks a packet that leaves while the switch's queue waits.
 fn marks(marker: &mut Ibta, switch: &Switch, output: u16, size: u32, kind: Kind) -> bool {
     let leaves = Departure { now: Time::ZERO, order: 0, input: 0, output, vl: 0, size, kind, tie: 0, switch: 0 };
     marker.departing(&leaves, switch)
 }
 
-/// How many packets of a queue of `packets` leave it marked, if no more arrive.
+/// Number of packets in a queue of `packets` that leave marked, if no more arrive.
 fn marked(params: &Params, packets: u32, output: u16, credit: u32) -> usize {
     let (mut switch, mut marker) = queue(params, packets, output);
     switch.credit = credit;
@@ -45,7 +45,7 @@ fn a_threshold_is_so_many_sixteenths_of_an_input_buffer() {
 
 #[test]
 fn marks_while_more_is_left_behind_than_the_threshold_allows() {
-    // Room for 16 packets: at threshold t, 16 - t may wait behind one that leaves unmarked.
+    // With space for 16 packets, at threshold t, 16 - t may wait behind a packet that leaves unmarked.
     for threshold in 1..=15 {
         let params = Params { threshold, ..default() };
         let allowed = 16 - threshold;
@@ -123,7 +123,7 @@ fn overrides_are_read_and_must_do_something() {
     }
 }
 
-/// Whether a switch with a long queue returns late the credit of a packet that came in by an input.
+/// Whether a switch with a long queue delays the credit of a packet that entered through an input.
 fn starves(params: &Params, input: u16) -> bool {
     let (mut switch, mut marker) = (Switch::new(100), Ibta::new(params, shape()));
     let orders: Vec<u64> = (0..17).map(|_| switch.arrive(&mut marker, input, OUTPUT, 0)).collect();
@@ -228,6 +228,6 @@ fn a_drawn_marking_rate_is_met_in_the_mean_and_marks_no_other_packets() {
     let share = verdicts.iter().filter(|marked| **marked).count() as f64 / 40_000.0;
     assert!((share - 0.25).abs() < 0.01, "{share}");
     let pairs = verdicts.windows(2).filter(|pair| pair[0] && pair[1]).count() as f64 / 40_000.0;
-    assert!((pairs - 0.0625).abs() < 0.006, "marks do not know of each other: {pairs}");
+    assert!((pairs - 0.0625).abs() < 0.006, "marks are independent: {pairs}");
     assert!((0..1000).all(|order| !leaves(order, 64)), "too small");
 }

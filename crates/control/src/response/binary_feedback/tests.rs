@@ -13,7 +13,7 @@ fn windows(params: Params, acks: &str) -> Vec<u32> {
     let mut response = BinaryFeedback::new(&params);
     let window = |ack: char| {
         response.notice(Time::ZERO, &Notice::ack(ack == '1'));
-        // The packet that the ACK lets go, then those that a larger window does.
+        // The ACK releases one packet; a larger window releases more.
         (0..2).for_each(|_| response.sent(&packet(response.pace().window)));
         response.pace().window
     };
@@ -32,7 +32,7 @@ fn decides_after_the_previous_window_and_the_current_one() {
 
 #[test]
 fn only_the_last_acks_count_and_half_of_them_decide() {
-    // A window of 2 after one of 1: the first ACK is passed over.
+    // A window of 2 after a window of 1: the first ACK is ignored.
     assert_eq!(windows(Params::default(), "0 100"), [2, 2, 2, 3]);
     assert_eq!(windows(Params::default(), "0 101"), [2, 2, 2, 2], "2 x 0.875 = 1.75, rounded to 2");
     assert_eq!(windows(Params::default(), "0 010"), [2, 2, 2, 2]);
@@ -42,7 +42,7 @@ fn only_the_last_acks_count_and_half_of_them_decide() {
 
 #[test]
 fn kept_bits_count_once_more() {
-    // Windows of 8 and 7: 8 marked ACKs decide, and keep the window falling after 7 that are not.
+    // Windows of 8 and 7: 8 marked ACKs decide, and after 7 unmarked ones the window still falls.
     let acks = format!("{}{}", "1".repeat(8), "0".repeat(15 + 15));
     let kept = Params { keep_bits: true, ..from(8.0) };
     assert_eq!([7, 22, 37].map(|ack| windows(from(8.0), &acks)[ack]), [7, 8, 9]);
@@ -51,7 +51,7 @@ fn kept_bits_count_once_more() {
     assert_eq!(wrong.to_string(), "f.toml:2: keep_bits = true: needs decide = \"two_windows\"");
 }
 
-/// The windows of a source that always fills them, whose packets come back in order. Whether a packet is marked depends
+/// The windows of a source that always fills them and whose packets return in order. Whether a packet is marked depends
 /// on the number of changes so far, the number of packets sent between the last change and the packet itself, and the
 /// window.
 fn windows_in_a_loop(params: &Params, packets: usize, marked: impl Fn(usize, u32, u32) -> bool) -> Vec<u32> {
@@ -77,11 +77,12 @@ fn windows_in_a_loop(params: &Params, packets: usize, marked: impl Fn(usize, u32
 #[test]
 fn looks_at_exactly_the_first_packets_of_the_current_window() {
     let up_and_down = [20, 21, 18, 19, 17, 18, 16, 17];
-    // After every other change the first packets are marked, as many as the window, and no others: only they count.
+    // After every other change, exactly the first window's worth of packets is marked; only these packets count.
     let all = Params { cutoff: 1.0, ..from(20.0) };
     let windows = windows_in_a_loop(&all, 300, |change, sent, window| change % 2 == 1 && sent < window);
     assert_eq!(windows[..8], up_and_down);
-    // After every other change all packets are marked, after the rest those beyond the first: they do not count.
+    // After every other change all packets are marked; after the rest, the packets beyond the first window, which do
+    // not count.
     let any = Params { cutoff: 0.001, ..from(20.0) };
     let windows = windows_in_a_loop(&any, 300, |change, sent, window| change % 2 == 1 || sent >= window);
     assert_eq!(windows[..8], up_and_down);
@@ -99,7 +100,7 @@ fn a_change_begins_after_the_packet_that_the_ack_lets_go() {
     response.sent(&packet(2));
     assert_eq!(response.pace().window, 3);
     silent.notice(Time::ZERO, &Notice::ack(false));
-    assert_eq!(silent.pace().window, 3, "or after that ACK's, if none was there to go");
+    assert_eq!(silent.pace().window, 3, "or after that ACK's packet, if none was ready to send");
 }
 
 #[test]
@@ -128,7 +129,7 @@ fn decides_at_every_ack_if_reported_to() {
 
 #[test]
 fn integers_are_cut() {
-    // The example of section 5.4 with a factor of 0.8: 10 and 6 come down to 8 and 4.
+    // The example of section 5.4 with a factor of 0.8: 10 and 6 fall to 8 and 4.
     let params = |initial| Params {
         arithmetic: Arithmetic::Integer,
         decrease: Decrease::Multiplicative(Multiplicative { factor: 0.8 }),

@@ -1,4 +1,4 @@
-//! Traces by hand, presets, and limits.
+//! Traces computed by hand, presets, and limits.
 
 use super::*;
 use becalm_fabric::Rate;
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 const CNP: Notice = Notice::Becn;
 const CALM: Notice = Notice::ack(false);
 
-/// Keys whose numbers are easy to follow at 8 Gb/s: steps of 1/16 and 1/8 of the link.
+/// Keys with convenient numbers at 8 Gb/s: steps of 1/16 and 1/8 of the link.
 const BY_HAND: &str = r#"
     g = 0.25
     alpha_timer = "10 us"
@@ -52,13 +52,13 @@ fn is_at(flow: &Dcqcn, (rate, target, alpha): (f64, f64, f64), deadline: Option<
 #[test]
 fn twelve_events_by_hand() {
     let flow = &mut flow(BY_HAND);
-    is_at(flow, (1.0, 1.0, 1.0), None, "at the rate of the link nothing is timed");
+    is_at(flow, (1.0, 1.0, 1.0), None, "at the link rate, no timer runs");
     flow.notice(us(5), &CNP);
     is_at(flow, (0.5, 1.0, 1.0), Some(25), "1: cut by alpha / 2 = 1/2");
     flow.notice(us(12), &CNP);
-    is_at(flow, (0.25, 0.5, 1.0), Some(32), "2: the target is the rate before; the timer begins again");
+    is_at(flow, (0.25, 0.5, 1.0), Some(32), "2: the target is the previous rate; the timer restarts");
     flow.notice(us(32), &Notice::Timer);
-    is_at(flow, (0.375, 0.5, 1.0), Some(52), "3: stage 1 of the timer, fast recovery: half of the way to the target");
+    is_at(flow, (0.375, 0.5, 1.0), Some(52), "3: stage 1 of the timer, fast recovery: halfway to the target");
     flow.notice(us(52), &Notice::Timer);
     is_at(flow, (0.46875, 0.5625, 1.0), Some(72), "4: stage 2, additive: the target grows by 1/16");
     send(flow, 60, 10_000);
@@ -73,7 +73,7 @@ fn twelve_events_by_hand() {
     flow.notice(us(92), &Notice::Timer);
     is_at(flow, (0.8896484375, 1.0, 1.0), Some(112), "9: stage 4 and 3, hyper");
     flow.notice(us(100), &CNP);
-    // Alpha has fallen 8 times since 12 us: 0.75^8 = 6561 / 65536; then it moves to 0.75 alpha + 0.25.
+    // Alpha has fallen 8 times since 12 us: 0.75^8 = 6561 / 65536; then it changes to 0.75 alpha + 0.25.
     let (alpha, rate) = (6561.0 / 65536.0, 0.8896484375);
     let (cut, next) = (rate * (1.0 - alpha / 2.0), 0.75 * alpha + 0.25);
     is_at(flow, (cut, rate, next), Some(120), "10: the rate is cut by the fallen alpha before alpha moves up");
@@ -93,7 +93,7 @@ fn the_way_back_ends_at_the_rate_of_the_link() {
         flow.notice(deadline, &Notice::Timer);
         timers += 1;
     }
-    // Half, a quarter, ... of the link are missing after each stage; 2^-20 is below a millionth.
+    // Half, a quarter, ... of the link rate are missing after each stage; 2^-20 is below a millionth.
     assert_eq!((flow.pace().gap, timers), (0.0, 19));
     send(flow, 5_000, 4_000_000);
     assert_eq!((flow.bytes, flow.deadline()), (0, None), "nothing is counted");
@@ -119,7 +119,7 @@ fn cuts_keep_their_distance_and_the_last_one_is_not_lost() {
     flow.notice(us(14), &Notice::Timer);
     is_at(flow, (0.25, 0.5, 1.0), Some(34), "for one cut");
     flow.notice(us(18), &CNP);
-    is_at(flow, (0.125, 0.25, 1.0), Some(38), "after the interval at once");
+    is_at(flow, (0.125, 0.25, 1.0), Some(38), "immediately after the interval");
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn without_a_byte_counter_the_timer_counts_for_both() {
     let flow = &mut flow(&BY_HAND.replacen("byte_counter = 10000", "byte_counter = 0", 1));
     flow.notice(us(10), &CNP);
     send(flow, 11, 1_000_000);
-    is_at(flow, (0.5, 1.0, 1.0), Some(30), "bytes raise nothing");
+    is_at(flow, (0.5, 1.0, 1.0), Some(30), "bytes do not raise the rate");
     flow.notice(us(11), &CNP);
     flow.notice(us(31), &Notice::Timer);
     is_at(flow, (0.375, 0.5, 1.0), Some(51), "fast recovery");
@@ -148,7 +148,7 @@ fn without_a_clamp_only_the_first_cut_after_an_increase_sets_the_target() {
     is_at(flow, (0.625 * (1.0 - 0.75f64.powi(2) / 2.0), 0.625, 0.75f64.powi(3) + 0.25), Some(52), "raised in between");
 }
 
-/// The ratio of the rates after and before a cut if CNPs arrive in these steps, with g = 0.05 and this initial alpha.
+/// The ratio of the rates after and before a cut if CNPs arrive at this interval, with g = 0.05 and this initial alpha.
 fn steady_cut(nanoseconds: u64, alpha: f64) -> f64 {
     let text = format!(
         "preset = \"connectx\"\ninitial_alpha = {alpha}\ng = 0.05\nmin_decrease_factor = 0\nmin_rate = 0.001\nincrease_timer = \"1 s\""

@@ -5,9 +5,9 @@ use becalm_engine::Time;
 use crate::response::window::Window;
 
 becalm_schema::words! {
-    /// Source of values for keys that are left out.
+    /// Source of values for omitted keys.
     pub enum Preset {
-        /// Those of the paper.
+        /// The values of the paper.
         Paper = "paper",
         /// The defaults of ConnectX adapters.
         ConnectX = "connectx",
@@ -20,7 +20,7 @@ const LONGEST: Time = Time::from_ms(1000);
 becalm_schema::table! {
     /// Congestion notification packets cut the rate; a timer and a byte counter raise it again.
     pub struct Params {
-        /// Source of values for all keys that are left out.
+        /// Source of values for all omitted keys.
         pub preset: Preset = Preset::Paper,
         /// Weight of a CNP in alpha.
         pub g: Option<f64> = None; ""; 1e-6..=1.0,
@@ -30,23 +30,24 @@ becalm_schema::table! {
         pub alpha_timer: Option<Time> = None; ""; SHORTEST..=LONGEST,
         /// Minimum time between two cuts of the rate.
         pub cut_interval: Option<Time> = None; ""; Time::ZERO..=LONGEST,
-        /// Whether alpha changes at the end of each `alpha_timer`, rising if a CNP arrived in it, and cuts come at the
-        /// ends of `cut_interval`s, both counted from the first CNP.
+        /// Whether alpha changes and cuts are made at the ends of periods that are counted from the first CNP. Alpha
+        /// changes at the end of each period of `alpha_timer`, and rises if a CNP arrived in that period. Cuts happen
+        /// at the ends of `cut_interval`s.
         pub periodic: Option<bool> = None,
         /// A cut multiplies the rate by 1 - alpha / `decrease_divisor`.
         pub decrease_divisor: Option<f64> = None; ""; 1.0..=1024.0,
-        /// The rate that the first CNP sets immediately; none if left out.
+        /// Rate to which the first CNP immediately sets the flow; if it is omitted, the first CNP sets no rate.
         pub rate_on_first_cnp: Option<f64> = None; "Mb/s"; 1e-3..=1e7,
-        /// Minimum ratio of the rates after and before a cut.
+        /// Minimum ratio of the rate after a cut to the rate before it.
         pub min_decrease_factor: Option<f64> = None; ""; 0.0..=1.0,
         /// Whether every cut sets the target to the rate before the cut.
         pub clamp_target: Option<bool> = None,
-        /// Without `clamp_target`: whether an increase by the timer lets the next cut set the target, as an increase by
-        /// the byte counter does.
+        /// Without `clamp_target`: whether the next cut sets the target after an increase by the timer, not only after
+        /// an increase by the byte counter.
         pub clamp_after_timer: Option<bool> = None,
-        /// Time of a stage of the timer.
+        /// Duration of a stage of the timer.
         pub increase_timer: Option<Time> = None; ""; SHORTEST..=LONGEST,
-        /// Bytes sent in a stage of the byte counter; 0 for no such counter, so only the timer's stages count.
+        /// Bytes sent in a stage of the byte counter; 0 to disable the counter, so only the timer's stages count.
         pub byte_counter: Option<u32> = None; "B"; 0..=4_000_000_000,
         /// Stages before the target grows.
         pub fast_recovery: Option<u32> = None; "stages"; 1..=1000,
@@ -56,7 +57,7 @@ becalm_schema::table! {
         pub hyper_increase: Option<f64> = None; "Mb/s"; 1e-3..=1e6,
         /// Minimum rate of a flow.
         pub min_rate: Option<f64> = None; "Mb/s"; 1e-3..=1e6,
-        /// Maximum rate of a flow; that of its link if left out.
+        /// Maximum rate of a flow; its link rate if omitted.
         pub max_rate: Option<f64> = None; "Mb/s"; 1e-3..=1e7,
         /// Largest number of unacknowledged packets.
         pub window: Window = Window::UNLIMITED; "packets",
@@ -74,19 +75,19 @@ pub struct Values {
     pub alpha_timer: Time,
     /// Minimum time between two cuts.
     pub cut_interval: Time,
-    /// Whether alpha changes, and cuts come, at the ends of periods.
+    /// Whether alpha changes and cuts happen at the ends of periods.
     pub periodic: bool,
-    /// A cut multiplies the rate by 1 - alpha divided by this.
+    /// Divisor of alpha: a cut multiplies the rate by 1 - alpha / `decrease_divisor`.
     pub decrease_divisor: f64,
     /// The rate in Mb/s that the first CNP sets.
     pub rate_on_first_cnp: Option<f64>,
-    /// Minimum ratio of the rates after and before a cut.
+    /// Minimum ratio of the rate after a cut to the rate before it.
     pub min_decrease_factor: f64,
     /// Whether every cut sets the target.
     pub clamp_target: bool,
-    /// Whether a cut sets it after an increase by the timer.
+    /// Whether a cut sets the target after an increase by the timer.
     pub clamp_after_timer: bool,
-    /// Time of a stage of the timer.
+    /// Duration of a stage of the timer.
     pub increase_timer: Time,
     /// Bytes of a stage of the byte counter; 0 for no counter.
     pub byte_counter: u64,
@@ -94,13 +95,13 @@ pub struct Values {
     pub fast_recovery: u32,
     /// Growth of the target in Mb/s; `None` for `additive_share`.
     pub additive_increase: Option<f64>,
-    /// Growth of the target as a share of the link's rate.
+    /// Growth of the target as a share of the link rate.
     pub additive_share: f64,
     /// Growth after that in Mb/s; `None` for ten times the additive one.
     pub hyper_increase: Option<f64>,
     /// Minimum rate in Mb/s.
     pub min_rate: f64,
-    /// Maximum rate in Mb/s; `None` for that of the link.
+    /// Maximum rate in Mb/s; `None` for the link rate.
     pub max_rate: Option<f64>,
 }
 

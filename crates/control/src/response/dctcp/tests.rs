@@ -1,4 +1,4 @@
-//! Windows and shares by hand.
+//! Windows and shares computed by hand.
 
 use super::*;
 use becalm_fabric::Rate;
@@ -18,7 +18,7 @@ fn flow(text: &str) -> Dctcp {
     flow
 }
 
-/// An ACK up to a packet, with the number of the next packet to send.
+/// Handles an ACK up to a packet, with the number of the next packet to send.
 fn ack(flow: &mut Dctcp, sequence: u32, next: u32, covers: u32, marked: u32) {
     let ack = Ack { sequence, next, covers, marked, ..Ack::default() };
     flow.notice(Time::ZERO, &Notice::Ack(ack));
@@ -45,7 +45,7 @@ fn three_windows_by_hand() {
     ack(flow, 0, 4, 1, 0);
     is_at(flow, 4.25, 0.0, "an ACK without a mark adds 1 / 4");
     ack(flow, 1, 5, 1, 1);
-    is_at(flow, 4.25, 0.0, "the first cut takes alpha / 2 = 0; packets up to 4 were under way");
+    is_at(flow, 4.25, 0.0, "the first cut is alpha / 2 = 0; packets up to 4 were in flight");
     ack(flow, 3, 7, 2, 2);
     is_at(flow, 4.25, 0.0, "no further cut for these");
     ack(flow, 4, 8, 1, 0);
@@ -54,11 +54,11 @@ fn three_windows_by_hand() {
         flow,
         window,
         alpha,
-        "packet 4 ends the count: 3 of 4 were marked; it was under way at the cut, and adds nothing",
+        "packet 4 ends the count: 3 of 4 were marked; it was in flight at the cut, and adds nothing",
     );
     ack(flow, 5, 9, 1, 1);
     let cut = window * (1.0 - alpha / 2.0);
-    is_at(flow, cut, alpha, "packet 5 was sent after the last cut, up to 8 under way");
+    is_at(flow, cut, alpha, "packet 5 was sent after the last cut, up to 8 in flight");
     ack(flow, 6, 9, 1, 1);
     ack(flow, 7, 10, 1, 1);
     is_at(flow, cut, alpha, "one cut in a window");
@@ -73,7 +73,7 @@ fn acks_for_several_packets_count_their_marks() {
     let shares = |covers: u32| {
         let mut flow = flow("initial = 8\ninitial_alpha = 1");
         ack(&mut flow, 0, 8, 1, 0);
-        // A quarter of the packets of every ACK is marked.
+        // A quarter of the packets in every ACK are marked.
         (1..=8 / covers).for_each(|i| ack(&mut flow, i * covers, 8 + i * covers, covers, covers / 4));
         flow.state().1
     };
@@ -90,7 +90,7 @@ fn slow_start_ends_with_the_first_mark() {
     let (_, alpha) = flow.state();
     let window = 4.0 * (1.0 - alpha / 2.0);
     ack(flow, 6, 7, 1, 0);
-    is_at(flow, window, alpha, "none while packets are under way that were so at the cut");
+    is_at(flow, window, alpha, "none while packets from the cut are still in flight");
     ack(flow, 7, 8, 1, 0);
     let (_, alpha) = flow.state();
     is_at(flow, window + 1.0 / window, alpha, "then one per window");
@@ -102,7 +102,7 @@ fn a_window_never_falls_below_one_packet() {
     (0..9).for_each(|i| ack(flow, i, i + 1, 1, 1));
     is_at(flow, 1.0, 1.0, "all marked");
     flow.notice(Time::ZERO, &Notice::Restart);
-    is_at(flow, 1.5, 1.0, "a new flow begins as the first did");
+    is_at(flow, 1.5, 1.0, "a new flow starts like the first");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_cnp_counts_as_a_marked_packet() {
     let flow = &mut flow("initial = 8\ninitial_alpha = 0.5\ng = 0.5");
     ack(flow, 0, 8, 1, 0);
     let (window, alpha) = flow.state();
-    // Packet 0 was under way at no cut before; packets up to 7 are now.
+    // Packet 0 was not in flight at an earlier cut; packets up to 7 are in flight now.
     flow.notice(Time::ZERO, &Notice::Becn);
     is_at(flow, window * (1.0 - alpha / 2.0), alpha, "it cuts");
     flow.notice(Time::ZERO, &Notice::Becn);

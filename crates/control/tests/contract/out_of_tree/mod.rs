@@ -1,4 +1,4 @@
-//! Schemes that are no part of becalm: a list for each seam, with a file and a line for each scheme.
+//! Schemes outside becalm: a list for each seam, with a file and a line per scheme.
 
 pub mod marking;
 pub mod response;

@@ -1,23 +1,23 @@
-//! State that few flows need, stored apart so that it takes no room in the cache lines of the others.
+//! State that few flows need, stored separately to save cache space for the others.
 
 use becalm_engine::{Stream, Time};
 
 use crate::distribution::Distribution;
 
-/// Greedy traffic, and messages that were dropped.
+/// State of greedy traffic, and dropped messages.
 #[derive(Debug, Default)]
 pub(super) struct Rare {
-    /// While the flow is greedy: the mean size of its messages in bytes.
+    /// Mean message size in bytes while the flow is greedy.
     greedy: Option<u32>,
-    /// Time at which it became greedy.
+    /// Time at which the flow became greedy.
     since: Time,
-    /// Time in which it was greedy before that.
+    /// Total time of earlier greedy periods.
     before: Time,
-    /// Distribution of the sizes of its messages, if they vary.
+    /// Distribution of message sizes, if they vary.
     sizes: Option<(Distribution, Stream)>,
-    /// When the last message was begun.
+    /// Time at which the last message began.
     message_began: Time,
-    /// Messages that were dropped because the send queue was full.
+    /// Number of messages dropped because the send queue was full.
     pub dropped: u64,
 }
 

@@ -3,16 +3,16 @@ use becalm_engine::Time;
 use crate::network::link::Rate;
 use crate::network::topology::Topology;
 
-/// A two-level folded Clos network: every leaf switch is joined to every spine switch.
+/// A two-level folded Clos network. Every leaf switch is connected to every spine switch.
 ///
-/// Hosts are `H0`, `H1`, ... leaf by leaf, switches `leaf0`, ... and `spine0`, ...
+/// Hosts are `H0`, `H1`, ..., numbered leaf by leaf. Switches are `leaf0`, ... and `spine0`, ...
 #[derive(Clone, Copy, Debug)]
 pub struct ClosSpec {
-    /// Leaf switches.
+    /// Number of leaf switches.
     pub leaves: u32,
-    /// Spine switches.
+    /// Number of spine switches.
     pub spines: u32,
-    /// Hosts on each leaf.
+    /// Number of hosts per leaf.
     pub hosts_per_leaf: u32,
     /// Rate of every link.
     pub rate: Rate,
@@ -21,7 +21,7 @@ pub struct ClosSpec {
 }
 
 impl Topology {
-    /// The folded Clos network.
+    /// Generates a folded Clos network.
     pub fn clos(spec: &ClosSpec) -> Topology {
         let mut topology = Topology::default();
         let leaves: Vec<_> = (0..spec.leaves).map(|i| topology.add_switch(format!("leaf{i}"))).collect();

@@ -7,38 +7,38 @@ use crate::network::link::Rate;
 use crate::network::routing::{Detours, LaneChanges, PortClass, Routes};
 use crate::network::topology::{NodeKind, Topology};
 
-/// A dragonfly (Kim, Dally, Scott and Abts 2008): groups of switches, each joined to all others of its group, and groups
-/// joined to all other groups.
+/// A dragonfly (Kim, Dally, Scott and Abts 2008). Each switch of a group is connected to all others of the
+/// group, and each group to all other groups.
 ///
-/// Hosts are `H0`, `H1`, ... switch by switch; switch r of group g is `G<g>R<r>`. The global links of a group are counted
-/// switch by switch. Between groups i < j, the n-th link is number n (g - 1) + j - 1 of group i and number n (g - 1) + i
-/// of group j, where g is the number of groups: with as many groups as global links allow, one link for each pair, in the
-/// order of the groups.
+/// Hosts are `H0`, `H1`, ..., numbered switch by switch. Switch r of group g is `G<g>R<r>`. The global links of a group
+/// are numbered switch by switch. Between groups i < j, the n-th link is number n (g - 1) + j - 1 of group i and number
+/// n (g - 1) + i of group j, where g is the number of groups. With the maximum number of groups, each pair is connected
+/// by one link, in group order.
 #[derive(Clone, Copy, Debug)]
 pub struct DragonflySpec {
-    /// Switches of a group: a.
+    /// Number of switches per group (a).
     pub routers: u32,
-    /// Hosts on each switch: p.
+    /// Number of hosts per switch (p).
     pub hosts: u32,
-    /// Global links of each switch: h.
+    /// Number of global links per switch (h).
     pub globals: u32,
-    /// Groups: at most a h + 1.
+    /// Number of groups, at most a h + 1.
     pub groups: u32,
     /// Rate of every link.
     pub rate: Rate,
-    /// Propagation delay of links within a group and to hosts.
+    /// Propagation delay of links within a group and of links to hosts.
     pub delay: Time,
     /// Propagation delay of global links.
     pub global_delay: Time,
 }
 
 impl DragonflySpec {
-    /// The most groups that this many global links can join.
+    /// Maximum number of groups that the global links can connect.
     pub fn most_groups(&self) -> u64 {
         u64::from(self.routers) * u64::from(self.globals) + 1
     }
 
-    /// Links between two groups.
+    /// Number of links between two groups.
     fn links_between_groups(&self) -> u32 {
         if self.groups < 2 { 0 } else { self.routers * self.globals / (self.groups - 1) }
     }
@@ -47,14 +47,14 @@ impl DragonflySpec {
         router / self.routers
     }
 
-    /// Minimal routes: to the switch with the global link, over it, and to the switch of the host. `all`: with all equal
-    /// ports, of which there are several where groups are joined by several links.
+    /// Minimal routes, which lead to the switch with the global link, across it, and to the host's switch. If `all`,
+    /// they include all equal ports; there are several if groups are connected by several links.
     pub fn routes(&self, topology: &Topology, all: bool) -> Routes {
         let exits = Exits::new(self, topology);
         Routes::by_rule(topology, all, |from, to| exits.ports(self, from, to))
     }
 
-    /// The changes of virtual lane that keep minimal routes free of deadlocks.
+    /// The virtual-lane changes that keep minimal routes free of deadlocks.
     pub fn lane_changes(&self, topology: &Topology) -> LaneChanges {
         let peers = topology.peers();
         let class = |peer: NodeId| match topology.node(peer).kind {
@@ -67,19 +67,19 @@ impl DragonflySpec {
         LaneChanges::new(topology.switches().map(classes).collect(), 1, places, switches)
     }
 
-    /// Detours by way of any group.
+    /// Detours through any group.
     pub fn detours(&self, topology: &Topology) -> Detours {
         Detours::new(topology, self.routers, self.hosts)
     }
 }
 
-/// The ports of switches by what they lead to.
+/// The ports of switches, by target.
 struct Exits {
-    /// By a switch and another of its group.
+    /// Indexed by a switch and another switch of its group.
     local: HashMap<(u32, u32), u16>,
-    /// By a switch and another group.
+    /// Indexed by a switch and another group.
     global: HashMap<(u32, u32), Vec<u16>>,
-    /// By two groups: the switches of the first with links to the second.
+    /// For two groups, the switches of the first with links to the second.
     gateways: HashMap<(u32, u32), Vec<u32>>,
 }
 
@@ -108,7 +108,7 @@ impl Exits {
         exits
     }
 
-    /// The ports by which a switch sends to another.
+    /// The ports by which one switch sends to another.
     fn ports(&self, spec: &DragonflySpec, from: u32, to: u32) -> Vec<u16> {
         let (own, group) = (spec.group(from), spec.group(to));
         if own == group {
@@ -122,7 +122,7 @@ impl Exits {
 }
 
 impl Topology {
-    /// The dragonfly.
+    /// Generates a dragonfly.
     pub fn dragonfly(spec: &DragonflySpec) -> Topology {
         let mut topology = Topology::default();
         let name = |i: u32| format!("G{}R{}", i / spec.routers, i % spec.routers);

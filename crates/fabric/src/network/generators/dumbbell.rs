@@ -3,15 +3,15 @@ use becalm_engine::Time;
 use crate::network::link::Rate;
 use crate::network::topology::Topology;
 
-/// Two switches and one link between them: the smallest scene in which congestion spreads.
+/// Two switches connected by one link, the smallest network in which congestion spreads.
 ///
-/// Hosts `A1`..`A<remote>` and `AV` are on switch `A`; `B1`..`B<local>`, `BC` (the hot destination) and `BV` (the
-/// victim's destination) on switch `B`.
+/// Hosts `A1`..`A<remote>` and `AV` are on switch `A`. Hosts `B1`..`B<local>`, `BC` (the hot destination) and
+/// `BV` (the victim's destination) are on switch `B`.
 #[derive(Clone, Copy, Debug)]
 pub struct DumbbellSpec {
-    /// Hosts `A1`, `A2`, ... on switch `A`.
+    /// Number of hosts `A1`, `A2`, ... on switch `A`.
     pub remote: u32,
-    /// Hosts `B1`, `B2`, ... on switch `B`.
+    /// Number of hosts `B1`, `B2`, ... on switch `B`.
     pub local: u32,
     /// Rate of every link.
     pub rate: Rate,
@@ -20,7 +20,7 @@ pub struct DumbbellSpec {
 }
 
 impl Topology {
-    /// The dumbbell.
+    /// Generates a dumbbell.
     pub fn dumbbell(spec: &DumbbellSpec) -> Topology {
         let mut topology = Topology::default();
         let a = topology.add_switch("A");

@@ -4,14 +4,14 @@ use crate::ids::NodeId;
 use crate::network::link::Rate;
 use crate::network::topology::Topology;
 
-/// One level of a fat tree, from the hosts upward.
+/// One level of a fat tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// Nodes of the level below that each switch of this level is joined to.
+    /// Number of nodes of the level below that are connected to each switch of this level.
     pub children: u32,
-    /// Switches of this level that each node of the level below is joined to.
+    /// Number of switches of this level that are connected to each node of the level below.
     pub parents: u32,
-    /// Cables between a node and each of its parents.
+    /// Number of cables between a node and each of its parents.
     pub parallel: u32,
     /// Rate of these cables.
     pub rate: Rate,
@@ -19,20 +19,20 @@ pub struct Level {
 
 /// A fat tree of any shape: the parallel-ports generalized fat tree of Zahavi (2012).
 ///
-/// Level by level, `children`, `parents` and `parallel` are that paper's m, w and p. It covers two- and three-level
-/// folded Clos networks with any oversubscription and m-port n-trees. Hosts are `H0`, `H1`, ..., the switches of
-/// level l are `L<l>S0`, `L<l>S1`, ..., level 1 next to the hosts.
+/// At each level, `children`, `parents` and `parallel` are that paper's m, w and p. Special cases are two-
+/// and three-level folded Clos networks with any oversubscription, and m-port n-trees. Hosts are `H0`, `H1`,
+/// ... The switches of level l are `L<l>S0`, `L<l>S1`, ...; level 1 is next to the hosts.
 #[derive(Clone, Debug)]
 pub struct FatTreeSpec {
-    /// The levels, the one next to the hosts first.
+    /// The levels, starting with the level next to the hosts.
     pub levels: Vec<Level>,
     /// Propagation delay of every link.
     pub delay: Time,
 }
 
 impl FatTreeSpec {
-    /// The m-port n-tree of Lin, Chung and Huang (2004): `levels` levels of switches with `ports` ports each, where the
-    /// top switches use all of theirs downward; 2 (m/2)^n hosts.
+    /// The m-port n-tree of Lin, Chung and Huang (2004): `levels` levels of switches with `ports` ports each.
+    /// The top switches use all of their ports downwards. There are 2 (m/2)^n hosts.
     ///
     /// # Panics
     /// If `ports` is odd or less than 2, or `levels` is 0.
@@ -53,7 +53,7 @@ impl FatTreeSpec {
         self.levels.iter().map(|level| u64::from(level.children)).product()
     }
 
-    /// Number of hosts and switches; `None` if it is beyond 64 bits.
+    /// Number of hosts and switches; `None` if it exceeds 64 bits.
     pub fn nodes(&self) -> Option<u64> {
         let product = |mut factors: Box<dyn Iterator<Item = u32> + '_>| {
             factors.try_fold(1u64, |product, factor| product.checked_mul(u64::from(factor)))
@@ -80,7 +80,7 @@ impl FatTreeSpec {
         self.levels.iter().enumerate().map(down).sum()
     }
 
-    /// Ports of a switch of level `l`, counted from 0 next to the hosts.
+    /// Number of ports of a switch of level `l`, counted from 0 next to the hosts.
     pub fn radix(&self, l: usize) -> u64 {
         let up = self.levels.get(l + 1).map_or(0, |up| u64::from(up.parents) * u64::from(up.parallel));
         u64::from(self.levels[l].children) * u64::from(self.levels[l].parallel) + up
@@ -88,18 +88,20 @@ impl FatTreeSpec {
 }
 
 impl Topology {
-    /// The fat tree.
+    /// Generates a fat tree.
     ///
-    /// A node of level l is named by the digits of its subtree (one per level above, by `children`) and of its place
-    /// among those on top of the same subtree (one per level below, by `parents`); it is joined to the nodes of level
-    /// l + 1 that agree in all other digits.
+    /// A node of level l is identified by digits. Those of its subtree (one per level above, in base
+    /// `children`) are followed by those of its position among the roots of that subtree (one per level
+    /// below, in base `parents`). It is connected to the nodes of level l + 1 that agree in all common
+    /// digits.
     pub fn fat_tree(spec: &FatTreeSpec) -> Topology {
         let mut topology = Topology::default();
         let mut below: Vec<NodeId> = (0..spec.hosts()).map(|i| topology.add_host(format!("H{i}"))).collect();
         for (l, level) in spec.levels.iter().enumerate() {
             let count = spec.switches(l);
             let row: Vec<NodeId> = (0..count).map(|i| topology.add_switch(format!("L{}S{i}", l + 1))).collect();
-            // A switch is (subtree, place); a subtree of this level holds `children` subtrees of the level below.
+            // A switch is (subtree, position). A subtree of this level has `children` subtrees of the level
+            // below.
             let (children, parents) = (u64::from(level.children), u64::from(level.parents));
             let places_below: u64 = spec.levels[..l].iter().map(|level| u64::from(level.parents)).product();
             let places = places_below * parents;
@@ -133,7 +135,7 @@ mod tests {
         Level { children, parents, parallel, rate: rate() }
     }
 
-    /// Every pair of hosts of the tree reaches each other.
+    /// Checks that every pair of hosts in the tree is connected.
     fn check(spec: &FatTreeSpec) -> Topology {
         let topology = Topology::fat_tree(spec);
         let hosts: Vec<_> = topology.hosts().collect();

@@ -5,15 +5,16 @@ use crate::network::link::Rate;
 use crate::network::routing::{Detours, LaneChanges, PortClass, Routes};
 use crate::network::topology::Topology;
 
-/// A torus (k-ary n-cube, also with sides of different lengths): switches in a grid of which every row is a ring.
+/// A torus (k-ary n-cube, also with sides of different lengths): a grid of switches in which every row is a
+/// ring.
 ///
-/// Hosts are `H0`, `H1`, ... switch by switch; the switch at (x, y, z) is `S<x>_<y>_<z>`, the last coordinate counts
-/// fastest. A ring of two switches has one cable.
+/// Hosts are `H0`, `H1`, ..., numbered switch by switch. The switch at (x, y, z) is `S<x>_<y>_<z>`. The last coordinate
+/// varies fastest. A ring of two switches has one cable.
 #[derive(Clone, Debug)]
 pub struct TorusSpec {
-    /// Switches along each dimension, at least 2.
+    /// Number of switches along each dimension, at least 2.
     pub sides: Vec<u32>,
-    /// Hosts on each switch.
+    /// Number of hosts per switch.
     pub hosts: u32,
     /// Rate of every link.
     pub rate: Rate,
@@ -22,12 +23,12 @@ pub struct TorusSpec {
 }
 
 impl TorusSpec {
-    /// Number of switches; `None` if it is beyond 32 bits.
+    /// Number of switches; `None` if it exceeds 32 bits.
     pub fn switches(&self) -> Option<u32> {
         self.sides.iter().try_fold(1u32, |product, &side| product.checked_mul(side))
     }
 
-    /// Distance in rank between neighbours along a dimension.
+    /// Difference in rank between neighbours in a dimension.
     fn stride(&self, dimension: usize) -> u32 {
         self.sides[dimension + 1..].iter().product()
     }
@@ -42,7 +43,7 @@ impl TorusSpec {
         format!("S{}", coordinates.join("_"))
     }
 
-    /// The cables between switches, in order: dimension, the switch and the next one up.
+    /// The cables between switches, ordered by dimension and switch: dimension, switch and next switch up.
     fn cables(&self) -> impl Iterator<Item = (usize, u32, u32)> + '_ {
         let switches = self.switches().expect("the number of switches was checked");
         (0..self.sides.len()).flat_map(move |dimension| {
@@ -55,8 +56,8 @@ impl TorusSpec {
         })
     }
 
-    /// Minimal routes in the order of dimensions. Towards a host half a ring away, both directions are equal; `all`: with
-    /// both.
+    /// Minimal routes in dimension order. Towards a host half a ring away, both directions are equally short;
+    /// if `all`, both are included.
     pub fn routes(&self, topology: &Topology, all: bool) -> Routes {
         let onward = self.ports(topology);
         Routes::by_rule(topology, all, |from, to| {
@@ -74,7 +75,7 @@ impl TorusSpec {
         })
     }
 
-    /// By switch and dimension: the ports that lead up and down.
+    /// The ports that lead up and down, indexed by switch and dimension.
     fn ports(&self, topology: &Topology) -> Vec<Vec<[u16; 2]>> {
         let switches: Vec<NodeId> = topology.switches().collect();
         let mut next = vec![self.hosts as u16; switches.len()];
@@ -94,7 +95,7 @@ impl TorusSpec {
         ports
     }
 
-    /// The changes of virtual lane at the datelines, which keep the routes free of deadlocks.
+    /// The virtual-lane changes at the datelines, which keep the routes free of deadlocks.
     pub fn lane_changes(&self) -> LaneChanges {
         let switches = self.switches().expect("the number of switches was checked");
         let mut classes = vec![vec![PortClass::Host; self.hosts as usize]; switches as usize];
@@ -109,14 +110,14 @@ impl TorusSpec {
         LaneChanges::new(classes, dimensions, places.collect(), hosts.collect())
     }
 
-    /// Detours by way of any switch.
+    /// Detours through any switch.
     pub fn detours(&self, topology: &Topology) -> Detours {
         Detours::new(topology, 1, self.hosts)
     }
 }
 
 impl Topology {
-    /// The torus.
+    /// Generates a torus.
     ///
     /// # Panics
     /// If there are more than 2^32 switches.

@@ -1,16 +1,18 @@
-//! Routes of fat trees, computed on demand: a table of 65,536 hosts would take 670 MB.
+//! Routes of fat trees, computed on demand. A table for 65,536 hosts would need 670 MB.
 
 use crate::network::generators::FatTreeSpec;
 use crate::network::routing::port_set::PortSet;
 
-/// Up-ports by the destination's number, digit by digit (Zahavi 2012, D-Mod-K); down-ports by the tree.
+/// Selects up-ports by the digits of the destination's number (Zahavi 2012, D-Mod-K), and down-ports by the
+/// tree.
 ///
-/// A switch's ports are the cables to its children, child by child, and then those to its parents, parent by parent.
+/// A switch's ports are the cables to its children, child by child, followed by those to its parents, parent
+/// by parent.
 #[derive(Clone, Debug)]
 pub(crate) struct TreeRoutes {
     hosts: u32,
     rules: Vec<Rule>,
-    /// By rank.
+    /// Indexed by rank.
     switches: Vec<Place>,
 }
 
@@ -46,14 +48,14 @@ struct Place {
 /// The rule by which the switches of a level choose a port.
 #[derive(Clone, Copy, Debug)]
 struct Rule {
-    /// Hosts below a switch, and below each of its children.
+    /// Number of hosts below a switch, and below each of its children.
     subtree: u32,
     child: Divisor,
-    /// Cables to each child.
+    /// Number of cables to each child.
     parallel: Divisor,
-    /// Digits of the destination that the levels below and this one have used.
+    /// Product of the digits' bases used up to this level.
     spread: Divisor,
-    /// Cables to parents, and the first port of these.
+    /// Number of cables to parents, and the first port of these.
     up: Divisor,
     first_up: u32,
 }
@@ -93,7 +95,7 @@ impl TreeRoutes {
         self.switches.len() as u32
     }
 
-    /// The rank of the switch of a host: those of the first level come first.
+    /// The rank of a host's leaf switch. Leaf switches are ranked first.
     pub fn leaf(&self, host: u32) -> u32 {
         host / self.rules[0].subtree
     }
@@ -109,7 +111,7 @@ impl TreeRoutes {
         SwitchRoutes { first_host, rule: self.rules[level as usize] }
     }
 
-    /// All ports by which a switch may send to a host: any cable up, or any cable to the child that holds the host.
+    /// All ports by which a switch may send to a host: any cable upwards, or any cable to the host's child.
     pub fn ports(&self, switch: u32, host: u32) -> PortSet<'_> {
         let place = self.switches[switch as usize];
         let rule = &self.rules[place.level as usize];
@@ -122,14 +124,14 @@ impl TreeRoutes {
         }
     }
 
-    /// Whether some switch has several ports towards some host.
+    /// Whether any switch has several ports towards any host.
     pub fn has_equal_ports(&self) -> bool {
         let below_top = self.rules.len() - 1;
         self.rules.iter().enumerate().any(|(l, rule)| rule.parallel.value > 1 || (l < below_top && rule.up.value > 1))
     }
 }
 
-/// A number to divide by many times; multiplication by its inverse takes a fifth of the time.
+/// A divisor that is used many times. Multiplication by its inverse needs a fifth of the time.
 #[derive(Clone, Copy, Debug)]
 struct Divisor {
     value: u32,
@@ -141,8 +143,8 @@ impl Divisor {
         Divisor { value, inverse: u64::MAX / u64::from(value) }
     }
 
-    /// `n` divided by the number, rounded down. Exact for all 32-bit numbers: `inverse` lacks less than `value` parts
-    /// in 2^64, and `n + 1` of these lack less than one quotient.
+    /// `n` divided by the number, rounded down. This is exact for all 32-bit numbers: `inverse` is too small
+    /// by less than `value` parts in 2^64, so `n + 1` of them are too small by less than one quotient.
     #[inline]
     fn quotient(self, n: u32) -> u32 {
         (((u128::from(n) + 1) * u128::from(self.inverse)) >> 64) as u32

@@ -1,18 +1,18 @@
-//! Dependencies between links: which link's packets may wait for which other link.
+//! Dependencies between links: for which other links a link's packets may wait.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::ids::PortId;
 
-/// A virtual lane of the link behind a port.
+/// A virtual lane of the link at a port.
 pub(super) type Link = (PortId, u8);
 
-/// For every link those that its packets may wait for.
+/// For every link, the links for which its packets may wait.
 pub(super) type Graph = HashMap<Link, HashSet<Link>>;
 
 /// A cycle of links, if there is one.
 pub(super) fn cycle(mut next: Graph) -> Option<Vec<Link>> {
-    // A link that no other depends on, or that depends on no other, is on no cycle.
+    // A link is on no cycle if no other link depends on it, or if it depends on no other.
     loop {
         let before = next.len();
         let waiting: HashSet<Link> = next.keys().copied().collect();

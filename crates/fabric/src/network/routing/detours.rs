@@ -1,29 +1,30 @@
-//! Detours: packets that go to another region first, whatever their destination (Valiant 1982).
+//! Detours: packets first go to another region, whatever their destination (Valiant 1982).
 //!
-//! A region is a switch of a torus, or a group of a dragonfly. A packet that has reached it goes on to its destination.
+//! A region is a switch of a torus, or a group of a dragonfly. After reaching it, a packet continues to its
+//! destination.
 
 use crate::network::routing::hash::pick;
 use crate::network::topology::{NodeKind, Topology};
 
-/// No switch: a host is behind the port.
+/// The entry of a port that connects to a host, not a switch.
 const HOST: u32 = u32::MAX;
 
 /// The regions of a network.
 #[derive(Clone, Debug)]
 pub struct Detours {
-    /// Switches and hosts of each region; both are region by region.
+    /// Switches of each region. Switches and hosts are numbered region by region.
     switches: u32,
     hosts: u32,
     regions: u32,
-    /// By switch and port: the rank of the switch behind it, or [`HOST`].
+    /// Indexed by switch and port: the rank of the switch at the other end, or [`HOST`].
     next: Vec<Vec<u32>>,
 }
 
 impl Detours {
-    /// Most regions: a packet has 16 bits for one.
+    /// Maximum number of regions: a packet stores its region in 16 bits.
     pub const MOST_REGIONS: u32 = 65_534;
 
-    /// The regions of so many switches each, which have this many hosts each.
+    /// Divides a network into regions of `switches` switches, with `hosts` hosts each.
     pub fn new(topology: &Topology, switches: u32, hosts: u32) -> Detours {
         let peers = topology.peers();
         let behind = |peer| match topology.node(peer) {
@@ -55,13 +56,14 @@ impl Detours {
         host / self.hosts
     }
 
-    /// Whether packets that come in by a port come from a host.
+    /// Whether packets that arrive at this port come from a host.
     #[inline]
     pub fn begins(&self, switch: u32, input: u16) -> bool {
         self.next[switch as usize][usize::from(input)] == HOST
     }
 
-    /// One of the regions other than those of a switch and a host, by lot; none if they are in the same, or there is no other.
+    /// A random region other than those of a switch and a host. `None` if the switch and the host are in the
+    /// same region, or if there is no other region.
     pub fn draw(&self, switch: u32, host: u32, lot: u64) -> Option<u32> {
         let (own, last) = (self.region_of(switch), self.region_of_host(host));
         if own == last || self.regions < 3 {
@@ -74,7 +76,7 @@ impl Detours {
         Some(region)
     }
 
-    /// A host of a region, by lot.
+    /// A random host of a region.
     pub fn host_in(&self, region: u32, lot: u64) -> u32 {
         region * self.hosts + pick(lot, self.hosts as usize) as u32
     }
@@ -84,8 +86,9 @@ impl Detours {
         region * self.hosts..(region + 1) * self.hosts
     }
 
-    /// Hops from a switch to another, on the way to a host: to the first one of the host's region, or to that of the host.
-    /// `port`: that of the routes, of a switch to a host.
+    /// Number of hops from a switch towards a host, and the switch reached: the first one in the host's
+    /// region if `to_region`, otherwise the host's switch. `port` returns the port by which a switch sends to
+    /// a host.
     pub fn hops(
         &self,
         port: impl Fn(u32, u32) -> Option<u16>,
@@ -122,9 +125,9 @@ mod tests {
         for i in 0..3_000 {
             drawn[detours.draw(3, 2, mix(7, i)).expect("three others") as usize] += 1;
         }
-        assert_eq!((drawn[1], drawn[3]), (0, 0), "those of the switch and of the host");
+        assert_eq!((drawn[1], drawn[3]), (0, 0), "the regions of the switch and the host");
         assert!([0, 2, 4].iter().all(|&region| drawn[region].abs_diff(1_000) < 120), "{drawn:?}");
-        assert_eq!(detours.draw(3, 6, 9), None, "the host of the same switch");
+        assert_eq!(detours.draw(3, 6, 9), None, "a host of the same switch");
         let routes = spec.routes(&topology, false);
         assert_eq!(
             (

@@ -1,45 +1,48 @@
-//! Changes of virtual lane on the path of a packet, where one lane alone could deadlock.
+//! Changes of virtual lane on the path of a packet, where a single lane could deadlock.
 //!
-//! A service level has several lanes, and the path of a packet decides between them:
-//! - On a torus with dimension-order routing there are two. A packet that crosses the cable that closes a ring (the dateline)
-//!   has the second lane along all of that ring, any other the first, as in BookSim2. On shortest paths this is free of
-//!   deadlocks: those that cross begin in the upper half of the ring, and end in the lower. By the order of numbers (Dally and
-//!   Seitz 1987) a packet takes the first lane as long as it still has to cross, and the second otherwise; that is so on any
-//!   path, but all packets that meet before the dateline, or all that meet after it, share one lane.
-//! - On a dragonfly there are two: the first up to the global cable, the second in the group of the destination (Kim, Dally,
-//!   Scott and Abts 2008).
-//! - Packets with detours (Valiant 1982) go to another region first. Until they reach it, they use lanes of their own: two
-//!   more on a torus, one more on a dragonfly. There the order of numbers is the fairer: such ways are uniform.
+//! A service level has several lanes. The path of a packet determines which one it uses:
+//! - A torus with dimension-order routing has two lanes. The cable that closes a ring is its dateline. As in
+//!   BookSim2, a packet that crosses the dateline uses the second lane along the entire ring; other packets
+//!   use the first. On shortest paths, this is free of deadlocks, because packets that cross begin in the
+//!   upper half of the ring and end in the lower half. The numbering of Dally and Seitz (1987) instead puts a
+//!   packet on the first lane while it still has to cross, and on the second otherwise. This is free of
+//!   deadlocks on any path, but all packets before the dateline share one lane, and so do all packets after
+//!   it.
+//! - A dragonfly has two lanes. Packets use the first lane up to the global cable, and the second in the destination's
+//!   group (Kim, Dally, Scott and Abts 2008).
+//! - Packets with detours (Valiant 1982) first go to another region. Until they reach it, they use additional
+//!   lanes: two on a torus, one on a dragonfly. On a torus, these lanes follow the numbering of Dally and
+//!   Seitz, which is fairer there because the paths of detours are uniform.
 
 use crate::packet::Packet;
 
 /// The class of a switch's port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PortClass {
-    /// It leads to a host.
+    /// It connects to a host.
     Host,
-    /// It leads along a dimension of a torus.
+    /// It connects to a neighbour in one dimension of a torus.
     Ring {
         /// The dimension.
         dimension: u8,
-        /// Whether it leads to the next number: up, from the last one to 0.
+        /// Whether the neighbour has the next higher number; up from the last switch is 0.
         up: bool,
     },
-    /// It leads to another switch of a dragonfly.
+    /// It connects to another switch of a dragonfly.
     Link,
 }
 
-/// Where a packet goes.
+/// Where a packet is heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Heading {
-    /// The rank of its destination.
+    /// The rank of the destination.
     pub host: u32,
-    /// The region that it goes to first.
+    /// The region that the packet visits first.
     pub via: Option<u32>,
 }
 
 impl Heading {
-    /// Straight to a host.
+    /// Directly to a host.
     pub fn to(host: u32) -> Heading {
         Heading { host, via: None }
     }
@@ -54,34 +57,35 @@ impl Heading {
 /// The lanes of packets in a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneChanges {
-    /// By the rank of the switch, and port.
+    /// Indexed by the rank of the switch, and port.
     classes: Vec<Vec<PortClass>>,
     dimensions: usize,
-    /// By the rank of the switch and dimension: its place on a torus; on a dragonfly, with one dimension, its group.
+    /// Indexed by the rank of the switch, and dimension: its coordinates on a torus, or its group on a
+    /// dragonfly, which has a single dimension.
     places: Vec<u32>,
-    /// By the rank of the host.
+    /// Indexed by the rank of the host.
     switches: Vec<u32>,
     torus: bool,
     detours: bool,
 }
 
 impl LaneChanges {
-    /// Most lanes of a service level.
+    /// Maximum number of lanes of a service level.
     pub const MOST: u8 = 4;
 
-    /// The changes in a network with these ports, by the rank of the switch. `places` has the places of switches, along so
-    /// many dimensions each; `switches` the switch of each host.
+    /// The lane changes in a network. `classes` lists the ports of each switch, by its rank. `places` lists
+    /// the coordinates of each switch, one per dimension. `switches` lists the switch of each host.
     pub fn new(classes: Vec<Vec<PortClass>>, dimensions: usize, places: Vec<u32>, switches: Vec<u32>) -> LaneChanges {
         let torus = classes.iter().flatten().any(|class| matches!(class, PortClass::Ring { .. }));
         LaneChanges { classes, dimensions, places, switches, torus, detours: false }
     }
 
-    /// The changes for packets with detours.
+    /// The lane changes for packets with detours.
     pub fn with_detours(self) -> LaneChanges {
         LaneChanges { detours: true, ..self }
     }
 
-    /// Lanes that a service level has on a torus, or else on a dragonfly, with detours or without.
+    /// Number of lanes of a service level on a torus or a dragonfly, with or without detours.
     pub const fn lanes_of(torus: bool, detours: bool) -> u8 {
         match (torus, detours) {
             (_, false) => 2,
@@ -94,7 +98,7 @@ impl LaneChanges {
         self.places[switch as usize * self.dimensions + usize::from(dimension)]
     }
 
-    /// The lane by which a packet leaves a switch that it has reached on the lane `vl`.
+    /// The lane on which a packet leaves a switch that it reached on the lane `vl`.
     #[inline]
     pub fn next(&self, switch: u32, (input, output): (u16, u16), vl: u8, to: Heading) -> u8 {
         let classes = &self.classes[switch as usize];
@@ -104,7 +108,7 @@ impl LaneChanges {
         let stage = match classes[usize::from(output)] {
             PortClass::Host => return vl,
             PortClass::Ring { dimension, up } => {
-                // A region of a torus is a switch.
+                // On a torus, a region is a switch.
                 let (here, there) = (self.place(switch, dimension), self.place(to.via.unwrap_or(last), dimension));
                 let crosses = if up { here > there } else { here < there };
                 if to.via.is_some() {
@@ -141,19 +145,19 @@ mod tests {
         let classes = vec![vec![PortClass::Host, ring(true), ring(false)]; 5];
         let lanes = LaneChanges::new(classes, 1, (0..5).collect(), (0..5).collect());
         let up = |switch, host, input, vl| lanes.next(switch, (input, 1), vl, to(host));
-        assert_eq!([up(1, 3, 0, 0), up(2, 3, 2, 0)], [0, 0], "they never cross");
-        assert_eq!([up(3, 1, 0, 0), up(4, 1, 2, 1), up(0, 1, 2, 1)], [1, 1, 1], "before the dateline and after it");
+        assert_eq!([up(1, 3, 0, 0), up(2, 3, 2, 0)], [0, 0], "they do not cross");
+        assert_eq!([up(3, 1, 0, 0), up(4, 1, 2, 1), up(0, 1, 2, 1)], [1, 1, 1], "before and after the dateline");
         let down = |switch, host, input, vl| lanes.next(switch, (input, 2), vl, to(host));
         assert_eq!([down(3, 1, 0, 0), down(1, 4, 0, 0), down(0, 4, 1, 1)], [0, 1, 1]);
         let pair = [up(3, 1, 0, 4), up(1, 3, 0, 4), lanes.next(3, (2, 0), 5, to(3))];
-        assert_eq!(pair, [5, 4, 5], "of the pair that it began on");
+        assert_eq!(pair, [5, 4, 5], "the service level's own pair");
         let detours = lanes.with_detours();
         let via = Heading { host: 1, via: Some(4) };
         let next = |switch, input, vl, to| detours.next(switch, (input, 1), vl, to);
         assert_eq!(
             [next(2, 0, 0, via), next(3, 2, 1, via), next(4, 2, 1, to(1)), next(0, 2, 3, to(1))],
             [1, 1, 3, 3],
-            "by the order of numbers, and then from the beginning of the ring"
+            "by the numbering, then the same lane along the ring"
         );
     }
 

@@ -1,4 +1,4 @@
-//! Routes, and the paths that packets take by them.
+//! Routes and paths of packets.
 
 mod d_mod_k;
 mod dependencies;

@@ -12,10 +12,10 @@ use crate::network::routing::routes::Routes;
 use crate::network::topology::{NodeKind, Topology};
 use crate::packet::Kind;
 
-/// By destination, switches from which packets are known to arrive.
+/// The switches from which packets are known to reach each destination.
 type Good = HashMap<NodeId, HashSet<NodeId>>;
 
-/// Shares of packets by their place, in the order in which the places were first reached.
+/// Shares of packets at each location, in the order of discovery.
 struct Shares<K> {
     list: Vec<(K, f64)>,
     places: HashMap<K, usize>,
@@ -46,7 +46,7 @@ pub struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
-    /// The paths by these routes, which belong to this topology.
+    /// The paths along these routes, which belong to this topology.
     pub fn new(topology: &'a Topology, routes: &'a Routes) -> Paths<'a> {
         Paths { topology, routes, peers: topology.peers() }
     }
@@ -56,21 +56,21 @@ impl<'a> Paths<'a> {
         &self.peers
     }
 
-    /// The ports by which a packet leaves on its way from one host to another, the source's own first. Where there are
-    /// several equal ports, those of the forwarding tables.
+    /// The ports by which a packet leaves the nodes on its path between two hosts, beginning with the
+    /// source's own port. Where there are several equal ports, the forwarding table's port is used.
     ///
     /// # Errors
-    /// [`FabricError::Unreachable`] when a forwarding table has no entry, [`FabricError::RoutingLoop`] when the
-    /// tables lead in a cycle.
+    /// [`FabricError::Unreachable`] if a forwarding table has no entry, [`FabricError::RoutingLoop`] if the
+    /// tables form a cycle.
     pub fn path(&self, source: NodeId, destination: NodeId) -> Result<Vec<PortId>, FabricError> {
         self.walk(source, destination, |switch, host| self.routes.port(switch, host))
     }
 
-    /// The path of a flow's packets of one kind where a hash chooses among equal ports, as [`Paths::path`] gives it.
-    /// `salted`: whether the hash differs from switch to switch.
+    /// The path of a flow's packets of one kind if a hash chooses among equal ports, in the format of
+    /// [`Paths::path`]. `salted` states whether the hash differs from switch to switch.
     ///
     /// # Errors
-    /// Those of [`Paths::path`].
+    /// As for [`Paths::path`].
     pub fn hashed(
         &self,
         (source, destination): (NodeId, NodeId),
@@ -109,7 +109,8 @@ impl<'a> Paths<'a> {
         Ok(path)
     }
 
-    /// All ports by which packets may leave on their way from one host to another, those nearer to the source first.
+    /// All ports by which packets between two hosts may leave the nodes on their paths, in order of distance
+    /// from the source.
     ///
     /// # Errors
     /// [`FabricError::Unreachable`] and [`FabricError::RoutingLoop`], for any choice of equal ports.
@@ -117,10 +118,11 @@ impl<'a> Paths<'a> {
         Ok(self.shares(source, destination)?.into_iter().map(|(port, _)| port).collect())
     }
 
-    /// The same ports, each with the share of the packets that takes it if equal ports, and detours, are used evenly.
+    /// As [`Paths::ports`], with the share of packets at each port when equal ports and detours are used
+    /// evenly.
     ///
     /// # Errors
-    /// Those of [`Paths::ports`].
+    /// As for [`Paths::ports`].
     pub fn shares(&self, source: NodeId, destination: NodeId) -> Result<Vec<(PortId, f64)>, FabricError> {
         self.check_choices(source, destination, &mut HashSet::new())?;
         let first = PortId { node: source, port: 0 };
@@ -128,7 +130,7 @@ impl<'a> Paths<'a> {
         let mut found = Shares::default();
         found.add(first, 1.0);
         let mut front: Vec<_> = headings.iter().map(|&to| ((first, to), 1.0 / headings.len() as f64)).collect();
-        // One hop further each time: packets that meet again after as many hops go on together.
+        // Each iteration advances one hop. Packets that meet after the same number of hops continue together.
         while !front.is_empty() {
             let mut next = Shares::default();
             for ((from, to), share) in front {
@@ -143,7 +145,7 @@ impl<'a> Paths<'a> {
         Ok(found.list)
     }
 
-    /// Where packets from one host to another may go: straight on, or by way of a region.
+    /// The headings of packets between two hosts: directly to the destination, or through a region.
     fn headings(&self, source: NodeId, destination: NodeId) -> impl Iterator<Item = Heading> + '_ {
         let [from, host] = [source, destination].map(|host| self.topology.node(host).rank);
         let regions = self.routes.detours().into_iter().flat_map(move |detours| {
@@ -153,7 +155,8 @@ impl<'a> Paths<'a> {
         std::iter::once(Heading::to(host)).chain(regions.map(move |region| Heading { host, via: Some(region) }))
     }
 
-    /// The ports by which a packet may leave the switch that it reaches by a port, and where it goes then; none at a host.
+    /// The ports by which a packet may leave the switch at the other end of `from`, with its new heading;
+    /// empty at a host.
     fn steps(&self, from: PortId, to: Heading) -> Vec<(PortId, Heading)> {
         let (at, _) = self.peers[from.node.index()][usize::from(from.port)];
         let node = self.topology.node(at.node);
@@ -167,7 +170,8 @@ impl<'a> Paths<'a> {
         ports.into_iter().map(|port| (PortId { node: at.node, port }, to)).collect()
     }
 
-    /// Checks that a packet arrives whatever ports it takes. `good` are switches from which it is known to.
+    /// Checks that a packet arrives whichever ports it uses. `good` holds switches from which this is already
+    /// known.
     fn check_choices(
         &self,
         source: NodeId,
@@ -175,7 +179,7 @@ impl<'a> Paths<'a> {
         good: &mut HashSet<NodeId>,
     ) -> Result<(), FabricError> {
         let (first, _) = *self.peers[source.index()].first().ok_or_else(|| self.unreachable(source, destination))?;
-        // The switches on the way, each with the ports that are left to follow.
+        // The switches on the current path, each with its unexplored ports.
         let mut way: Vec<(NodeId, Vec<PortId>)> = Vec::new();
         let mut at = first.node;
         loop {
@@ -219,10 +223,11 @@ impl<'a> Paths<'a> {
         self.topology.node(node).name.clone()
     }
 
-    /// Checks that every pair of hosts reaches each other, there and back, whatever equal ports packets take.
+    /// Checks that the hosts of each pair can reach each other in both directions, whichever equal ports
+    /// packets use.
     ///
     /// # Errors
-    /// Those of [`Paths::path`], for the first pair that fails.
+    /// As for [`Paths::path`], for the first pair that fails.
     pub fn check(&self, pairs: impl Iterator<Item = (NodeId, NodeId)>) -> Result<(), FabricError> {
         let mut good = Good::new();
         for (source, destination) in pairs {
@@ -240,11 +245,13 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// A cycle of links of which each may wait for the next, if the paths of these pairs and of their answers have one,
-    /// whatever equal ports packets take. Where packets change their virtual lane, each lane of a link counts by itself.
+    /// A cycle of links in which each may wait for the next, if the paths of these pairs and their answers
+    /// contain one. All equal ports are considered. If packets change their virtual lane, each lane of a link
+    /// is treated separately.
     ///
-    /// A packet that holds a buffer behind one link waits for room behind the next link of its path. Without a cycle of
-    /// such dependencies no deadlock is possible (Dally and Seitz 1987). Pairs without a path are skipped.
+    /// A packet that occupies the buffer behind one link waits for space behind the next link of its path.
+    /// Without a cycle of such dependencies, no deadlock is possible (Dally and Seitz 1987). Pairs without a
+    /// path are skipped.
     pub fn dependency_cycle(&self, pairs: impl Iterator<Item = (NodeId, NodeId)>) -> Option<Vec<String>> {
         let (lanes, mut next) = (self.routes.lanes(), dependencies::Graph::new());
         let mut seen: HashMap<NodeId, HashSet<dependencies::Link>> = HashMap::new();
@@ -256,7 +263,8 @@ impl<'a> Paths<'a> {
                 continue;
             }
             let seen = seen.entry(b).or_default();
-            // All that has made a detour goes on from where it has got.
+            // Packets on detours continue to the destination from the links by which they reached their
+            // region.
             let mut stack = if seen.is_empty() { entries.clone() } else { Vec::new() };
             stack.push((PortId { node: a, port: 0 }, 0));
             self.follow(stack, Heading::to(self.topology.node(b).rank), seen, &mut next);
@@ -269,8 +277,8 @@ impl<'a> Paths<'a> {
         Some(dependencies::cycle(next)?.iter().map(name).collect())
     }
 
-    /// Follows packets from links to where they go, and notes what each link waits for. Returns the links by which they reach
-    /// their region, if they make a detour.
+    /// Follows packets from links to their destination, and records which links each link waits for. Returns
+    /// the links by which packets on detours reach their region.
     fn follow(
         &self,
         mut stack: Vec<dependencies::Link>,
@@ -299,7 +307,8 @@ impl<'a> Paths<'a> {
         entries
     }
 
-    /// Follows the detours from the sources of these pairs to all regions, and returns the links by which packets arrive.
+    /// Follows detours from the sources of these pairs to all regions, and returns the links by which packets
+    /// arrive there.
     fn follow_detours(&self, pairs: &[(NodeId, NodeId)], next: &mut dependencies::Graph) -> Vec<dependencies::Link> {
         let Some(detours) = self.routes.detours() else { return Vec::new() };
         let sources: BTreeSet<NodeId> = pairs.iter().map(|&(source, _)| source).collect();

@@ -3,7 +3,7 @@
 /// The equal ports of a switch towards a host.
 #[derive(Clone, Copy, Debug)]
 pub struct PortSet<'a> {
-    /// Its number among the sets of the switch.
+    /// Number of the set within its switch.
     number: u32,
     ports: Ports<'a>,
 }
@@ -16,27 +16,27 @@ enum Ports<'a> {
 }
 
 impl<'a> PortSet<'a> {
-    /// No port, or one.
+    /// A set of one port, or an empty set.
     pub(super) fn single(port: Option<u16>) -> PortSet<'a> {
         PortSet { number: 0, ports: port.map_or(Ports::Range(0, 0), |port| Ports::Range(port, 1)) }
     }
 
-    /// This many successive ports.
+    /// A set of consecutive ports.
     pub(super) fn range(number: u32, first: u16, len: u16) -> PortSet<'a> {
         PortSet { number, ports: Ports::Range(first, len) }
     }
 
-    /// A stored list.
+    /// A set of the ports in a stored list.
     pub(super) fn list(number: u32, ports: &'a [u16]) -> PortSet<'a> {
         PortSet { number, ports: Ports::List(ports) }
     }
 
-    /// Its number among the sets of the switch. Sets of one port have no number of their own.
+    /// Number of the set within its switch. Sets of a single port are not numbered.
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// How many ports there are.
+    /// Number of ports.
     #[inline]
     pub fn len(&self) -> usize {
         match self.ports {
@@ -50,10 +50,10 @@ impl<'a> PortSet<'a> {
         self.len() == 0
     }
 
-    /// One of the ports.
+    /// The port at an index.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If the index is out of range.
     #[inline]
     pub fn get(&self, place: usize) -> u16 {
         match self.ports {

@@ -1,4 +1,4 @@
-//! Routes: forwarding tables that are stored, or computed by the rule of a topology.
+//! Routes: forwarding tables that are stored or computed by a topology's rule.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ use crate::network::topology::{NodeKind, Topology};
 
 const NO_PORT: u16 = u16::MAX;
 
-/// For every switch and destination host, the port to leave by; by the nodes' ranks. Where asked for, all equal ports.
+/// The output port for each switch and destination host, indexed by rank; optionally, all equal ports.
 #[derive(Clone, Debug, Default)]
 pub struct Routes {
     entries: Entries,
@@ -28,18 +28,18 @@ enum Entries {
     Tree(TreeRoutes),
 }
 
-/// The equal ports.
+/// The equal ports of each entry.
 #[derive(Clone, Debug, Default)]
 enum Equal {
-    /// Only the entries count.
+    /// Only the forwarding entries are used.
     #[default]
     Ignored,
-    /// Computed by the rule of the tree.
+    /// Computed by the tree's rule.
     Computed,
     Stored(Box<Sets>),
 }
 
-/// Entries as one flat array of shape (switches, hosts).
+/// Entries as a flat array of shape (switches, hosts).
 #[derive(Clone, Debug, Default)]
 struct Table {
     hosts: usize,
@@ -52,7 +52,7 @@ impl Default for Entries {
     }
 }
 
-/// The hosts of one switch: the port and the rank of each.
+/// The port and the rank of each host at a switch.
 type HostPorts = Vec<(u16, u32)>;
 
 impl Routes {
@@ -61,20 +61,21 @@ impl Routes {
         Routes { entries: Entries::Tree(TreeRoutes::new(spec)), ..Routes::default() }
     }
 
-    /// Routes of a fat tree with all equal ports: any cable up, any cable to the right child down.
+    /// Routes of a fat tree with all equal ports: any cable upwards, and any cable to the right child
+    /// downwards.
     pub fn all_of_tree(spec: &FatTreeSpec) -> Routes {
         Routes { equal: Equal::Computed, ..Routes::d_mod_k(spec) }
     }
 
-    /// Tables without entries.
+    /// A table without entries.
     pub fn empty(topology: &Topology) -> Routes {
         let hosts = topology.host_count() as usize;
         let ports = vec![NO_PORT; hosts * topology.switch_count() as usize];
         Routes { entries: Entries::Table(Table { hosts, ports }), ..Routes::default() }
     }
 
-    /// Shortest paths in hops. Where a switch has several ports on one, destination number `d` takes the `d` mod
-    /// `n`-th of its `n` ports.
+    /// Shortest paths in hops. If a switch has `n` ports on shortest paths, destination number `d` uses port
+    /// `d` mod `n` of these.
     pub fn shortest(topology: &Topology) -> Routes {
         Routes::empty(topology).filled_by_distance(topology)
     }
@@ -91,7 +92,7 @@ impl Routes {
     fn filled_by_distance(mut self, topology: &Topology) -> Routes {
         let peers = topology.peers();
         let mut distance = vec![u32::MAX; topology.nodes().len()];
-        // The hosts of a switch are all as far away: one search is enough for them.
+        // The hosts of a switch are equally distant, so one search covers them all.
         for (last, hosts) in host_ports(topology, &peers) {
             distances_to(last, topology, &peers, &mut distance);
             for switch in topology.switches().filter(|&switch| switch != last) {
@@ -108,8 +109,9 @@ impl Routes {
         self.finished()
     }
 
-    /// Routes by a rule: `rule` gives the equal ports of one switch towards another, both by rank. With `all`, all of them
-    /// count; otherwise destination number `d` takes the `d` mod `n`-th of `n`.
+    /// Routes by a rule: `rule` returns the equal ports of one switch towards another, both given by rank. If
+    /// `all`, every one of them may be used. Otherwise, destination number `d` uses port `d` mod `n` of the
+    /// `n` ports.
     pub(crate) fn by_rule(topology: &Topology, all: bool, rule: impl Fn(u32, u32) -> Vec<u16>) -> Routes {
         let mut routes = Routes::empty(topology);
         if all {
@@ -132,7 +134,7 @@ impl Routes {
         self
     }
 
-    /// Sets the entries of a switch towards the hosts of another one, which equal ports lead to.
+    /// Sets the entries of a switch for the hosts of another switch, which any of the equal `ports` leads to.
     fn lead(&mut self, topology: &Topology, (switch, last): (NodeId, NodeId), hosts: &HostPorts, ports: &[u16]) {
         if ports.is_empty() {
             return;
@@ -146,7 +148,7 @@ impl Routes {
         }
     }
 
-    /// Sets the entries of a switch towards its own hosts.
+    /// Sets the entries of a switch for its own hosts.
     fn arrive(&mut self, topology: &Topology, last: NodeId, hosts: &HostPorts) {
         hosts.iter().for_each(|&(port, host)| self.enter(topology.node(last).rank, host, port));
     }
@@ -157,29 +159,30 @@ impl Routes {
         }
     }
 
-    /// The same routes, on which packets change their virtual lane.
+    /// Returns these routes with changes of virtual lane.
     pub fn with_lanes(self, lanes: LaneChanges) -> Routes {
         Routes { lanes: Some(lanes), ..self }
     }
 
-    /// The changes of virtual lane on the path of a packet, if there are any.
+    /// The changes of virtual lane along a packet's path, if there are any.
     #[inline]
     pub fn lanes(&self) -> Option<&LaneChanges> {
         self.lanes.as_ref()
     }
 
-    /// The same routes, on which packets may take detours.
+    /// Returns these routes with detours.
     pub fn with_detours(self, detours: Detours) -> Routes {
         Routes { detours: Some(detours), lanes: self.lanes.map(LaneChanges::with_detours), ..self }
     }
 
-    /// The detours that packets may take, if they may take any.
+    /// The detours, if packets may make any.
     #[inline]
     pub fn detours(&self) -> Option<&Detours> {
         self.detours.as_ref()
     }
 
-    /// The rule by which a switch computes its ports, if there is one: without the way to it through all routes.
+    /// The rule by which a switch computes its ports, if there is one. Using it avoids the lookup through all
+    /// routes.
     pub(crate) fn computed(&self, switch: u32) -> Option<SwitchRoutes> {
         match &self.entries {
             Entries::Tree(tree) => Some(tree.of(switch)),
@@ -209,12 +212,12 @@ impl Routes {
         }
     }
 
-    /// Whether equal ports count.
+    /// Whether equal ports are used.
     pub(crate) fn chooses(&self) -> bool {
         !matches!(self.equal, Equal::Ignored)
     }
 
-    /// Whether some switch may send to some host by several ports.
+    /// Whether any switch has several ports towards any host.
     pub fn has_equal_ports(&self) -> bool {
         match (&self.equal, &self.entries) {
             (Equal::Computed, Entries::Tree(tree)) => tree.has_equal_ports(),
@@ -223,7 +226,8 @@ impl Routes {
         }
     }
 
-    /// Sets an entry, which is then the only port. Computed routes become a stored table, of two bytes per entry.
+    /// Sets an entry, which becomes the only port. Computed routes become a stored table with two bytes per
+    /// entry.
     pub fn set(&mut self, switch: u32, host: u32, port: u16) {
         if let Entries::Tree(tree) = &self.entries {
             let hosts = tree.hosts();
@@ -241,7 +245,7 @@ impl Routes {
     }
 }
 
-/// The switches with hosts, and the hosts of each.
+/// The switches that have hosts, with the hosts of each.
 fn host_ports<'a>(
     topology: &'a Topology,
     peers: &'a [Vec<(PortId, usize)>],
@@ -256,7 +260,7 @@ fn host_ports<'a>(
     })
 }
 
-/// Hops from every node to one switch, by breadth-first search; no path leads through a host.
+/// Hop counts from every node to one switch, found by breadth-first search. No path leads through a host.
 fn distances_to(destination: NodeId, topology: &Topology, peers: &[Vec<(PortId, usize)>], distance: &mut [u32]) {
     distance.fill(u32::MAX);
     distance[destination.index()] = 0;

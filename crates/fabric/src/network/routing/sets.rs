@@ -7,45 +7,45 @@ use crate::network::routing::d_mod_k::TreeRoutes;
 use crate::network::routing::port_set::PortSet;
 use crate::network::topology::Topology;
 
-/// There is no set: the entry of the forwarding table is the only port.
+/// Indicates that there is no set: the forwarding table's entry is the only port.
 const NO_SET: u32 = u32::MAX;
 
-/// Stored sets. Hosts with the same sets at all switches form a class, such as the hosts of one switch.
+/// Stored sets. Hosts with the same sets at all switches, such as the hosts of one switch, form a class.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sets {
-    /// By host.
+    /// Class of each host.
     classes: Vec<u32>,
-    /// Hosts by class.
+    /// Number of hosts in each class.
     sizes: Vec<u32>,
     switches: usize,
-    /// By (class, switch): the place in `sets`, or [`NO_SET`].
+    /// Index into `sets` by (class, switch), or [`NO_SET`].
     places: Vec<u32>,
     sets: Vec<Set>,
     ports: Vec<u16>,
-    /// Sets by switch.
+    /// Number of sets of each switch.
     counts: Vec<u32>,
-    /// What [`Sets::add`] needs: classes by switch, and the places of sets.
+    /// Classes by switch, and indices of sets; needed only by [`Sets::add`].
     of_leaf: HashMap<u32, u32>,
     known: HashMap<(u32, Vec<u16>), u32>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Set {
-    /// Its number among the sets of its switch.
+    /// Number of the set within its switch.
     number: u32,
     start: u32,
     len: u16,
 }
 
 impl Sets {
-    /// No sets; the hosts of one switch form a class. Every host must have its cable.
+    /// An empty collection in which the hosts of each switch form a class. Every host must be connected.
     pub fn new(topology: &Topology) -> Sets {
         let peers = topology.peers();
         let leaf = |host: NodeId| topology.node(peers[host.index()][0].0.node).rank;
         Sets::of_leaves(topology.hosts().map(leaf), topology.switch_count() as usize)
     }
 
-    /// No sets, for hosts on these switches.
+    /// An empty collection for hosts on these switches.
     fn of_leaves(leaves: impl Iterator<Item = u32>, switches: usize) -> Sets {
         let mut sets = Sets { switches, counts: vec![0; switches], ..Sets::default() };
         for leaf in leaves {
@@ -67,7 +67,7 @@ impl Sets {
         let mut sets = Sets::of_leaves(leaves(), tree.switches() as usize);
         let mut last = None;
         for (host, leaf) in (0u32..).zip(leaves()) {
-            // The hosts of a leaf switch follow each other.
+            // The hosts of a leaf switch are consecutive.
             if last.replace(leaf) == Some(leaf) {
                 continue;
             }
@@ -80,7 +80,7 @@ impl Sets {
         sets
     }
 
-    /// Adds the equal ports of a switch towards the hosts of another; a single port is no set.
+    /// Adds the equal ports of a switch towards the hosts of another switch. A single port is not stored.
     pub fn add(&mut self, switch: u32, leaf: u32, ports: &[u16]) {
         if ports.len() < 2 {
             return;
@@ -106,7 +106,8 @@ impl Sets {
         (self.of_leaf, self.known) = (HashMap::new(), HashMap::new());
     }
 
-    /// Takes away the set of a switch towards one host, of which the table names the port. The host gets a class of its own.
+    /// Removes a switch's set towards one host, leaving the forwarding table's port. The host moves to its
+    /// own class.
     pub fn remove(&mut self, switch: u32, host: u32) {
         let class = self.classes[host as usize] as usize;
         let at = |class: usize| class * self.switches + switch as usize;
@@ -124,7 +125,7 @@ impl Sets {
         self.places[own * self.switches + switch as usize] = NO_SET;
     }
 
-    /// The set of a switch towards a host, if there are several ports.
+    /// The set of a switch towards a host, if it has several ports.
     #[inline]
     pub fn get(&self, switch: u32, host: u32) -> Option<PortSet<'_>> {
         let class = self.classes[host as usize] as usize;
@@ -133,7 +134,7 @@ impl Sets {
         Some(PortSet::list(number, &self.ports[start as usize..][..usize::from(len)]))
     }
 
-    /// Whether some switch has several equal ports towards some host.
+    /// Whether any switch has several equal ports towards any host.
     pub fn any(&self) -> bool {
         self.places.iter().any(|&place| place != NO_SET)
     }

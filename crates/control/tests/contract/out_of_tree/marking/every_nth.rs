@@ -1,13 +1,13 @@
-//! Marks every this many packets that had to wait.
+//! Marks every `n`-th packet that had to wait.
 //!
 //! # What it does
-//! Of the data packets that had to wait for their output, every `n`-th is marked when it leaves.
+//! Marks every `n`-th of the data packets that had to wait for their output, when it departs.
 //!
 //! # Source
-//! None: it shows how a policy is written.
+//! None; it is an example of a policy.
 //!
 //! # Parameters
-//! - `n`: 1 marks all.
+//! - `n`: 1 marks all waiting packets.
 //!
 //! # Departures from the source
 //! None.
@@ -19,9 +19,9 @@ use becalm_fabric::Kind;
 use becalm_fabric::policy::{Arrival, Departure, Marker, SwitchShape, SwitchView};
 
 becalm_schema::table! {
-    /// Every n-th packet that had to wait is marked.
+    /// Marks every n-th packet that had to wait.
     pub struct Params {
-        /// Packets from one mark to the next.
+        /// Number of packets between two marks.
         pub n: u32 = 2; "packets"; 1..=1000,
     }
 }

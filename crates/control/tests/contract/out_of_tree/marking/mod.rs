@@ -1,4 +1,4 @@
-//! A list of marking policies.
+//! Marking policies outside becalm.
 
 becalm_control::markers! {
     PolicyParams, Policies;

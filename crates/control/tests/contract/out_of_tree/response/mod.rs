@@ -1,4 +1,4 @@
-//! A list of responses.
+//! Responses outside becalm.
 
 becalm_control::responses! {
     ReactionParams, Reaction;

@@ -1,15 +1,15 @@
 //! Keeps the round-trip time near a target.
 //!
 //! # What it does
-//! An ACK that took longer than the target lengthens the time between packets, at most once per round trip. Any other
-//! ACK shortens it, the more the longer the flow has not sent.
+//! An ACK with a round trip above the target increases the time between packets, at most once per round trip. Any other
+//! ACK decreases it. The decrease grows with the time since the flow last sent.
 //!
 //! # Source
-//! None: it shows how a response that measures round-trip times is written.
+//! None; it is an example of a response that measures round-trip times.
 //!
 //! # Parameters
-//! - `excess`: the target is this multiple of the round-trip time on an empty fabric.
-//! - `slowest`: the longest gap.
+//! - `excess`: the target as a multiple of the round-trip time on an empty fabric.
+//! - `slowest`: the longest gap between packets.
 //!
 //! # Departures from the source
 //! None.
@@ -19,9 +19,9 @@ use becalm_engine::Time;
 use becalm_fabric::policy::{Ack, FlowShape, Notice, Pace, Response, Sent};
 
 becalm_schema::table! {
-    /// Long round trips lengthen the time between packets; short ones shorten it.
+    /// Long round trips increase the time between packets; short round trips decrease it.
     pub struct Params {
-        /// The target, as a multiple of the round-trip time on an empty fabric.
+        /// Target as a multiple of the round-trip time on an empty fabric.
         pub excess: f64 = 2.0; "base RTTs"; 1.0..=10.0,
         /// Longest gap between packets.
         pub slowest: f64 = 255.0; "packet times"; 1.0..=1e6,
@@ -33,10 +33,10 @@ becalm_schema::table! {
 pub struct RttTarget {
     params: Params,
     target: Time,
-    /// Time from one packet to the next, in packet times.
+    /// Time between two packets, in packet times.
     period: f64,
     sent: Time,
-    /// The first packet whose round trip began after the last time that the flow slowed down.
+    /// First packet sent after the flow last slowed down.
     fresh: u32,
 }
 
