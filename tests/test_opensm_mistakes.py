@@ -102,7 +102,7 @@ def test_a_fabric_without_two_hosts_that_can_talk_is_reported(tmp_path: Path) ->
         "fabric.txt:1: ibnetdiscover: no nodes in this file; valid: "
     )
     assert complaints(tmp_path, discovered(ONE_SWITCH[:1])) == [
-        "fabric.txt: 1 hosts with a cable to a switch; must be at least 2"
+        "fabric.txt: needs at least 2 hosts with a cable to a switch, but has 1"
     ]
     assert complaints(tmp_path, discovered([("H1", 1, "S1", 1), ("H2", 1, "S2", 1)])) == [
         "fabric.txt: host `H2` cannot be reached from host `H1`: no forwarding entry leads there"

@@ -164,8 +164,8 @@ def starves(case: Case) -> Iterator[Sentence]:
     The link's flows offer more than it can carry, and it is a root for less than a quarter of the window, but
     its utilization is below 90% of what its flows could reach. With IBTA's response, the cause is *step too
     large* if one BECN puts a source below its fair share. Otherwise it is *timer too long* if a source at its
-    fair share may get the next BECN before the timer has undone the effect of one. In all other cases, it is
-    *response too strong*.
+    fair share may get another BECN before the timer has undone the effect of the previous one. In all other
+    cases, it is *response too strong*.
     """
     for each in judged(case):
         if not starved(case, each) or unmarked(case, each):

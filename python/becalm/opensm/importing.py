@@ -107,7 +107,7 @@ def import_fabric(discovered: str | PathLike[str], tables: str | PathLike[str] |
     fabric = ibnetdiscover.read(discovered)
     if len(fabric.hosts) < 2:
         raise BecalmError(
-            f"{discovered}: {len(fabric.hosts)} hosts with a cable to a switch; must be at least 2"
+            f"{discovered}: needs at least 2 hosts with a cable to a switch, but has {len(fabric.hosts)}"
         )
     cables = numbered(fabric)
     routes = {} if tables is None else lfts.read(tables, fabric)
