@@ -380,5 +380,5 @@ def test_two_results_of_one_name_are_noticed_before_the_run(
 ) -> None:
     (work / "folder").mkdir()
     monkeypatch.setattr("becalm.run", None)
-    assert "given for two files" in refused("run", file, *names)
+    assert "given for two outputs" in refused("run", file, *names)
     assert commands.names(work) == ["folder"]
