@@ -15,7 +15,7 @@ LONG = ",".join(f"0:{12000 + place}" for place in range(128))
 
 FAULTS = {
     "a threshold of 16 is 0 on the wire": ("threshold 0x0F", "threshold 16", "only its low 4 bits: 0"),
-    "so is that of starvation": (
+    "a starvation threshold of 16 is 0 on the wire": (
         "starvation_threshold 0x09",
         "starvation_threshold 16",
         "4 bits: 0, which is off",
@@ -25,20 +25,20 @@ FAULTS = {
     "TRUE has capitals": ("control TRUE", "control true", "reads everything except uppercase TRUE"),
     "a table of one entry": (TABLE, "cc_cct 0:3", "a table of one entry counts as empty"),
     "more entries than 128": (TABLE, TABLE + ",3:155,3:155", "uses 128 entries and ignores the other 2"),
-    "a line that is cut": (TABLE, f"cc_cct {LONG}", "the rest as a separate line"),
-    "an entry that is none": ("0:0,3:1", "0:0,3;1", "rejects a table with `3;1` in it"),
-    "a key misspelt": ("marking_rate", "making_rate", "does not know this key"),
+    "a line above the length limit": (TABLE, f"cc_cct {LONG}", "the rest as a separate line"),
+    "a malformed entry": ("0:0,3:1", "0:0,3;1", "rejects a table with `3;1` in it"),
+    "a misspelt key": ("marking_rate", "making_rate", "does not know this key"),
     "a key with an equals sign": (
         "congestion_control TRUE",
         "congestion_control=TRUE",
         "does not know this key",
     ),
-    "a number too large": ("packet_size 8", "packet_size 256", "out of range"),
-    "no number": ("marking_rate 1", "marking_rate often", "accepts only whole numbers"),
+    "a number out of range": ("packet_size 8", "packet_size 256", "out of range"),
+    "text instead of a number": ("marking_rate 1", "marking_rate often", "accepts only whole numbers"),
     "octal by accident": ("packet_size 8", "packet_size 010", "octal: 8"),
     "a value without its service level": ("timer 0 150", "timer 150", "without a service level"),
-    "a service level that is none": ("timer 1 150", "timer 16 150", "with this service level"),
-    "a mask in decimals": ("victim_mask 0x" + "0" * 61, "victim_mask 1", "as hexadecimal"),
+    "a service level out of range": ("timer 1 150", "timer 16 150", "with this service level"),
+    "a mask without 0x": ("victim_mask 0x" + "0" * 61, "victim_mask 1", "as hexadecimal"),
     "a bit of the control map is missing": ("control_map 0x1F", "control_map 0x1B", "needs bit 0x4"),
     "a bit without a meaning": ("control_map 0x1F", "control_map 0x3F", "no meaning"),
     "settings of a service level that is not set up": ("map 0x0003", "map 0x0001", "SL 1 is not in"),
@@ -50,7 +50,7 @@ FAULTS = {
         "beyond the table, whose last index is 127",
     ),
     "an index that is never reached": ("threshold 0 100", "threshold 0 200", "reaches at most 127"),
-    "a table that falls": ("3:153,3:155", "3:153,0:1", "entry 127 is below"),
+    "a table whose delays decrease": ("3:153,3:155", "3:153,0:1", "entry 127 is below"),
     "packets that are never marked": ("packet_size 8", "packet_size 200", "so no packet is marked"),
     "adapters without switches": ("setting_threshold 0x0F", "setting_threshold 0", "no switch marks"),
     "starvation without its mask": ("credit_mask 0x", "no_mask 0x", "it has no effect without"),
@@ -60,7 +60,7 @@ FAULTS = {
         "its value in line 12",
     ),
     "a value that is replaced": ("cc_key", "lmc 9\ncc_key", "uses 0 instead"),
-    "a word that is none": ("cc_key", "part_enforce on\ncc_key", "uses both"),
-    "congestion control forgotten": ("congestion_control TRUE\n", "", "congestion_control is not TRUE"),
+    "an unknown word": ("cc_key", "part_enforce on\ncc_key", "uses both"),
+    "congestion control not switched on": ("congestion_control TRUE\n", "", "congestion_control is not TRUE"),
 }
 """Faults by name: text of the valid configuration, its replacement, and the expected finding."""

@@ -126,6 +126,10 @@ def test_values_are_written_by_their_kind(case: dict[str, object]) -> None:
     assert formats.value(str(case["kind"]), str(case["unit"]), value) == case["python"]
 
 
+def test_one_is_singular() -> None:
+    assert [formats.counted(number_of, "link") for number_of in (0, 1, 2)] == ["0 links", "1 link", "2 links"]
+
+
 def test_every_kind_has_a_case() -> None:
     kinds = {column.kind for table in SCHEMA.values() for column in table.columns.values()} - {"row"}
     assert kinds == {case["kind"] for case in CASES}

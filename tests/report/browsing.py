@@ -56,6 +56,14 @@ def complaints(browser: Any) -> list[dict[str, Any]]:  # noqa: ANN401
     return [each for each in entries if (each["level"], each["source"]) != ("INFO", "rendering")]
 
 
+def opened(browser: Any, page: Path) -> Any:  # noqa: ANN401
+    """Open a report and wait until it is drawn; messages of earlier pages are dropped."""
+    complaints(browser)
+    browser.get(page.as_uri())
+    wait(browser, "document.getElementById('page').dataset.ready === 'true'")
+    return browser
+
+
 def violations(browser: Any, scheme: str) -> list[tuple[str, list[str]]]:  # noqa: ANN401
     """Return axe's findings in a page in a light or dark theme."""
     if not AXE.is_file():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import math
 import re
 import shlex
 from collections.abc import Iterator
@@ -12,12 +11,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from browsing import chromium, complaints, requests, text, violations, wait
+from browsing import chromium, complaints, opened, requests, text, violations, wait
 from typer.testing import CliRunner
 
 import becalm
-from becalm import jsons
-from becalm.reports.source import page_of
 
 NASTY = "</script><img src=x onerror=alert(1)>"
 """A name that pages must not interpret as markup."""
@@ -52,13 +49,6 @@ def browser() -> Iterator[Any]:
 @pytest.fixture
 def shown(browser: Any, page: Path) -> Any:  # noqa: ANN401
     return opened(browser, page)
-
-
-def opened(browser: Any, page: Path) -> Any:  # noqa: ANN401
-    complaints(browser)
-    browser.get(page.as_uri())
-    wait(browser, "document.getElementById('page').dataset.ready === 'true'")
-    return browser
 
 
 def picture(browser: Any) -> str:  # noqa: ANN401
@@ -144,7 +134,7 @@ def test_tiles_count_the_whole_table(shown: Any, results: becalm.Results) -> Non
     assert reported == [f"{tree.filter(pl.col('role') == role).height:,}" for role in ("root", "branch")]
 
 
-def test_cells_of_times_stand_beside_the_others(shown: Any) -> None:  # noqa: ANN401
+def test_cells_of_times_are_in_their_columns(shown: Any) -> None:  # noqa: ANN401
     laid = "getComputedStyle(document.querySelector('#groups td.time')).display"
     assert shown.execute_script(f"return {laid}") == "table-cell"
 
@@ -436,74 +426,3 @@ def test_every_form_of_fabric_is_drawn(browser: Any, tmp_path: Path, topology: A
     shown = opened(browser, file)
     assert complaints(shown) == []
     assert len(picture(shown)) > 5000
-
-
-def test_a_sweep_draws_its_measures_and_links_to_its_runs(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
-    from becalm.cli import app
-
-    marking: Any = {"marking": {"input_triggered": {}}, "echo": {"ack": {}}}
-    scene = becalm.Scenario({**SCENE, **marking, "run": {"duration": "400 us"}, "observe": {}})
-    (tmp_path / "scene.toml").write_text(scene.to_toml())
-    (tmp_path / "sweep.toml").write_text(
-        'scenario = "scene.toml"\nstore = "store"\n[seeds]\ncount = 3\n'
-        '[grid]\n"response" = [{ lipd = {} }, { fimd = {} }]\n"switch.buffer" = ["64 KiB", "32768 B"]\n'
-    )
-    for arguments in (["sweep", "sweep.toml"], ["report", "sweep.toml", "--out", "page.html", "--runs"]):
-        named = [str(tmp_path / each) if each.endswith((".toml", ".html")) else each for each in arguments]
-        done = CliRunner().invoke(app, named)
-        assert done.exit_code == 0, done.output
-    shown = opened(browser, tmp_path / "page.html")
-    assert complaints(shown) == []
-    links = shown.execute_script(
-        "return [...document.querySelectorAll('#runs a')].map((each) => each.getAttribute('href'))"
-    )
-    assert len(links) == 12 and all((tmp_path / link).is_file() for link in links)
-    titles = shown.execute_script(
-        "return [...document.querySelectorAll('#panels figcaption')].map((each) => each.textContent)"
-    )
-    rates = [f"rate: response = {each}, over switch.buffer (GB/s)" for each in ("lipd", "fimd")]
-    assert titles[:2] == rates
-    assert len(shown.find_elements("css selector", "#panels .uplot")) == len(titles)
-    assert "95% intervals" in text(shown, "#panels p")
-    assert "cold: no significant difference in rate" in text(shown, ".notes")
-    shown.execute_script("document.querySelector('#runs a').click()")
-    wait(shown, "document.querySelector('.fabric canvas') !== null")
-
-
-def test_a_tuning_compares_guideline_and_best(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
-    gain = {"guideline": 2.0, "tuned": 1.0, "low": 0.5, "high": math.inf, "seeds": 2, "ratio": 0.5}
-    reported = {
-        **{"becalm": "1", "model": "m", "recommended": "tuned", "guideline": "pfister2005", "gain": gain},
-        **{"parameters": {"a": 1.0}, "trials": 2, "runs": 8, "importance": {"a": 1.0}, "note": "set `a`"},
-        **{"broken": [], "at_end": [], "front": [{"number": 1}]},
-    }
-    (tmp_path / "tune.json").write_text(jsons.dumps(reported))
-    trials = {
-        "number": [0, 1],
-        "a": [1.0, 2.0],
-        "marking.ibta.marking_rate": [0, 1],
-        "loss": [2.0, 1.0],
-        "kept": [True, False],
-    }
-    pl.DataFrame(trials).write_parquet(tmp_path / "trials.parquet")
-    measures = {"delivered": [3e9, 4e9], "background": [0.5, 0.9], "latency_p99": [1e-3, 2e-4]}
-    candidates = {"candidate": ["tuned", "pfister2005"], "case": ["all hot"] * 2}
-    pl.DataFrame({**candidates, **measures}).write_parquet(tmp_path / "validation.parquet")
-    page = tmp_path / "page.html"
-    page.write_text(page_of(tmp_path), encoding="utf-8")
-    shown = opened(browser, page)
-    assert complaints(shown) == []
-    rows = shown.execute_script(
-        "return [...document.querySelectorAll('#comparison figure:first-of-type tr')].map((e) => e.innerText)"
-    )
-    assert [row.split("\t") for row in rows] == [
-        ["pfister2005", "4.00 GB/s"],
-        ["tuned", "3.00 GB/s"],
-    ]
-    assert text(shown, ".notes code") == "a"
-    assert "no" in text(shown, "#trials tbody")
-    assert "marking.ibta.marking_rate" in text(shown, "#trials thead")
-    titles = shown.execute_script(
-        "return [...document.querySelectorAll('#comparison figcaption')].map((each) => each.textContent)"
-    )
-    assert "background: delivered over offered, all hot" in titles

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from becalm.analysis.formats import counted
 from becalm.network import Network
 from becalm.opensm.fabric import Fabric
 from becalm.opensm.importing import numbered, places
@@ -145,8 +146,9 @@ def _missing_to(cables: Mapping[str, Counter[str]]) -> Iterator[Fault]:
             if count[peer] < each and (count[peer] or 2 * number > len(cables))
         ]
         detail = f": {'; '.join(lacking[:3])}" if lacking else ""
-        cables_up = f"{count.total()} cable{'s' if count.total() != 1 else ''}"
-        what = f"{cables_up} to the level above, while its peers have {normal:g}{detail}"
+        what = (
+            f"{counted(count.total(), 'cable')} to the level above, while its peers have {normal:g}{detail}"
+        )
         yield Fault("missing cable", switch, what)
 
 

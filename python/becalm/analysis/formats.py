@@ -1,4 +1,4 @@
-"""Numbers as human-readable text: rates, times, shares, ratios."""
+"""Numbers as human-readable text: counts, rates, times, shares, ratios."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ def number(value: float, unit: str = "") -> str:
         if abs(value) >= _JUST_BELOW * size:
             return f"{_three(value / size)} {prefix}{unit}"
     return f"{_three(value)} {unit}".rstrip()
+
+
+def counted(number_of: int, noun: str) -> str:
+    """Return a count with its noun, in the plural unless it is 1: `1 link`, `3 links`."""
+    return f"{number_of} {noun}{'s' if number_of != 1 else ''}"
 
 
 def seconds(value: float | None) -> str:

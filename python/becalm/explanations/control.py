@@ -12,7 +12,7 @@ from becalm.analysis import limits
 from becalm.analysis.blame import Bottleneck
 from becalm.analysis.case import Case
 from becalm.analysis.facts import key
-from becalm.analysis.formats import seconds, share
+from becalm.analysis.formats import counted, seconds, share
 from becalm.analysis.reference import Reference
 from becalm.explanations.model import Sentence
 from becalm.explanations.rule import rule
@@ -140,8 +140,11 @@ def weak(case: Case) -> Iterator[Sentence]:
         if not stands(case, each) or unmarked(case, each):
             continue
         waiting = branches(case, each)
-        count = f"{len(waiting)} link{'s' if len(waiting) != 1 else ''}"
-        spread = f" and {count} waited behind it for a quarter of the time" if len(waiting) else ""
+        spread = (
+            f" and {counted(len(waiting), 'link')} waited behind it for a quarter of the time"
+            if len(waiting)
+            else ""
+        )
         part = marked / max(1.0, float(links.packets[each.link]))
         concerns = _concerns(case, each)
         why = "".join(f"; {concern.key} = {concern.value}: {concern.problem}" for concern in concerns)

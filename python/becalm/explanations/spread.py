@@ -10,7 +10,7 @@ import numpy as np
 from becalm.analysis import limits
 from becalm.analysis.blame import Bottleneck
 from becalm.analysis.case import Case
-from becalm.analysis.formats import number, seconds, share
+from becalm.analysis.formats import counted, number, seconds, share
 from becalm.analysis.reference import Reference
 from becalm.explanations import jobs
 from becalm.explanations.model import Sentence
@@ -88,7 +88,7 @@ def feeders(case: Case) -> Iterator[Sentence]:
         parts = list(each.groups.items())[: limits.MOST]
         groups = ", ".join(f"{name} {number(part * capacity, 'B/s')}" for name, part in parts)
         text = (
-            f"{_count(len(flows), 'flow')} from {_count(each.sources, 'host')} "
+            f"{counted(len(flows), 'flow')} from {counted(each.sources, 'host')} "
             f"{_verb(len(flows), 'cross', 'crosses')} {each.name}: demand "
             f"{number(offered, 'B/s')}, capacity {number(capacity, 'B/s')}, delivered {number(got, 'B/s')} "
             f"(demand by group: {groups})."
@@ -151,7 +151,7 @@ def victims(case: Case) -> Iterator[Sentence]:
         hosts = len({flows.source[flow] for flow in own})
         who = f", among them {worst}," if len(own) > 1 else f", {worst},"
         text = (
-            f"{_count(len(own), 'flow')} of group {name} from {_count(hosts, 'host')}{who} "
+            f"{counted(len(own), 'flow')} of group {name} from {counted(hosts, 'host')}{who} "
             f"{_verb(len(own), 'are victims', 'is a victim')} of congestion elsewhere: demand "
             f"{number(offered, 'B/s')}, delivered {number(got, 'B/s')} ({share(got / offered)})."
         )
@@ -213,7 +213,7 @@ def latency(case: Case) -> Iterator[Sentence]:
     if len(calm):
         other = float(np.median(flows.p99[calm]))
         beside = (
-            f"for {_count(len(calm), 'flow')} that {_verb(len(calm), 'meet', 'meets')} no "
+            f"for {counted(len(calm), 'flow')} that {_verb(len(calm), 'meet', 'meets')} no "
             f"congestion, it is {seconds(other)}"
         )
         numbers["p99_calm"], rows = other, np.concatenate([chosen, calm])
@@ -230,7 +230,7 @@ def unexplained(case: Case) -> Iterator[Sentence]:
         return
     offered, got = float(flows.offered[own].sum()), float(flows.delivered[own].sum())
     text = (
-        f"{_count(len(own), 'flow')} got {share(got / offered)} of the demand, although no bottleneck is on "
+        f"{counted(len(own), 'flow')} got {share(got / offered)} of the demand, although no bottleneck is on "
         "the path. The tables do not show why (possible limits: a window, an adapter, or a blocking "
         "switch)."
     )
@@ -257,7 +257,3 @@ def _rows(case: Case, flows: Places) -> tuple[int, ...]:
 
 def _verb(number_of: int, several: str, one: str) -> str:
     return several if number_of != 1 else one
-
-
-def _count(number_of: int, noun: str) -> str:
-    return f"{number_of} {noun}{'s' if number_of != 1 else ''}"

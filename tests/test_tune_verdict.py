@@ -1,0 +1,73 @@
+"""The tuner's verdict: gain, interval, recommendation and price."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from becalm.errors import BecalmError
+from becalm.tunings.tuned import gain, interval
+from becalm.tunings.verdict import BEST, WITHOUT, Verdict
+
+
+def test_interval_is_students() -> None:
+    """Four values with mean 2.5 and deviation 1.29; t with 3 degrees of freedom is 3.182."""
+    low, high = interval([1.0, 2.0, 3.0, 4.0])
+    assert (low + high) / 2 == pytest.approx(2.5)
+    assert high - low == pytest.approx(2 * 3.182446 * math.sqrt(5 / 3) / 2)
+    with pytest.raises(BecalmError, match="set at least 2"):
+        interval([1.0])
+
+
+def verdict_of(losses: dict[str, list[float]], classes: list[str], **more: Any) -> Verdict:  # noqa: ANN401
+    measures = {
+        row: [{"loss": loss, "starved": loss, "lost": 0.0} for loss in own] for row, own in losses.items()
+    }
+    return Verdict(losses, classes, measures, **more)
+
+
+def test_gain_is_paired() -> None:
+    """Cases vary widely, but rows differ by 0.1 in each case; the interval includes only this difference."""
+    verdict = verdict_of({"guide": [1.1, 2.1, 3.1], BEST: [1.0, 2.0, 3.0]}, ["2-4"] * 3)
+    made = gain(verdict, "guide", 1, [True] * 3)
+    assert made is not None
+    assert made.low == pytest.approx(0.1)
+    assert made.high == pytest.approx(0.1)
+    assert made.sure
+
+
+def test_recommended_is_what_is_better_than_every_other_row() -> None:
+    none, tuned = [0.5, 0.6, 0.4, 0.5], [0.1, 0.2, 0.1, 0.1]
+    rows = {WITHOUT: none, "pfister2005": [0.3, 0.4, 0.2, 0.3], BEST: tuned}
+    classes = ["2-4", "2-4", "5-16", "5-16"]
+    assert verdict_of(rows, classes).recommended == BEST
+    near = {**rows, "gran2010": [0.1, 0.1, 0.2, 0.1]}
+    assert verdict_of(near, classes).recommended is None
+    assert (
+        verdict_of(near, classes)
+        .sentence()
+        .startswith("keep the current settings: tuned has the smallest loss, but may be")
+    )
+    # Between the guideline of becalm and values tuned from it, the better mean decides.
+    assert verdict_of({**rows, "becalm": [0.1, 0.1, 0.15, 0.1]}, classes).recommended == "becalm"
+    # The result may be that no control is best.
+    assert verdict_of({WITHOUT: [0.0, 0.01, 0.0, 0.0], **{BEST: none}}, classes).recommended == WITHOUT
+
+
+def test_a_price_is_reported_in_the_first_line_and_can_be_refused() -> None:
+    rows = {WITHOUT: [0.1, 0.1, 0.9, 0.9], "gran2010": [0.6, 0.6, 0.7, 0.7], BEST: [0.3, 0.3, 0.1, 0.1]}
+    classes = ["2-4", "2-4", "more", "more"]
+    verdict = verdict_of({**rows, WITHOUT: [0.1, 0.1, 0.9, 0.95]}, classes)
+    assert [price.contributors for price in verdict.prices(BEST)] == ["2-4"]
+    assert (
+        verdict.price(BEST, "2-4").sentence()
+        == "2-4 contributors get 70% of their link, compared with 90% without control"
+    )
+    wide = {name: own * 6 for name, own in rows.items()}
+    assert verdict_of(wide, classes * 6).sentence() == (
+        "recommended: tuned; its price: 2-4 contributors get 70% of their link, "
+        "compared with 90% without control"
+    )
+    assert verdict_of(wide, classes * 6, no_regret=True).recommended == WITHOUT
