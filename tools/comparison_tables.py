@@ -14,6 +14,7 @@ from pathlib import Path
 from becalm.comparison import cells
 
 DOCS = Path(__file__).parents[1] / "docs"
+# A row joins its warnings by "; ", which also occurs within a warning; each begins with a key or a table.
 _WARNING = re.compile(r"; (?=\[|marking|switch)")
 _Scenes = dict[tuple[str, str], list[str]]
 _PLACE = re.compile(r"(<!-- tables -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -31,9 +32,9 @@ def tables(numbers: str) -> str:
         for warning in _WARNING.split(row.get("warnings") or ""):
             if warning:
                 _add(warnings, (row["scheme"], warning), scene)
-    parts = [*(_of_scene(**scene) for scene in scenes)]
-    parts += [_grouped("Tuned values", ("scheme", "values"), values)] * bool(values)
-    parts += [_grouped("Warnings", ("scheme", "warning"), warnings)] * bool(warnings)
+    parts = [_of_scene(**scene) for scene in scenes]
+    parts.append(_grouped("Tuned values", ("scheme", "values"), values))
+    parts.append(_grouped("Warnings", ("scheme", "warning"), warnings))
     return "\n".join(parts)
 
 
