@@ -87,7 +87,7 @@ CASES: list[tuple[Callable[[Path], object], str, list[str]]] = [
             '9: goals.limits[0] = "a > b": limit `a > b`: valid: a measure (',
             "9: goals.limits[1] = 3: must be a string",
             "11: budget.trials = 0: out of range; valid: 1 or more",
-            '12: budget.sampler = "best": unknown; valid: tpe, cmaes, nsga2',
+            '12: budget.sampler = "best": unknown; valid: tpe, nsga2',
             "13: gaols: unknown key; valid: cases, hot_spot, case, space, fixed, goals, budget",
         ],
     ),

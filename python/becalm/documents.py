@@ -35,6 +35,7 @@ __all__ = [
     "checked",
     "flat",
     "noted",
+    "of_json",
     "one_of",
     "parse",
     "read",
@@ -124,7 +125,7 @@ def checked(data: Table, kind: type[AnyPart], mistakes: Mistakes) -> AnyPart:
     return found
 
 
-def noted(data: Table, kind: type[AnyPart], mistakes: Mistakes, at: str = "") -> AnyPart | None:
+def noted(data: object, kind: type[AnyPart], mistakes: Mistakes, at: str = "") -> AnyPart | None:
     """Return a table as an instance of its class. If it has mistakes, note them and return None.
 
     Args:
@@ -142,6 +143,20 @@ def noted(data: Table, kind: type[AnyPart], mistakes: Mistakes, at: str = "") ->
             value = "" if each["type"] in ("missing", "extra_forbidden") else _shown(each["input"])
             mistakes.add(None, f"{at}{key}".lstrip("."), value, *_said(each, kind))
         return None
+
+
+def of_json(data: object, kind: type[AnyPart], file: str | PathLike[str]) -> AnyPart:
+    """Return a value that was read from JSON as an instance of its class.
+
+    Raises:
+        BecalmError: it does not fit; the message states the first problem.
+
+    """
+    mistakes = Mistakes(file)
+    found = noted(data, kind, mistakes)
+    if found is None:
+        raise BecalmError(mistakes.first())
+    return found
 
 
 def flat(table: Mapping[str, Any], is_value: Any) -> Table:  # noqa: ANN401

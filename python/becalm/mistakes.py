@@ -79,6 +79,10 @@ class Mistakes:
         if self.list:
             raise self._error()
 
+    def first(self) -> str:
+        """Return the first error as one line. There must be one."""
+        return self._told(self.list[0])
+
     def _error(self) -> ScenarioError:
         self.list.sort(key=lambda mistake: mistake["line"] or 0)
         lines = [self._told(each) for each in self.list[:MOST_TOLD]]

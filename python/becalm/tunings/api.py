@@ -118,7 +118,7 @@ def tune(
         seeds: seeds of the search, for fixed cases.
         finalists: share of the trials to run on more cases or seeds.
         validate: number of new seeds for fixed cases, at least 2.
-        sampler: `tpe`, `cmaes` or `nsga2`.
+        sampler: `tpe` or `nsga2`.
         seed: seed of the sampler.
         folder: folder of the study and all runs; a second call continues where the first ended. None:
             nothing is kept.

@@ -28,8 +28,8 @@ JOURNAL = "study.journal"
 MANY = 500
 """Smallest number of trials for which NSGA-II pays off with several goals."""
 POPULATION = 40
-SAMPLERS = ("tpe", "cmaes", "nsga2")
-"""The samplers. The default is `tpe`, or `nsga2` for several goals and many trials."""
+SAMPLERS = ("tpe", "nsga2")
+"""The samplers, whose journal contains no code. Default: `tpe`, or `nsga2` for several goals and many trials."""
 _MEASURES = "measures"
 _WHOLE = "whole"
 FIRST = 6
@@ -67,24 +67,31 @@ class Search:
         from optuna.storages import JournalStorage
         from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 
+        from becalm.tunings import journal
+
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         path = str(folder / JOURNAL)
-        storage = JournalStorage(JournalFileBackend(path, lock_obj=JournalFileOpenLock(path)))
+        journal.check(folder / JOURNAL)
         self.space = space
         self.goals = goals
         self.trials = trials
         self._free: dict[str, Measured] = {}
-        self.study: Study = optuna.create_study(
-            storage=storage,
-            study_name="becalm",
-            directions=["minimize"] * len(goals.minimize),
-            load_if_exists=True,
-        )
+        try:
+            storage = JournalStorage(JournalFileBackend(path, lock_obj=JournalFileOpenLock(path)))
+            self.study: Study = optuna.create_study(
+                storage=storage,
+                study_name="becalm",
+                directions=["minimize"] * len(goals.minimize),
+                load_if_exists=True,
+            )
+        except (AssertionError, KeyError, TypeError, ValueError) as error:
+            raise BecalmError(f"{path}: not a study of becalm: {type(error).__name__}: {error}") from error
         known = self.study.user_attrs.get("spec")
         if known not in (None, name):
             raise BecalmError(f"{folder}: contains another study; choose another folder")
         if known is None:
             self.study.set_user_attr("spec", name)
+        self._check(folder / JOURNAL)
         self.study.sampler = _sampler(sampler, goals, trials, space, seed + len(self.study.trials))
         self._recover()
 
@@ -199,6 +206,21 @@ class Search:
     def _score(self, cases: Sequence[Case], found: Mapping[str, Measured]) -> float:
         return score(cases, found, self._free, no_regret=self.goals.no_regret)
 
+    def _check(self, file: Path) -> None:
+        """Check that the trials of an earlier call fit the space and the goals."""
+        known = self.space.distributions()
+        for trial in self.study.get_trials(deepcopy=False):
+            fits = all(known.get(key) == each for key, each in trial.distributions.items())
+            if trial.state.is_finished() and trial.values is not None:
+                kept = trial.user_attrs
+                fits = (
+                    fits and len(trial.values) == len(self.goals.minimize) and set(trial.params) == set(known)
+                )
+                fits = fits and all(kept.get(key) is not None for key in ("loss", _MEASURES, _WHOLE))
+                fits = fits and all("loss" in each for each in kept[_MEASURES].values())
+            if not fits:
+                raise BecalmError(f"{file}: trial {trial.number} is not one of this study")
+
     def _recover(self) -> None:
         """Mark trials of dead processes as failed, and queue them again."""
         from optuna.trial import TrialState
@@ -229,7 +251,7 @@ def _kept(trial: FrozenTrial) -> bool:
 
 
 def _sampler(name: str | None, goals: Goals, trials: int, space: Space, seed: int) -> BaseSampler:
-    from optuna.samplers import CmaEsSampler, NSGAIISampler, TPESampler
+    from optuna.samplers import NSGAIISampler, TPESampler
 
     several = len(goals.minimize) > 1
     name = name or ("nsga2" if several and trials >= MANY else "tpe")
@@ -237,9 +259,5 @@ def _sampler(name: str | None, goals: Goals, trials: int, space: Space, seed: in
         raise BecalmError(f"sampler `{name}`: unknown; valid: {', '.join(SAMPLERS)}")
     if name == "nsga2":
         return NSGAIISampler(population_size=POPULATION, seed=seed)
-    if name == "cmaes":
-        if several:
-            raise BecalmError("sampler `cmaes`: supports only one goal")
-        return CmaEsSampler(seed=seed, warn_independent_sampling=False)
     startup = max(10, 2 * len(space.ranges))
     return TPESampler(multivariate=True, constant_liar=True, n_startup_trials=startup, seed=seed)
