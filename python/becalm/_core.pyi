@@ -2,7 +2,7 @@
 
 import builtins
 from collections.abc import Callable, Sequence
-from typing import Any, TypedDict, final
+from typing import Any, TypedDict, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +31,13 @@ __all__ = [
     "header",
     "json_schema",
     "layout",
+    "loading",
     "logarithm",
     "model",
     "pack",
     "parse",
     "power",
+    "raised",
     "report",
     "result_schema",
     "run",
@@ -43,6 +45,8 @@ __all__ = [
     "toml_lines",
     "trace",
 ]
+
+_Loaded = TypeVar("_Loaded")
 
 __version__: str
 model: str
@@ -309,6 +313,8 @@ def abi_layout() -> list[tuple[str, int]]: ...
 def drive(
     scheme: Scheme, flows: Sequence[Sequence[tuple[str, int, int, int, int]]]
 ) -> tuple[list[list[tuple[float, int, int | None]]], str | None]: ...
+def loading(origin: str, load: Callable[[], _Loaded]) -> _Loaded: ...
+def raised(problem: str) -> None: ...
 def result_schema() -> str: ...
 def seconds(text: str) -> float | None: ...
 def bytes(text: str) -> float | None: ...

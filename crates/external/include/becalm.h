@@ -86,7 +86,7 @@ typedef struct becalm_pace {
     double gap;      /* idle time after a packet, as a multiple of its transmission time; at least 0 */
     uint64_t timer;  /* time of the next call of `timer`; BECALM_NEVER for none */
     uint32_t window; /* largest number of packets in flight, at least 1; UINT32_MAX for no limit */
-    uint32_t reserved;
+    uint32_t failed; /* not 0 if the call has failed: becalm ends the run with a message */
 } becalm_pace;
 
 enum { BECALM_MOVES_WINDOW = 1, BECALM_COUNTS_MARKS = 2, BECALM_USES_RTT = 4 };
@@ -141,7 +141,7 @@ typedef struct becalm_view {
     const becalm_questions *ask;
     const void *switch_;
     uint16_t ports, vls;
-    uint32_t reserved;
+    uint32_t failed; /* 0; only for classes that becalm compiles */
 } becalm_view;
 
 /* The events of which a marker must be notified: none; packets that join or leave queues; all packets; in addition, the
@@ -175,7 +175,8 @@ typedef struct becalm_received {
 } becalm_received;
 
 typedef struct becalm_answer { /* all zero for no answer */
-    uint32_t ack, marks, cnp, reserved;
+    uint32_t ack, marks, cnp;
+    uint32_t failed; /* as in becalm_pace */
 } becalm_answer;
 
 typedef struct becalm_echo {

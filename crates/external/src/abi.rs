@@ -157,13 +157,13 @@ pub struct Pace {
     pub timer: u64,
     /// Largest number of unacknowledged packets; at least 1, `u32::MAX` for no limit.
     pub window: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Not zero if the call has failed.
+    pub failed: u32,
 }
 
 impl Pace {
     /// A pace without limits: line rate, no window, no timer.
-    pub const FREE: Pace = Pace { gap: 0.0, timer: NEVER, window: u32::MAX, reserved: 0 };
+    pub const FREE: Pace = Pace { gap: 0.0, timer: NEVER, window: u32::MAX, failed: 0 };
 }
 
 /// A call of a response with no argument other than the time.
@@ -280,8 +280,8 @@ pub struct View {
     pub ports: u16,
     /// Number of virtual lanes.
     pub vls: u16,
-    /// Zero.
-    pub reserved: u32,
+    /// Not zero if the call has failed.
+    pub failed: u32,
 }
 
 /// A marking policy. Its state is zero before `start`. All functions except `departing` may be null.
@@ -299,12 +299,12 @@ pub struct Marker {
     /// Initializes the state.
     pub start: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const Context, *const Switch)>,
     /// Handles the arrival of a packet.
-    pub arrived: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const Context, *const Packet, *const View)>,
+    pub arrived: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const Context, *const Packet, *mut View)>,
     /// Handles the arrival of the last byte of a waiting packet.
-    pub stored: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const Context, *const Packet, *const View)>,
+    pub stored: Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const Context, *const Packet, *mut View)>,
     /// Decides whether a departing packet is marked; 1 if it is.
     pub departing:
-        Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const Context, *const Packet, *const View) -> u8>,
+        Option<unsafe extern "C" fn(*mut c_void, *mut c_void, *const Context, *const Packet, *mut View) -> u8>,
 }
 
 /// Flag of a marker that must see packets that leave at once without meeting another.
@@ -352,8 +352,8 @@ pub struct Answer {
     pub marks: u32,
     /// 1 for a CNP.
     pub cnp: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// Not zero if the call has failed.
+    pub failed: u32,
 }
 
 /// An echo. It has no state.

@@ -8,7 +8,7 @@ use becalm_fabric::Packet;
 use becalm_fabric::policy::{Answer, Echo, Unanswered};
 
 use crate::abi;
-use crate::fault::{Failure, Faults, Place};
+use crate::fault::{self, Failure, Faults, Place};
 use crate::linked::Linked;
 use crate::native::{self, Context};
 use crate::params::Params;
@@ -55,6 +55,9 @@ impl RunningEcho {
             Behind::Object(Some(object)) => object.answer(packet)?,
             _ => abi::Answer { ack: 1, marks: packet.marks, ..abi::Answer::default() },
         };
+        if answer.failed != 0 {
+            return Err(fault::of_call("answer"));
+        }
         if answer.marks > packet.packets {
             let (marks, packets) = (answer.marks, packet.packets);
             return Err(format!("reports {marks} marks in an ACK; its number of packets is {packets}"));

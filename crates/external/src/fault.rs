@@ -1,5 +1,6 @@
 //! Failures of external schemes, which a run reports instead of results.
 
+use std::cell::RefCell;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,6 +48,26 @@ impl fmt::Display for Place {
             Place::Named(words) => f.write_str(words),
         }
     }
+}
+
+thread_local! {
+    static RAISED: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Keeps the description of an exception in a compiled scheme, until the call that raised it returns.
+pub fn raised(problem: String) {
+    RAISED.set(Some(problem));
+}
+
+/// The description of the exception that the last call on this thread has raised.
+pub(crate) fn take_raised() -> Option<String> {
+    RAISED.take()
+}
+
+/// The problem of a call of a compiled scheme that has set `failed`.
+#[cold]
+pub(crate) fn of_call(function: &str) -> String {
+    take_raised().unwrap_or_else(|| format!("its function `{function}` reports a failure"))
 }
 
 /// The first failure among the schemes of a run.

@@ -30,15 +30,15 @@ layout! {
     Hop { at, sent, waiting, rate, node, port }
     Ack { rtt, held, marked, covers, sequence, next, trail, hops }
     Sent { now, bytes, in_flight }
-    Pace { gap, timer, window, reserved }
+    Pace { gap, timer, window, failed }
     Response { state_bytes, trail_bytes, flags, start, ack, becn, timer, restart, sent }
     Switch { name, host_ports, capacity, ports, vls }
     Packet { now, order, size, tie, switch_rank, input, output, vl, kind, waits, reserved }
     Questions { room, waiting, waiting_bytes, present, present_from, credit, blocked_until, packet_time, draw }
-    View { ask, switch_, ports, vls, reserved }
+    View { ask, switch_, ports, vls, failed }
     Marker { state_bytes, lane_bytes, attention, flags, start, arrived, stored, departing }
     Received { now, notified, injected, size, sequence, packets, marks, flow, vl, marked, last }
-    Answer { ack, marks, cnp, reserved }
+    Answer { ack, marks, cnp, failed }
     Echo { ack_every, reserved, answer }
     Scheme { abi, seam, name, doc, parameters, parameter_count, functions }
 }

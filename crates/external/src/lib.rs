@@ -27,11 +27,11 @@ mod response;
 pub mod scheme;
 
 pub use echo::RunningEcho;
-pub use fault::{Failure, Faults, Place};
+pub use fault::{Failure, Faults, Place, raised};
 pub use layout::layout;
 pub use linked::Linked;
 pub use marker::RunningMarker;
-pub use native::addresses;
+pub use native::{addresses, loading, tell_called};
 pub use params::Params;
 pub use response::RunningResponse;
 pub use scheme::{Provided, Scheme, Seam};

@@ -21,7 +21,7 @@ pub struct Linked {
 impl Linked {
     /// A scheme with these values.
     pub fn new(scheme: Arc<Scheme>, values: Vec<Value>) -> Arc<Linked> {
-        let context = Context::new(&values);
+        let context = Context::new(&scheme, &values);
         Arc::new(Linked { scheme, values, context })
     }
 }

@@ -8,7 +8,7 @@ use becalm_fabric::Kind;
 use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};
 
 use crate::abi;
-use crate::fault::{Failure, Faults, Place};
+use crate::fault::{self, Failure, Faults, Place};
 use crate::linked::Linked;
 use crate::native::{self, Context, SwitchState, Window};
 use crate::params::Params;
@@ -26,9 +26,21 @@ pub struct RunningMarker {
 }
 
 enum Behind {
-    Native { table: abi::Marker, state: SwitchState, context: Context },
+    Native {
+        table: abi::Marker,
+        state: SwitchState,
+        context: Context,
+    },
     Object(Option<Box<dyn MarkerObject>>),
+    /// It has raised an exception at its start.
+    Broken(String),
     Nothing,
+}
+
+/// Whether a call has not failed.
+#[inline]
+fn checked(view: &abi::View, function: &str) -> Result<(), String> {
+    if view.failed == 0 { Ok(()) } else { Err(fault::of_call(function)) }
 }
 
 fn number(kind: Kind) -> u8 {
@@ -47,7 +59,10 @@ impl RunningMarker {
             Some((Functions::Marking(table), context)) => {
                 let (mut state, context) = (SwitchState::new(table, &shape), context.clone());
                 native::begin(table, &mut state, &context, &shape);
-                Behind::Native { table: *table, state, context }
+                match fault::take_raised() {
+                    Some(problem) => Behind::Broken(problem),
+                    None => Behind::Native { table: *table, state, context },
+                }
             }
             Some((Functions::Objects(_), _)) => Behind::Object(None),
             _ => Behind::Nothing,
@@ -72,7 +87,11 @@ impl RunningMarker {
     /// Creates the object if it does not exist yet.
     #[inline]
     fn awake(&mut self) -> Result<(), String> {
-        if matches!(self.behind, Behind::Object(None)) { self.make() } else { Ok(()) }
+        match &self.behind {
+            Behind::Object(None) => self.make(),
+            Behind::Broken(problem) => Err(problem.clone()),
+            _ => Ok(()),
+        }
     }
 
     #[cold]
@@ -94,7 +113,7 @@ impl RunningMarker {
         self.see(now, &packet, switch, |behind, packet, view| match behind {
             Behind::Native { table, state, context } => {
                 native::arrived(table, state, context, packet, view, stored);
-                Ok(false)
+                checked(view, if stored { "stored" } else { "arrived" }).map(|()| false)
             }
             Behind::Object(Some(object)) => object.arrived(packet, view, stored).map(|()| false),
             _ => Ok(false),
@@ -107,11 +126,11 @@ impl RunningMarker {
         now: Time,
         packet: &abi::Packet,
         switch: &V,
-        ask: impl FnOnce(&mut Behind, &abi::Packet, &abi::View) -> Result<bool, String>,
+        ask: impl FnOnce(&mut Behind, &abi::Packet, &mut abi::View) -> Result<bool, String>,
     ) -> bool {
         let &mut RunningMarker { ports, vls, .. } = self;
         let window = Window::new(switch, ports, vls);
-        let outcome = self.awake().and_then(|()| ask(&mut self.behind, packet, &window.view()));
+        let outcome = self.awake().and_then(|()| ask(&mut self.behind, packet, &mut window.view()));
         match (outcome, window.strayed()) {
             (Ok(mark), None) => mark,
             (Err(problem), _) => {
@@ -145,7 +164,10 @@ impl Marker for RunningMarker {
         let packet =
             abi::Packet { now: now.0, order, size, tie, switch_rank, input, output, vl, kind, waits, reserved };
         self.see(now, &packet, switch, |behind, packet, view| match behind {
-            Behind::Native { table, state, context } => Ok(native::departing(table, state, context, packet, view)),
+            Behind::Native { table, state, context } => {
+                let marks = native::departing(table, state, context, packet, view);
+                checked(view, "departing").map(|()| marks)
+            }
             Behind::Object(Some(object)) => object.departing(packet, view),
             _ => Ok(false),
         })
@@ -175,6 +197,7 @@ impl Clone for RunningMarker {
                 Behind::Native { table: *table, state: state.clone(), context: context.clone() }
             }
             Behind::Object(_) => Behind::Object(None),
+            Behind::Broken(problem) => Behind::Broken(problem.clone()),
             Behind::Nothing => Behind::Nothing,
         };
         let (linked, shape, faults) = (self.linked.clone(), self.shape.clone(), self.faults.clone());

@@ -5,7 +5,7 @@
 #![allow(unsafe_code, reason = "calls through function pointers, and the views passed to them")]
 
 use std::cell::Cell;
-use std::ffi::c_void;
+use std::ffi::{CString, c_void};
 use std::fmt;
 use std::ptr;
 use std::sync::Arc;
@@ -15,7 +15,37 @@ use becalm_fabric::policy::{SwitchShape, SwitchView};
 
 use crate::abi;
 use crate::parameters::Value;
-use crate::scheme::Call;
+use crate::scheme::{Call, Scheme};
+
+thread_local! {
+    static CALLED: Cell<Option<(*const CString, &'static str)>> = const { Cell::new(None) };
+}
+
+/// Writes which code from outside this thread is running, as in `mine.so: crashed in its function `ack``, to a
+/// function that takes bytes. It neither allocates nor locks, so it may be used in the handler of a signal.
+///
+/// Returns whether the thread is running such code.
+pub fn tell_called(mut write: impl FnMut(&[u8])) -> bool {
+    let Some((origin, function)) = CALLED.get() else { return false };
+    // SAFETY: the text outlives the call.
+    write(unsafe { &*origin }.to_bytes());
+    match function {
+        LOADING => write(b": crashed while it was loaded"),
+        _ => [b": crashed in its function `", function.as_bytes(), b"`"].into_iter().for_each(write),
+    }
+    true
+}
+
+const LOADING: &str = "";
+
+/// Loads a library. A crash in it can be told from one in becalm.
+pub fn loading<T>(origin: &str, load: impl FnOnce() -> T) -> T {
+    let origin = CString::new(origin.replace('\0', " ")).unwrap_or_default();
+    CALLED.set(Some((&raw const origin, LOADING)));
+    let loaded = load();
+    CALLED.set(None);
+    loaded
+}
 
 extern "C" fn power(x: f64, y: f64) -> f64 {
     libm::pow(x, y)
@@ -37,6 +67,7 @@ pub fn addresses() -> [usize; 3] {
 /// The values of parameters, and the context that points to them.
 struct Parameters {
     context: abi::Context,
+    origin: CString,
     // The context points to these values.
     _values: Box<[abi::Value]>,
 }
@@ -46,14 +77,20 @@ struct Parameters {
 pub(crate) struct Context(Arc<Parameters>);
 
 impl Context {
-    pub fn new(values: &[Value]) -> Context {
+    pub fn new(scheme: &Scheme, values: &[Value]) -> Context {
         let values: Box<[abi::Value]> = values.iter().map(|value| value.raw()).collect();
         let context = abi::Context { parameters: values.as_ptr(), power, exponential, logarithm };
-        Context(Arc::new(Parameters { context, _values: values }))
+        let origin = CString::new(scheme.origin.replace('\0', " ")).unwrap_or_default();
+        Context(Arc::new(Parameters { context, origin, _values: values }))
     }
 
-    fn get(&self) -> *const abi::Context {
-        &raw const self.0.context
+    /// Calls a function of the scheme. A crash in it can be told from one in becalm.
+    #[inline]
+    fn within<T>(&self, function: &'static str, call: impl FnOnce(*const abi::Context) -> T) -> T {
+        CALLED.set(Some((&raw const self.0.origin, function)));
+        let answer = call(&raw const self.0.context);
+        CALLED.set(None);
+        answer
     }
 }
 
@@ -93,7 +130,7 @@ pub(crate) fn start(
 ) {
     if let Some(start) = table.start {
         // SAFETY: the pointers are valid for the call, and the state has the size that the table asks for.
-        unsafe { start(state.get(), context.get(), flow, pace) }
+        context.within("start", |context| unsafe { start(state.get(), context, flow, pace) });
     }
 }
 
@@ -107,19 +144,19 @@ pub(crate) fn call(
     call: Call<'_>,
     pace: &mut abi::Pace,
 ) {
-    let (state, context) = (state.get(), context.get());
+    let state = state.get();
     let tick = match call {
         Call::Ack(ack) => {
             if let Some(handle) = table.ack {
                 // SAFETY: as in `start`.
-                unsafe { handle(state, context, now, ack, pace) }
+                context.within("ack", |context| unsafe { handle(state, context, now, ack, pace) });
             }
             return;
         }
         Call::Sent(sent) => {
             if let Some(handle) = table.sent {
                 // SAFETY: as in `start`.
-                unsafe { handle(state, context, sent, pace) }
+                context.within("sent", |context| unsafe { handle(state, context, sent, pace) });
             }
             return;
         }
@@ -129,7 +166,7 @@ pub(crate) fn call(
     };
     if let Some(handle) = tick {
         // SAFETY: as in `start`.
-        unsafe { handle(state, context, now, pace) }
+        context.within(call.word(), |context| unsafe { handle(state, context, now, pace) });
     }
 }
 
@@ -160,7 +197,7 @@ pub(crate) fn begin(table: &abi::Marker, state: &mut SwitchState, context: &Cont
         vls: u16::from(shape.vls),
     };
     // SAFETY: the pointers are valid for the call, and the states have the sizes that the table asks for.
-    unsafe { start(state.whole.get(), state.lanes.get(), context.get(), &shape) }
+    context.within("start", |context| unsafe { start(state.whole.get(), state.lanes.get(), context, &shape) });
 }
 
 /// Whether a marker ignores packets that have arrived, or that have been stored.
@@ -174,13 +211,14 @@ pub(crate) fn arrived(
     state: &mut SwitchState,
     context: &Context,
     packet: &abi::Packet,
-    view: &abi::View,
+    view: &mut abi::View,
     stored: bool,
 ) {
-    let handle = if stored { table.stored } else { table.arrived };
+    let (handle, name) = if stored { (table.stored, "stored") } else { (table.arrived, "arrived") };
     if let Some(handle) = handle {
+        let (state, lanes) = (state.whole.get(), state.lanes.get());
         // SAFETY: as in `begin`; the view lives as long as the call.
-        unsafe { handle(state.whole.get(), state.lanes.get(), context.get(), packet, view) }
+        context.within(name, |context| unsafe { handle(state, lanes, context, packet, view) });
     }
 }
 
@@ -190,11 +228,12 @@ pub(crate) fn departing(
     state: &mut SwitchState,
     context: &Context,
     packet: &abi::Packet,
-    view: &abi::View,
+    view: &mut abi::View,
 ) -> bool {
     let Some(handle) = table.departing else { return false };
+    let (state, lanes) = (state.whole.get(), state.lanes.get());
     // SAFETY: as in `arrived`.
-    unsafe { handle(state.whole.get(), state.lanes.get(), context.get(), packet, view) != 0 }
+    context.within("departing", |context| unsafe { handle(state, lanes, context, packet, view) }) != 0
 }
 
 /// Answers a packet.
@@ -202,7 +241,7 @@ pub(crate) fn answer(table: &abi::Echo, context: &Context, packet: &abi::Receive
     let mut answer = abi::Answer::default();
     if let Some(handle) = table.answer {
         // SAFETY: the pointers are valid for the call.
-        unsafe { handle(context.get(), packet, &raw mut answer) }
+        context.within("answer", |context| unsafe { handle(context, packet, &raw mut answer) });
     }
     answer
 }
@@ -250,7 +289,7 @@ impl<'a, V: SwitchView> Window<'a, V> {
     #[inline]
     pub fn view(&self) -> abi::View {
         let (ask, switch_) = (const { &Self::QUESTIONS }, ptr::from_ref(self).cast());
-        abi::View { ask, switch_, ports: self.ports, vls: self.vls, reserved: 0 }
+        abi::View { ask, switch_, ports: self.ports, vls: self.vls, failed: 0 }
     }
 }
 

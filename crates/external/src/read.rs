@@ -7,9 +7,12 @@ use crate::abi;
 use crate::parameters::{Kind, Parameter, Value};
 use crate::scheme::{Functions, Objects, Scheme, Seam};
 
-/// Largest number of parameters, words or bytes of state in a declaration. Larger numbers indicate a wrong
-/// address.
-const MOST: u64 = 1 << 24;
+/// Largest number of bytes of state in a declaration. Larger numbers indicate a wrong address.
+const MOST_STATE: u64 = 1 << 24;
+/// Largest number of parameters, and of words of a parameter.
+const MOST_LISTED: u64 = 1000;
+/// Largest number of bytes of telemetry in a packet, more than any header has room for.
+const MOST_TRAIL: u64 = 1 << 16;
 
 /// Reads the declaration of a scheme. `objects` replaces its functions if it has no function table.
 ///
@@ -46,12 +49,15 @@ pub unsafe fn scheme(
     if name.is_empty() || !name.chars().all(is_letter) {
         return Err(format!("has the name {name:?}; names may contain only lowercase letters, digits and _"));
     }
-    let count = bounded(raw.parameter_count, "parameters")?;
+    let count = listed(raw.parameters, raw.parameter_count, "parameters")?;
     // SAFETY: as above.
     let parameters =
         (0..count).map(|i| parameter(unsafe { &*raw.parameters.add(i) })).collect::<Result<Vec<_>, _>>()?;
     let functions = match objects {
-        Some(objects) => Functions::Objects(objects),
+        Some(objects) => {
+            bounded(objects.properties().trail_bytes.into(), MOST_TRAIL, "bytes of telemetry")?;
+            Functions::Objects(objects)
+        }
         None => functions(&raw, seam)?,
     };
     let (origin, sha256) = (origin.to_string(), sha256.to_string());
@@ -67,7 +73,8 @@ fn functions(raw: &abi::Scheme, seam: Seam) -> Result<Functions, String> {
         Seam::Response => {
             // SAFETY: the seam determines the type of the table.
             let table = unsafe { *raw.functions.cast::<abi::Response>() };
-            bounded(table.state_bytes, "bytes of state")?;
+            bounded(table.state_bytes, MOST_STATE, "bytes of state")?;
+            bounded(table.trail_bytes.into(), MOST_TRAIL, "bytes of telemetry")?;
             table.start.ok_or_else(|| needs("start"))?;
             table.ack.ok_or_else(|| needs("ack"))?;
             Ok(Functions::Response(table))
@@ -75,7 +82,7 @@ fn functions(raw: &abi::Scheme, seam: Seam) -> Result<Functions, String> {
         Seam::Marking => {
             // SAFETY: as above.
             let table = unsafe { *raw.functions.cast::<abi::Marker>() };
-            bounded(table.state_bytes.max(table.lane_bytes), "bytes of state")?;
+            bounded(table.state_bytes.max(table.lane_bytes), MOST_STATE, "bytes of state")?;
             table.departing.ok_or_else(|| needs("departing"))?;
             if table.attention > 4 {
                 return Err(format!("has an unknown attention: {}", table.attention));
@@ -91,8 +98,16 @@ fn functions(raw: &abi::Scheme, seam: Seam) -> Result<Functions, String> {
     }
 }
 
-fn bounded(count: u64, what: &str) -> Result<usize, String> {
-    if count <= MOST { Ok(count as usize) } else { Err(format!("declares {count} {what}; at most {MOST}")) }
+fn bounded(count: u64, most: u64, what: &str) -> Result<usize, String> {
+    if count <= most { Ok(count as usize) } else { Err(format!("declares {count} {what}; at most {most}")) }
+}
+
+/// The length of a list.
+fn listed<T>(list: *const T, count: u64, what: &str) -> Result<usize, String> {
+    if list.is_null() && count > 0 {
+        return Err(format!("declares {count} {what}, but no list of them"));
+    }
+    bounded(count, MOST_LISTED, what)
 }
 
 fn text(pointer: *const c_char) -> Result<String, String> {
@@ -112,7 +127,7 @@ fn parameter(raw: &abi::Parameter) -> Result<Parameter, String> {
         abi::KIND_TRUTH => Kind::Truth,
         abi::KIND_TIME => Kind::Time,
         abi::KIND_WORD => {
-            let count = bounded(u64::from(raw.word_count), "words")?;
+            let count = listed(raw.words, u64::from(raw.word_count), "words")?;
             // SAFETY: the list has the declared number of words.
             Kind::Word((0..count).map(|i| text(unsafe { *raw.words.add(i) })).collect::<Result<_, _>>()?)
         }

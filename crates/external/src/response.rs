@@ -7,7 +7,7 @@ use becalm_engine::Time;
 use becalm_fabric::policy::{FlowShape, Hop, Notice, Pace, Response, Sent};
 
 use crate::abi;
-use crate::fault::{Failure, Faults, Place};
+use crate::fault::{self, Failure, Faults, Place};
 use crate::linked::Linked;
 use crate::native::{self, Context, State};
 use crate::params::Params;
@@ -22,6 +22,29 @@ pub struct RunningResponse {
     faults: Faults,
     number: u32,
     trail: Vec<abi::Hop>,
+    expiries: Expiries,
+}
+
+/// The expiries of a timer in a span of simulated time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Expiries {
+    since: Time,
+    count: u32,
+}
+
+impl Expiries {
+    const SPAN: Time = Time::from_us(1);
+    /// Far above any timer of a real scheme, and below what a run can bear.
+    const MOST: u32 = 1000;
+
+    /// Counts an expiry, and returns whether there are too many.
+    fn count(&mut self, now: Time) -> bool {
+        if now.0 - self.since.0 >= Expiries::SPAN.0 {
+            *self = Expiries { since: now, count: 0 };
+        }
+        self.count += 1;
+        self.count > Expiries::MOST
+    }
 }
 
 enum Behind {
@@ -39,7 +62,7 @@ impl RunningResponse {
     /// A response with this constant pace and a single timer.
     pub fn steered(pace: Pace, timer: Time) -> RunningResponse {
         let mut steered = RunningResponse::of(None, Faults::default(), 0);
-        steered.pace = abi::Pace { gap: pace.gap, window: pace.window, timer: timer.0, reserved: 0 };
+        steered.pace = abi::Pace { gap: pace.gap, window: pace.window, timer: timer.0, failed: 0 };
         steered
     }
 
@@ -59,7 +82,8 @@ impl RunningResponse {
             _ => Behind::Nothing,
         };
         let properties = linked.as_ref().map(|linked| linked.scheme.properties()).unwrap_or_default();
-        RunningResponse { pace: abi::Pace::FREE, behind, properties, linked, faults, number, trail: Vec::new() }
+        let (pace, trail, expiries) = (abi::Pace::FREE, Vec::new(), Expiries::default());
+        RunningResponse { pace, behind, properties, linked, faults, number, trail, expiries }
     }
 
     /// Sets the object that records its failures, and its number in the run.
@@ -73,7 +97,7 @@ impl RunningResponse {
         let outcome = match &mut self.behind {
             Behind::Native { table, state, context } => {
                 native::call(table, state, context, now.0, call, &mut self.pace);
-                Ok(())
+                if self.pace.failed == 0 { Ok(()) } else { Err(fault::of_call(call.word())) }
             }
             Behind::Object(Some(object)) => object.call(now.0, call, &mut self.pace),
             Behind::Object(None) | Behind::Nothing => return,
@@ -133,6 +157,9 @@ impl Response for RunningResponse {
             (Behind::Native { table, state, context }, _) => {
                 state.clear();
                 native::start(table, state, context, &raw, &mut self.pace);
+                if self.pace.failed != 0 {
+                    raised = Some(fault::of_call("start"));
+                }
             }
             (Behind::Object(object), Some(linked)) => {
                 let Functions::Objects(objects) = &linked.scheme.functions else { return };
@@ -186,6 +213,10 @@ impl Response for RunningResponse {
             Notice::Timer if self.pace.timer > now.0 => {}
             Notice::Timer => {
                 self.pace.timer = abi::NEVER;
+                if self.expiries.count(now) {
+                    let most = Expiries::MOST;
+                    return self.fail(now, Some(format!("its timer expires more than {most} times within 1 us")));
+                }
                 self.handle(now, Call::Timer);
             }
             Notice::Restart => self.handle(now, Call::Restart),

@@ -95,6 +95,19 @@ pub enum Call<'a> {
     Sent(&'a abi::Sent),
 }
 
+impl Call<'_> {
+    /// The name of its function in the C interface.
+    pub fn word(self) -> &'static str {
+        match self {
+            Call::Ack(_) => "ack",
+            Call::Becn => "becn",
+            Call::Timer => "timer",
+            Call::Restart => "restart",
+            Call::Sent(_) => "sent",
+        }
+    }
+}
+
 /// Properties of objects. A compiled scheme has the same properties in its table.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Properties {

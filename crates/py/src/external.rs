@@ -48,6 +48,10 @@ impl Scheme {
         let (trail_bytes, flags, sent, attention, ack_every) = properties;
         let properties = Properties { trail_bytes, flags, sent, attention, ack_every };
         let objects = factory.map(|factory| Box::new(PyObjects { factory, properties }) as Box<dyn Objects>);
+        #[cfg(unix)]
+        if objects.is_none() {
+            crate::crash::watch();
+        }
         // SAFETY: the address comes from a library or from memory that `keep` owns. Neither is freed.
         let inner = unsafe { read::scheme(address, origin, sha256, objects) };
         let inner = Arc::new(inner.map_err(|problem| PyValueError::new_err(format!("{origin}: {problem}")))?);
@@ -123,6 +127,20 @@ type Step = (String, u64, u32, u32, u64);
 pub fn drive(scheme: &Bound<'_, Scheme>, flows: Vec<Vec<Step>>) -> (Vec<Paces>, Option<String>) {
     let scheme = scheme.get().inner.clone();
     driving::drive(&scheme, &flows)
+}
+
+/// Call a function that loads a library, and name the library if it crashes.
+#[pyfunction]
+pub fn loading<'py>(origin: &str, load: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    #[cfg(unix)]
+    crate::crash::watch();
+    becalm_external::loading(origin, || load.call0())
+}
+
+/// Keep the description of an exception in a compiled class, for the message of the run that called it.
+#[pyfunction]
+pub fn raised(problem: String) {
+    becalm_external::raised(problem);
 }
 
 /// The schemes of Python handles.
@@ -340,8 +358,8 @@ impl EchoObject for PyEcho {
                 let shown = answer.repr().map_or_else(|_| String::new(), |text| text.to_string());
                 format!("answer returns {shown}; it must be becalm.Answer(ack, cnp): the marks that an ACK reports or None, and a bool")
             })?;
-            let (marks, cnp, reserved) = (ack.and_then(|marks| u32::try_from(marks).ok()), u32::from(cnp), 0);
-            Ok(abi::Answer { ack: u32::from(marks.is_some()), marks: marks.unwrap_or(0), cnp, reserved })
+            let (marks, cnp, failed) = (ack.and_then(|marks| u32::try_from(marks).ok()), u32::from(cnp), 0);
+            Ok(abi::Answer { ack: u32::from(marks.is_some()), marks: marks.unwrap_or(0), cnp, failed })
         })
     }
 }

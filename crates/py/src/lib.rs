@@ -8,12 +8,15 @@
 //! - `report`: results as the payload of a page.
 //! - `columns`: result tables as NumPy arrays.
 //! - `external`, `seen`: external schemes, and the objects that Python schemes get.
+//! - `crash`: messages about crashes in compiled schemes.
 //! - `lines`: line numbers of keys in files that Python checks.
 //! - `errors`: converts Rust errors to Python exceptions.
 //!
 //! The user interface is in the Python package. This crate makes no decisions.
 
 mod columns;
+#[cfg(unix)]
+mod crash;
 mod driving;
 mod errors;
 mod external;
@@ -103,6 +106,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<external::Scheme>()?;
     module.add_function(wrap_pyfunction!(external::drive, module)?)?;
+    module.add_function(wrap_pyfunction!(external::loading, module)?)?;
+    module.add_function(wrap_pyfunction!(external::raised, module)?)?;
     module.add_class::<step::Run>()?;
     module.add_class::<step::Workers>()?;
     module.add_class::<seen::Flow>()?;

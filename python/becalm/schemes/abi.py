@@ -98,7 +98,7 @@ class Pace(c.Structure):
         ("gap", c.c_double),
         ("timer", c.c_uint64),
         ("window", c.c_uint32),
-        ("reserved", c.c_uint32),
+        ("failed", c.c_uint32),
     )
 
 
@@ -172,7 +172,7 @@ class View(c.Structure):
         ("switch_", c.c_void_p),
         ("ports", c.c_uint16),
         ("vls", c.c_uint16),
-        ("reserved", c.c_uint32),
+        ("failed", c.c_uint32),
     )
 
 
@@ -216,7 +216,7 @@ class Answer(c.Structure):
         ("ack", c.c_uint32),
         ("marks", c.c_uint32),
         ("cnp", c.c_uint32),
-        ("reserved", c.c_uint32),
+        ("failed", c.c_uint32),
     )
 
 

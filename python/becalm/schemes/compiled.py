@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from becalm.errors import SchemeError
-from becalm.schemes import abi
+from becalm.schemes import abi, attributes
 from becalm.schemes.base import Echo, LaneKind, Marker, Response, Scheme, state_of
 from becalm.schemes.objects import defines, seam_class
 
@@ -24,15 +24,15 @@ try:
 except ImportError as error:  # pragma: no cover
     raise SchemeError("compiled classes need Numba: pip install 'becalm[native]'") from error
 
-from becalm.schemes import records
+from becalm.schemes import raising, records
 
 _KINDS = {float: "f8", int: "i8", bool: "?"}
 _NEVER = np.uint64(2**64 - 1)
 _LARGEST = np.int64(2**63 - 1)
 _UNLIMITED = np.int64(2**32 - 1)
 _STATE, _CONTEXT = types.voidptr, types.voidptr
-_PACE = from_dtype(np.dtype([("gap", "f8"), ("timer", "u8"), ("window", "u4"), ("reserved", "u4")]))
-_ANSWER = from_dtype(np.dtype([("ack", "u4"), ("marks", "u4"), ("cnp", "u4"), ("reserved", "u4")]))
+_PACE = from_dtype(np.dtype([("gap", "f8"), ("timer", "u8"), ("window", "u4"), ("failed", "u4")]))
+_ANSWER = from_dtype(np.dtype([("ack", "u4"), ("marks", "u4"), ("cnp", "u4"), ("failed", "u4")]))
 
 
 class Layout:
@@ -50,7 +50,11 @@ class Layout:
         # Sort by size, largest first, so that each field's block is aligned for any number of lanes.
         self.lanes = sorted(lanes, key=lambda lane: -lane[1].itemsize)
         pace = [("gap", "f8"), ("timer", "i8"), ("window", "i8")] if issubclass(cls, Response) else []
-        hidden = [("_lanes", "i8"), ("_ports", "i8"), ("_vls", "i8")] if issubclass(cls, Marker) else []
+        hidden = (
+            [("_lanes", "i8"), ("_ports", "i8"), ("_vls", "i8"), ("_failed", "i8")]
+            if issubclass(cls, Marker)
+            else []
+        )
         # Add a unique name, because Numba distinguishes records by their fields.
         own_name = [(f"_{cls.__module__}_{cls.__qualname__}_{id(cls)}".replace(".", "_"), "u1")]
         self.dtype = np.dtype([*pace, *hidden, *self.parameters, *plain, *own_name], align=True)
@@ -70,6 +74,7 @@ def functions(cls: type[Scheme]) -> Any:  # noqa: ANN401
 
     """
     layout = Layout(cls)
+    attributes.check(cls, set(layout.record.fields), {name for name, _ in layout.lanes})
     base = seam_class(cls)
     records.give_methods(cls, base, layout.record)
     for name, kind in layout.lanes:
@@ -81,7 +86,7 @@ def functions(cls: type[Scheme]) -> Any:  # noqa: ANN401
 
 def _compiled(cls: type[Scheme], name: str, signature: Any, function: Callable[..., Any]) -> Any:  # noqa: ANN401
     try:
-        return cfunc(signature)(function)
+        return raising.marked(cfunc(signature), function)
     except TypingError as error:
         where = inspect.getsourcefile(getattr(cls, name)) or "?"
         line = inspect.unwrap(getattr(cls, name)).__code__.co_firstlineno
@@ -120,6 +125,8 @@ def _copies(layout: Layout) -> Any:  # noqa: ANN401
 
 @njit
 def _before(self: Any, pace: Any) -> None:  # noqa: ANN401
+    # An exception leaves the method, and so this mark.
+    pace.failed = 1
     self.gap = pace.gap
     self.timer = _LARGEST if pace.timer >= np.uint64(_LARGEST) else np.int64(pace.timer)
     self.window = np.int64(pace.window)
@@ -130,6 +137,7 @@ def _after(self: Any, pace: Any) -> None:  # noqa: ANN401
     pace.gap = self.gap
     pace.timer = _NEVER if self.timer == _LARGEST else np.uint64(self.timer)
     pace.window = np.uint32(min(max(self.window, 0), _UNLIMITED))
+    pace.failed = 0
 
 
 def _response(cls: type[Response], layout: Layout) -> Any:  # noqa: ANN401
@@ -137,7 +145,7 @@ def _response(cls: type[Response], layout: Layout) -> Any:  # noqa: ANN401
     pointers = types.CPointer(_PACE)
 
     def tick(name: str) -> Any:  # noqa: ANN401
-        method = njit(getattr(cls, name))
+        method = records.method(getattr(cls, name))
 
         def call(state: Any, context: Any, now: Any, pace: Any) -> None:  # noqa: ANN401, ARG001
             self, limits = carray(state, 1, record)[0], carray(pace, 1)[0]
@@ -147,7 +155,7 @@ def _response(cls: type[Response], layout: Layout) -> Any:  # noqa: ANN401
 
         return _compiled(cls, name, types.void(_STATE, _CONTEXT, types.uint64, pointers), call)
 
-    begin, acked, sends = njit(cls.start), njit(cls.on_ack), njit(cls.on_sent)
+    begin, acked, sends = (records.method(each) for each in (cls.start, cls.on_ack, cls.on_sent))
 
     def start(state: Any, context: Any, flow: Any, pace: Any) -> None:  # noqa: ANN401
         self, limits = carray(state, 1, record)[0], carray(pace, 1)[0]
@@ -186,30 +194,37 @@ def _response(cls: type[Response], layout: Layout) -> Any:  # noqa: ANN401
 
 def _marker(cls: type[Marker], layout: Layout) -> Any:  # noqa: ANN401
     record, copies = layout.dtype, _copies(layout)
-    begin = njit(cls.start)
+    begin = records.method(cls.start)
 
     def start(state: Any, lanes: Any, context: Any, shape: Any) -> None:  # noqa: ANN401
         self, switch = carray(state, 1, record)[0], carray(shape, 1)[0]
         self._lanes, self._ports, self._vls = records.address(lanes), switch.ports, switch.vls
+        self._failed = 1
         copies(self, context)
         begin(self, switch)
+        self._failed = 0
 
     def sees(name: str) -> Any:  # noqa: ANN401
-        method = njit(getattr(cls, name))
+        method = records.method(getattr(cls, name))
 
         def call(state: Any, lanes: Any, context: Any, packet: Any, view: Any) -> None:  # noqa: ANN401, ARG001
-            self = carray(state, 1, record)[0]
+            self, switch = carray(state, 1, record)[0], carray(view, 1)[0]
             self._lanes = records.address(lanes)
-            method(self, carray(packet, 1)[0], carray(view, 1)[0])
+            switch.failed = 1
+            method(self, carray(packet, 1)[0], switch)
+            switch.failed = self._failed
 
         return _compiled(cls, name, types.void(_STATE, _STATE, _CONTEXT, of_packet, of_view), call)
 
-    judge = njit(cls.departing)
+    judge = records.method(cls.departing)
 
     def departing(state: Any, lanes: Any, context: Any, packet: Any, view: Any) -> Any:  # noqa: ANN401, ARG001
-        self = carray(state, 1, record)[0]
+        self, switch = carray(state, 1, record)[0], carray(view, 1)[0]
         self._lanes = records.address(lanes)
-        return np.uint8(bool(judge(self, carray(packet, 1)[0], carray(view, 1)[0])))
+        switch.failed = 1
+        marks = bool(judge(self, carray(packet, 1)[0], switch))
+        switch.failed = self._failed
+        return np.uint8(marks)
 
     of_packet, of_view = types.CPointer(records.PACKET), types.CPointer(records.VIEW)
     of_shape = types.CPointer(records.SWITCH)
@@ -231,14 +246,15 @@ def _marker(cls: type[Marker], layout: Layout) -> Any:  # noqa: ANN401
 
 
 def _echo(cls: type[Echo], layout: Layout) -> Any:  # noqa: ANN401
-    record, copies, asked = layout.dtype, _copies(layout), njit(cls.answer)
+    record, copies, asked = layout.dtype, _copies(layout), records.method(cls.answer)
 
     def answer(context: Any, packet: Any, reply: Any) -> None:  # noqa: ANN401
-        self = np.zeros(1, record)[0]
+        self, out = np.zeros(1, record)[0], carray(reply, 1)[0]
+        out.failed = 1
         copies(self, context)
         ack, cnp = asked(self, carray(packet, 1)[0])
-        out = carray(reply, 1)[0]
         out.ack, out.marks, out.cnp = np.uint32(ack >= 0), np.uint32(max(ack, 0)), np.uint32(cnp)
+        out.failed = 0
 
     signature = types.void(_CONTEXT, types.CPointer(records.RECEIVED), types.CPointer(_ANSWER))
     every = cls.parameters().get("ack_every")

@@ -16,6 +16,7 @@ from becalm.schemes.base import Echo, Marker, Parameter, Response, Scheme
 from becalm.schemes.objects import defines, factory, seam_class
 
 _ATTENTIONS = ("nothing", "queues", "packets", "tails", "storage")
+_TRUTHS = ("moves_window", "counts_marks", "uses_rtt", "sees_passing", "needs_buffer", "needs_credit")
 _SEAM_OF: dict[type[Scheme], str] = {Response: "response", Marker: "marking", Echo: "echo"}
 
 
@@ -76,6 +77,7 @@ def declare(cls: type[Scheme], origin: str | None = None) -> CoreScheme:
     if not defines(cls, must):
         raise SchemeError(f"{origin}: lacks the required method `{must}`")
     try:
+        _check(cls)
         if cls.native:
             from becalm.schemes.compiled import functions
 
@@ -87,6 +89,22 @@ def declare(cls: type[Scheme], origin: str | None = None) -> CoreScheme:
     except ValueError as error:
         text = str(error)
         raise SchemeError(text if text.startswith(origin) else f"{origin}: {text}") from error
+
+
+def _check(cls: type[Scheme]) -> None:
+    """Check the types of a class's properties.
+
+    Raises:
+        ValueError: a property has another type.
+
+    """
+    for name in _TRUTHS:
+        if not isinstance(own := getattr(cls, name, False), bool):
+            raise ValueError(f"{name} = {own!r}: must be True or False")
+    for name in ("trail_bytes", "ack_every"):
+        own = getattr(cls, name, 0)
+        if not isinstance(own, Parameter) and (type(own) is not int or not 0 <= own < 2**32):
+            raise ValueError(f"{name} = {own!r}: must be a whole number, at least 0")
 
 
 def properties(cls: type[Scheme]) -> tuple[int, int, bool, int, int]:

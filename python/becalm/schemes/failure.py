@@ -13,14 +13,19 @@ _SHOWN = 60
 
 def explain(error: BaseException, call: str, arguments: tuple[Any, ...] | None) -> str:
     """Return a message about an exception in a call, with file, line, call and arguments."""
+    shown = ", ".join(_show(each) for each in arguments or ())
+    return f"{told(error)}, called as {call}({shown})"
+
+
+def told(error: BaseException) -> str:
+    """Return a message about an exception, with file and line."""
     frames = [
         frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).parent != _HERE
     ]
     at = f" in {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-    shown = ", ".join(_show(each) for each in arguments or ())
     text = "is not implemented" if isinstance(error, NotImplementedError) else str(error)
     kind = "" if isinstance(error, NotImplementedError) else f"{type(error).__name__}: "
-    return f"{kind}{text}{at}, called as {call}({shown})"
+    return f"{kind}{text}{at}"
 
 
 def _show(value: Any) -> str:  # noqa: ANN401

@@ -88,6 +88,11 @@ _FIELDS: dict[str, dict[Any, Any]] = {}
 """Numba functions for computed fields of records: by name, then by record."""
 
 
+def method(function: Any) -> Any:  # noqa: ANN401
+    """Return a method of a class for Numba. An index that does not exist raises, as in Python."""
+    return njit(boundscheck=True)(function)
+
+
 def _method(record: Any, name: str, function: Any) -> None:  # noqa: ANN401
     """Add a method to a record."""
     if name not in _METHODS:
@@ -158,7 +163,7 @@ def give_methods(cls: type[Scheme], base: type[Scheme], record: Any) -> None:  #
         if name.startswith("__") or own is inspect.getattr_static(base, name, None):
             continue
         if inspect.isfunction(own):
-            _method(record, name, njit(own))
+            _method(record, name, method(own))
         elif isinstance(own, (bool, int, float)) and name not in record.fields:
             _field(record, name, _constant(own))
 

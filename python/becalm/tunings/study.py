@@ -29,7 +29,7 @@ MANY = 500
 """Smallest number of trials for which NSGA-II pays off with several goals."""
 POPULATION = 40
 SAMPLERS = ("tpe", "nsga2")
-"""The samplers, whose journal contains no code. Default: `tpe`, or `nsga2` for several goals and many trials."""
+"""The samplers, which keep no code. Default: `tpe`, or `nsga2` for several goals and many trials."""
 _MEASURES = "measures"
 _WHOLE = "whole"
 FIRST = 6
