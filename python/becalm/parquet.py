@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -19,23 +19,40 @@ def digest_of(file: Path) -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-def read_table(file: Path, digest: str | None) -> pl.DataFrame:
-    """Read a table. Check its digest first, because some damage makes Polars end the entire process."""
+def read_table(file: Path, digest: str, rows: int, columns: Collection[str]) -> pl.DataFrame:
+    """Read a table. Check its digest first, because some damage makes Polars end the entire process.
+
+    Raises:
+        ResultsError: the file is missing or damaged, or has other rows or columns.
+
+    """
     import polars as pl
 
     if file.is_symlink():
         raise ResultsError(f"{file}: is a symbolic link; tables must be regular files in the folder")
     try:
         # Pass an open file, because Polars interprets names as patterns and supports only UTF-8 names.
-        if digest is not None and digest_of(file) != digest:
+        if digest_of(file) != digest:
             raise ResultsError(f"{file}: damaged: its content has changed since it was written")
         with file.open("rb") as content:
-            return pl.read_parquet(content)
+            table = pl.read_parquet(content)
     except FileNotFoundError as error:
         raise ResultsError(f"{file}: is missing") from error
     # Some damage crashes the reader of Polars itself.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise ResultsError(f"{file}: damaged: {error}") from error
+    if problem := mismatch(table, rows, columns):
+        raise ResultsError(f"{file}: damaged: {problem}")
+    return table
+
+
+def mismatch(table: pl.DataFrame, rows: int, columns: Collection[str]) -> str:
+    """Return how a table differs from its entry in the manifest; empty if it does not."""
+    if table.height != rows:
+        return f"it has {table.height} rows, but {rows} in the manifest"
+    if odd := set(table.columns) ^ set(columns):
+        return f"its columns and the units in the manifest differ: {', '.join(sorted(odd))}"
+    return ""
 
 
 class _Writer:

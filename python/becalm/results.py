@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from becalm import jsons, provenance
 from becalm.attributes import Tables
-from becalm.errors import ResultsError
+from becalm.errors import BecalmError, ResultsError
 from becalm.folders import Kind
 from becalm.frames import Frames
 from becalm.parquet import digest_of, read_table, write_table
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from becalm._core import _Outcome
+    from becalm.manifests import Manifest
 
 MANIFEST = "manifest.json"
 """Name of the file that identifies a results folder."""
@@ -269,38 +270,35 @@ def load_results(folder: str | PathLike[str], *, only: Collection[str] | None = 
     """
     folder = Path(folder)
     manifest = read_manifest(folder)
-    try:
-        _files(manifest)
-        entries = {name: entry for name, entry in manifest["tables"].items() if only is None or name in only}
-        units = {name: entry["units"] for name, entry in entries.items()}
-        replications = [Replication(**item) for item in manifest["replications"]]
-        text, name = str(manifest["scenario"]["toml"]), str(manifest["scenario"]["name"])
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ResultsError(f"{folder / MANIFEST}: not a becalm manifest: {_reason(error)}") from error
+    entries = {name: entry for name, entry in manifest.tables.items() if only is None or name in only}
     # Reading results runs no code, so the schemes need not exist.
-    scenario = Scenario(text, name=name, schemes=None)
+    scenario = Scenario(manifest.scenario.toml, name=manifest.scenario.name, schemes=None)
     tables = {
-        name: read_table(folder / entry["file"], entry.get("sha256")) for name, entry in entries.items()
+        name: read_table(folder / entry.file, entry.sha256, entry.rows, entry.units)
+        for name, entry in entries.items()
     }
-    return Results(scenario, replications, tables, units, provenance.of(manifest))
+    units = {name: entry.units for name, entry in entries.items()}
+    replications = [Replication(**vars(item)) for item in manifest.replications]
+    return Results(scenario, replications, tables, units, provenance.of(vars(manifest)))
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Path) -> Manifest:
     """Read the manifest of a results folder.
 
     Raises:
         ResultsError: the folder is not a results folder.
 
     """
+    from becalm import manifests
+
     try:
-        manifest: dict[str, Any] = json.loads((folder / MANIFEST).read_bytes())
+        content = json.loads((folder / MANIFEST).read_bytes())
     except (OSError, RecursionError, ValueError) as error:
         raise ResultsError(f"{folder}: not a results folder: it has no readable {MANIFEST}") from error
-    return manifest
-
-
-def _reason(error: Exception) -> str:
-    return f"{error} is missing" if isinstance(error, KeyError) else str(error)
+    try:
+        return manifests.read(content, str(folder / MANIFEST))
+    except BecalmError as error:
+        raise ResultsError(str(error)) from error
 
 
 def _frame(replication: int, columns: Sequence[tuple[str, str, Any]]) -> pl.DataFrame:

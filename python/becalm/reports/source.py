@@ -86,7 +86,7 @@ def run_pages(source: Path, folder: Path, *, max_size: int = MOST_SIZE, progress
 def _results(source: Path) -> Results:
     if (source / MANIFEST).is_file():
         return load_results(
-            source, only=[name for name in read_manifest(source)["tables"] if name not in UNREAD]
+            source, only=[name for name in read_manifest(source).tables if name not in UNREAD]
         )
     # Runs in a store are named by their keys: runs/ab/cdef....zip.
     if source.is_file() and len(source.parents) > 2 and source.parents[1].name == _RUNS:

@@ -6,20 +6,19 @@ The note holds the format, the kept tables, the fingerprint and a checksum of al
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import json
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from becalm import jsons, machine, provenance
 from becalm.errors import BecalmError, StoreError
-from becalm.mistakes import reason
+from becalm.mistakes import reason, short
+from becalm.parquet import mismatch
 from becalm.results import MANIFEST, Replication, Results
 from becalm.scenario import Scenario
 from becalm.store.files import read_regular
@@ -28,6 +27,8 @@ from becalm.tables import SCHEMA
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from becalm.manifests import StoredManifest
 
 SUMMARY, SERIES, ALL = "summary", "series", "all"
 KEEPS = (SUMMARY, SERIES, ALL)
@@ -39,8 +40,6 @@ _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error),
 )
 """Exceptions that a damaged archive can raise, since it may seem to be encrypted, split or compressed."""
-_NO_MANIFEST = (AttributeError, KeyError, TypeError, ValueError)
-"""Exceptions that an invalid manifest can raise."""
 
 _NOTE = re.compile(rb"becalm run %d (%s) (\w{16})(?: ([0-9a-f]{16}))?\Z" % (FORMAT, "|".join(KEEPS).encode()))
 """The end of a file. Version 0.2.0 wrote no checksum."""
@@ -87,7 +86,7 @@ class Opened(NamedTuple):
     path: Path
     archive: zipfile.ZipFile
     note: Note
-    manifest: dict[str, Any]
+    manifest: StoredManifest
 
     def table(self, name: str) -> pl.DataFrame:
         """Return one table.
@@ -106,12 +105,14 @@ class Opened(NamedTuple):
 
         """
         manifest = self.manifest
-        with _reading(self.path):
-            units = {name: entry["units"] for name, entry in manifest["tables"].items()}
-            replications = [Replication(**item) for item in manifest["replications"]]
-            scenario = _scenario(manifest)
+        units = {name: entry.units for name, entry in manifest.tables.items()}
+        replications = [Replication(**vars(item)) for item in manifest.replications]
+        scenario = Scenario(manifest.scenario.toml, name=manifest.scenario.name, schemes=None)
         tables = {name: self.table(name) for name in units}
-        return Results(scenario, replications, tables, units, provenance.of(manifest))
+        for name, entry in manifest.tables.items():
+            if problem := mismatch(tables[name], entry.rows, entry.units):
+                raise StoreError(f"{self.path}: damaged: its table {name}: {problem}")
+        return Results(scenario, replications, tables, units, provenance.of(vars(manifest)))
 
 
 def opened(path: Path, key: str) -> Opened:
@@ -132,10 +133,10 @@ def opened(path: Path, key: str) -> Opened:
     if note.checksum is None:
         _test(archive, path)
     manifest = _manifest(archive, path)
-    with _reading(path):
-        found = str(manifest["key"])
-    if found != key:
-        raise StoreError(f"{path}: contains the run {found[:16]}, which does not match the file's name")
+    if manifest.key != key:
+        raise StoreError(
+            f"{path}: contains the run {short(manifest.key[:16])}, which does not match the file's name"
+        )
     return Opened(path, archive, note, manifest)
 
 
@@ -146,11 +147,9 @@ def check_key(run: Opened, key: str) -> None:
         StoreError: the scenario does not match.
 
     """
-    with _reading(run.path):
-        (replication,) = run.manifest["replications"]
-        # Hash the stored scenario as it is, because older versions of becalm had fewer keys.
-        resolved = run.manifest["scenario"]["resolved"]
-        found = key_of(resolved, replication["replication"], run.manifest["model"])
+    # Hash the stored scenario as it is, because older versions of becalm had fewer keys.
+    resolved, (replication,) = run.manifest.scenario.resolved, run.manifest.replications
+    found = key_of(resolved, replication.replication, run.manifest.model)
     if found != key:
         raise StoreError(f"{run.path}: contains the run {found[:16]}, which does not match the file's name")
 
@@ -178,29 +177,17 @@ def _test(archive: zipfile.ZipFile, path: Path) -> None:
         raise StoreError(f"{path}: damaged: its part {bad} does not match its checksum")
 
 
-def _scenario(manifest: Mapping[str, Any]) -> Scenario:
-    return Scenario(str(manifest["scenario"]["toml"]), name=str(manifest["scenario"]["name"]), schemes=None)
+def _manifest(archive: zipfile.ZipFile, path: Path) -> StoredManifest:
+    from becalm import manifests
 
-
-@contextlib.contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Turn exceptions of an invalid manifest into a message."""
     try:
-        yield
-    except BecalmError:
-        raise
-    except _NO_MANIFEST as error:
-        raise StoreError(f"{path}: damaged: its {MANIFEST} is not a becalm manifest: {error}") from error
-
-
-def _manifest(archive: zipfile.ZipFile, path: Path) -> dict[str, Any]:
-    try:
-        manifest = json.loads(_member(archive, path, MANIFEST))
+        content = json.loads(_member(archive, path, MANIFEST))
     except (RecursionError, ValueError) as error:
         raise StoreError(f"{path}: damaged: its {MANIFEST} {reason(error)}") from error
-    if not isinstance(manifest, dict):
-        raise StoreError(f"{path}: damaged: its {MANIFEST} is not a becalm manifest")
-    return manifest
+    try:
+        return manifests.read_stored(content, f"{path}: damaged: its {MANIFEST}")
+    except BecalmError as error:
+        raise StoreError(str(error)) from error
 
 
 def _open(content: bytes, path: Path) -> zipfile.ZipFile:

@@ -115,24 +115,23 @@ def _row(store: Store, key: str) -> list[dict[str, Any]]:
         size = path.stat().st_size
     except (BecalmError, FileNotFoundError):
         return []
-    (replication,) = manifest["replications"]
-    scenario = manifest["scenario"]
+    (replication,), scenario = manifest.replications, manifest.scenario
     return [
         {
             "key": key,
-            "scenario": scenario["name"],
-            "hash": scenario["hash"],
-            "model": manifest["model"],
-            "replication": replication["replication"],
-            "seed": manifest["seed"],
-            "created": manifest["created"],
-            "keep": manifest["keep"],
-            "wall_time": replication["wall_time"],
-            "events": replication["events"],
-            "packet_hops": replication["packet_hops"],
-            "fingerprint": replication["fingerprint"],
+            "scenario": scenario.name,
+            "hash": scenario.hash,
+            "model": manifest.model,
+            "replication": replication.replication,
+            "seed": manifest.seed,
+            "created": manifest.created,
+            "keep": manifest.keep,
+            "wall_time": replication.wall_time,
+            "events": replication.events,
+            "packet_hops": replication.packet_hops,
+            "fingerprint": replication.fingerprint,
             "bytes": size,
-            "resolved": json.dumps(scenario["resolved"], sort_keys=True),
+            "resolved": json.dumps(scenario.resolved, sort_keys=True),
         }
     ]
 

@@ -216,7 +216,7 @@ class Store:
             except StoreError:
                 continue
             size = path.stat().st_size
-            if models and run.manifest["model"] != model:
+            if models and run.manifest.model != model:
                 path.unlink()
                 other, freed = other + 1, freed + size
             elif keep != run.note.keep and run.note.enough(keep):
