@@ -4,6 +4,7 @@
 //!
 //! - [`scheme`]: the parameters, properties and documentation of a scheme.
 //! - [`registry`]: the macros that list schemes by name. A scheme needs only its file and one line in a list.
+//! - [`cnps`]: the limit on congestion notification packets.
 //! - [`cct`]: the tables of delays of IBTA congestion control, in the encoding of switches and adapters.
 //! - the schemes: one module for each role, with a list and one file per scheme:
 //!
@@ -28,12 +29,14 @@
 //! ```
 
 pub mod cct;
+pub mod cnps;
 pub mod echo;
 pub mod marking;
 pub mod registry;
 pub mod response;
 pub mod scheme;
 
+pub use cnps::{CnpLimit, CnpScope};
 pub use echo::{EchoParams, Echoing};
 pub use marking::{Marking, MarkingParams};
 pub use response::{Responding, ResponseParams};

@@ -209,6 +209,20 @@ macro_rules! echoes {
                     $($params::$scheme(params) => <$module::$scheme as $crate::EchoScheme>::cnps(params)),+
                 }
             }
+
+            fn cnp_interval(params: &$params) -> Option<$crate::becalm_engine::Time> {
+                match params {
+                    $($params::$scheme(params) => <$module::$scheme as $crate::EchoScheme>::cnp_interval(params)),+
+                }
+            }
+
+            fn adopt_limit(params: &mut $params, limit: &$crate::CnpLimit) {
+                match params {
+                    $($params::$scheme(params) => {
+                        <$module::$scheme as $crate::EchoScheme>::adopt_limit(params, limit)
+                    })+
+                }
+            }
         }
 
         impl $crate::becalm_fabric::policy::Echo for $running {
@@ -221,6 +235,12 @@ macro_rules! echoes {
             ) -> $crate::becalm_fabric::policy::Answer {
                 match self {
                     $(Self::$scheme(scheme) => scheme.answer(now, packet, unanswered)),+
+                }
+            }
+
+            fn cnp_delay(&self) -> $crate::becalm_engine::Time {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.cnp_delay()),+
                 }
             }
         }
@@ -259,6 +279,12 @@ macro_rules! responses {
             fn counts_marks(params: &$params) -> bool {
                 match params {
                     $($params::$scheme(params) => <$module::$scheme as $crate::ResponseScheme>::counts_marks(params)),+
+                }
+            }
+
+            fn cnp_limit(params: &$params) -> Option<$crate::CnpLimit> {
+                match params {
+                    $($params::$scheme(params) => <$module::$scheme as $crate::ResponseScheme>::cnp_limit(params)),+
                 }
             }
 

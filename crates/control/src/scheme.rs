@@ -2,10 +2,13 @@
 //!
 //! Every choice of schemes, such as [`Marking`](crate::Marking), is also a scheme.
 
+use becalm_engine::Time;
 use becalm_fabric::Rate;
 use becalm_fabric::policy::{Echo, Marker, Response, SwitchShape};
 use becalm_schema::{Conflict, Field, FieldDoc, Table};
 use serde_json::json;
+
+use crate::cnps::CnpLimit;
 
 /// A marking policy.
 pub trait MarkingScheme: Marker + Sized {
@@ -73,6 +76,17 @@ pub trait EchoScheme: Echo + Sized {
         let _ = params;
         Cnps::None
     }
+
+    /// Minimum time between two CNPs; `None` without a limit, or if it is left out.
+    fn cnp_interval(params: &Self::Params) -> Option<Time> {
+        let _ = params;
+        None
+    }
+
+    /// Sets the parameters of the limit on CNPs that are left out.
+    fn adopt_limit(params: &mut Self::Params, limit: &CnpLimit) {
+        let _ = (params, limit);
+    }
 }
 
 /// The feedback that a response uses.
@@ -110,6 +124,13 @@ pub trait ResponseScheme: Response + Sized {
     fn counts_marks(params: &Self::Params) -> bool {
         let _ = params;
         false
+    }
+
+    /// The limit on CNPs at the destinations for which the response's values are meant; `None` if they are meant for
+    /// any.
+    fn cnp_limit(params: &Self::Params) -> Option<CnpLimit> {
+        let _ = params;
+        None
     }
 
     /// Whether a trial before the run can determine the properties of the response. If not, checks that need a trial

@@ -56,6 +56,8 @@ pub enum Signal {
     Timer(u32),
     /// At a host, a packet has been drained. Contains the packet's hash.
     Drained(u32),
+    /// At a host, a congestion notification packet is ready to be sent. Contains the packet's hash.
+    Notify(u32),
     /// The rate of the link at the port changes; contains an index into the list of changes.
     Rate(u32),
 }
@@ -98,6 +100,7 @@ impl From<Signal> for Word {
             Signal::Timer(pacer) => (9, 0, 0, pacer),
             Signal::Drained(tie) => (10, 0, 0, tie),
             Signal::Rate(change) => (11, 0, 0, change),
+            Signal::Notify(tie) => (12, 0, 0, tie),
         };
         let (vl, port, number) = (u64::from(vl) << 8, u64::from(port) << 15, u64::from(number) << 31);
         Word(kind | vl | port | number)
@@ -121,7 +124,8 @@ impl Word {
             8 => Signal::Left(FlowId(number)),
             9 => Signal::Timer(number),
             10 => Signal::Drained(number),
-            _ => Signal::Rate(number),
+            11 => Signal::Rate(number),
+            _ => Signal::Notify(number),
         }
     }
 }
@@ -137,7 +141,7 @@ impl Signal {
             Signal::Tail { .. } | Signal::Free => 1,
             Signal::Ready(_) | Signal::Stored { .. } | Signal::Drained(_) => Signal::ARRIVE,
             Signal::Timer(_) => 3,
-            Signal::Post(_) | Signal::Rank(_) | Signal::Left(_) => 4,
+            Signal::Post(_) | Signal::Rank(_) | Signal::Left(_) | Signal::Notify(_) => 4,
             Signal::Wake => 5,
             Signal::Rate(_) => 6,
         }
@@ -175,6 +179,7 @@ mod tests {
             Signal::Timer(number),
             Signal::Drained(number),
             Signal::Rate(number),
+            Signal::Notify(number),
         ];
         for signal in all {
             let word = Word::from(signal);

@@ -35,6 +35,7 @@
 mod assemble;
 mod catalogue;
 mod check;
+mod cnps;
 mod fabric;
 mod link;
 mod memory;

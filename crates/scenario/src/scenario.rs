@@ -5,6 +5,7 @@ use becalm_fabric::Topology;
 use becalm_schema::{Errors, Field, Node, Origin, Review, parse};
 
 use crate::check;
+use crate::cnps;
 use crate::link::{self, link};
 use crate::resolve::{Network, Plan};
 use crate::sections::Sections;
@@ -90,6 +91,7 @@ impl Scenario {
         check::network(&sections, &network, &mut review);
         let plan = Plan::new(&sections, &network, &mut review);
         check::plan(&sections, &network, &plan, &mut review);
+        cnps::settle(&mut sections);
         Some(Scenario { sections, network, plan })
     }
 

@@ -3,6 +3,7 @@
 use becalm_control::{Marking, MarkingScheme};
 use becalm_fabric::{NodeKind, Pfc, PortId, Rate, SwitchConfig, needed_headrooms};
 
+use crate::cnps;
 use crate::resolve::Link;
 use crate::scenario::Scenario;
 use crate::unheard;
@@ -17,11 +18,13 @@ struct Marks {
 
 impl Scenario {
     /// Settings that are valid but probably not intended: implausible contents of files; schedules with interleaved
-    /// messages; responses that never learn of congestion; and, with PFC, headroom that can overflow, thresholds at
+    /// messages; responses that never learn of congestion, or that are meant for other destinations; and, with PFC, headroom that can overflow, thresholds at
     /// which links run dry, and pauses before marks.
     pub fn warnings(&self) -> Vec<String> {
         let turns = self.takes_turns().into_iter().collect();
-        [self.file_warnings(), turns, unheard::warnings(&self.sections), self.pause_warnings()].concat()
+        let sections = &self.sections;
+        let of_schemes = [unheard::warnings(sections), cnps::warnings(sections)].concat();
+        [self.file_warnings(), turns, of_schemes, self.pause_warnings()].concat()
     }
 
     /// A warning about GOAL schedules without `adapter.injection`. By default, the messages of a host are interleaved,

@@ -102,7 +102,7 @@ mod tests {
     }
 
     fn unanswered(packets: u32, marked: bool) -> Unanswered {
-        Unanswered { packets, marked: u32::from(marked), notified: None }
+        Unanswered { packets, marked: u32::from(marked), notified: None, ..Unanswered::default() }
     }
 
     fn answers(transport: Transport) -> [Answer; 2] {

@@ -27,7 +27,8 @@
 //! et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019.
 //!
 //! # Parameters
-//! `preset` selects the values of all omitted keys:
+//! `preset` selects the values of all omitted keys. It also selects those of `cnp_interval` and `cnp_scope` in
+//! `[echo.rocev2]`, so one preset sets both ends of a flow:
 //!
 //! | key | in the paper | on ConnectX | `paper` | `connectx` |
 //! |---|---|---|---|---|
@@ -75,6 +76,7 @@ use becalm_engine::Time;
 use becalm_fabric::policy::{FlowShape, Notice, Pace, Response, Sent};
 
 use super::window::Window;
+use crate::cnps::CnpLimit;
 use crate::scheme::ResponseScheme;
 
 pub mod values;
@@ -124,6 +126,10 @@ impl ResponseScheme for Dcqcn {
 
     fn new(params: &Params) -> Dcqcn {
         Dcqcn::with(Arc::new(params.values()), params.window, LINK)
+    }
+
+    fn cnp_limit(params: &Params) -> Option<CnpLimit> {
+        Some(params.preset.cnp_limit())
     }
 }
 

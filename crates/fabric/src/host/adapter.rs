@@ -50,6 +50,8 @@ pub(crate) struct Adapter {
     wake_at: Time,
     /// ACKs and CNPs to send, in order.
     pub answers: VecDeque<Packet>,
+    /// CNPs that are not ready to be sent yet.
+    pub cnps: VecDeque<Packet>,
     /// One bit per lane: whether data are due next, not answers.
     data_next: u16,
     /// Pacers that may send.
@@ -97,6 +99,7 @@ impl Adapter {
             draining: VecDeque::new(),
             wake_at: Time::MAX,
             answers: VecDeque::new(),
+            cnps: VecDeque::new(),
             data_next: 0,
             ready: SendQueue::new(config.injection),
             blocked: false,

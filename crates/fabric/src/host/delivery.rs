@@ -3,6 +3,7 @@
 use becalm_engine::Time;
 
 use crate::context::Context;
+use crate::event::Signal;
 use crate::host::hosts::Hosts;
 use crate::packet::{Kind, Packet, common_tie, tie};
 use crate::policy::{Ack, Echo, Hop, Notice, Observer, Response};
@@ -74,21 +75,47 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         }
     }
 
+    /// Queues a congestion notification packet, or schedules the time at which it is ready.
     #[inline(never)]
     fn queue_cnp<O: Observer>(&mut self, host: u32, packet: &Packet, cx: &mut Context<'_, O>) {
-        self.queue_answer(host, packet, (Kind::Cnp, 0, 1), cx);
+        let delay = self.echoes[host as usize].cnp_delay();
+        if delay == Time::ZERO {
+            return self.queue_answer(host, packet, (Kind::Cnp, 0, 1), cx);
+        }
+        let posted = cx.now.saturating_add(delay);
+        let cnp = Packet { posted, ..self.answer(packet, (Kind::Cnp, 0, 1), cx) };
+        cx.shared.packets += 1;
+        let adapter = &mut self.adapters[host as usize];
+        adapter.cnps.push_back(cnp);
+        cx.schedule(posted, adapter.node, 0, u64::from(cnp.tie), Signal::Notify(cnp.tie));
     }
 
-    /// Queues an answer to a data packet, with its kind, the number of packets acknowledged and the number of
-    /// marks reported.
+    /// Queues the congestion notification packet with this hash, which is now ready to be sent.
+    #[inline(never)]
+    pub fn on_cnp_ready(&mut self, host: u32, tie: u32) {
+        let adapter = &mut self.adapters[host as usize];
+        let at = adapter.cnps.iter().position(|cnp| cnp.tie == tie).expect("each is ready once");
+        let cnp = adapter.cnps.remove(at).expect("found");
+        adapter.queue_answer(cnp);
+    }
+
+    /// Queues an answer to a data packet.
     #[inline(always)]
     fn queue_answer<O: Observer>(
         &mut self,
         host: u32,
         packet: &Packet,
-        (kind, covers, marks): (Kind, u32, u32),
+        contents: (Kind, u32, u32),
         cx: &mut Context<'_, O>,
     ) {
+        let answer = self.answer(packet, contents, cx);
+        cx.shared.packets += i64::from(self.adapters[host as usize].queue_answer(answer));
+    }
+
+    /// An answer to a data packet, with its kind, the number of packets acknowledged and the number of marks
+    /// reported.
+    #[inline(always)]
+    fn answer<O>(&self, packet: &Packet, (kind, covers, marks): (Kind, u32, u32), cx: &Context<'_, O>) -> Packet {
         let sizes = &self.flows.packets;
         let lane = if kind == Kind::Ack { None } else { sizes.cnp_vl };
         // The sender is far away in memory. It is read only if the data packet may have changed lanes on its
@@ -97,7 +124,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             Some(_) => self.flows.senders[packet.flow.index()].vl,
             None => packet.vl,
         };
-        let answer = Packet {
+        Packet {
             posted: cx.now,
             destination: self.receivers[packet.flow.index()].source,
             kind,
@@ -110,8 +137,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             held: if kind == Kind::Ack { packet.held } else { 0 },
             tie: tie(common_tie(self.flows.seed, packet.flow, kind), packet.sequence),
             ..*packet
-        };
-        cx.shared.packets += i64::from(self.adapters[host as usize].queue_answer(answer));
+        }
     }
 
     /// Handles an ACK. ACKs with a trail are handled separately, to keep the common path fast.

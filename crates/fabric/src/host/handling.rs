@@ -44,6 +44,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             Signal::Rank(rank) => self.on_rank(rank, cx),
             Signal::Left(flow) => self.on_left(flow, cx),
             Signal::Timer(pacer) => self.on_timer(pacer, cx),
+            Signal::Notify(tie) => self.on_cnp_ready(host, tie),
             Signal::Rate(change) => adapter.link.rate = cx.shared.changes[change as usize].rate,
             Signal::Tail { .. } | Signal::Free | Signal::Ready(_) | Signal::Stored { .. } => {
                 unreachable!("{word:?} is not for a host")

@@ -96,7 +96,7 @@ impl Receiver {
     #[inline(always)]
     pub fn unanswered(&self) -> Unanswered {
         let notified = (self.notified != Time::MAX).then_some(self.notified);
-        Unanswered { packets: self.unanswered, marked: self.unanswered_marked, notified }
+        Unanswered { packets: self.unanswered, marked: self.unanswered_marked, notified, source: self.source }
     }
 
     /// Records that an ACK is sent.

@@ -35,10 +35,17 @@ pub struct Unanswered {
     pub marked: u32,
     /// Time of the flow's last CNP, if any.
     pub notified: Option<Time>,
+    /// Rank of the source among the hosts of the topology.
+    pub source: u32,
 }
 
-/// A destination's policy for answering data packets.
+/// A destination's policy for answering data packets. Each host has its own.
 pub trait Echo {
     /// Returns the answer to a data packet whose last byte has just arrived.
     fn answer(&mut self, now: Time, packet: &Packet, unanswered: &Unanswered) -> Answer;
+
+    /// Time from a decision to send a congestion notification packet until it is ready to be sent. It never changes.
+    fn cnp_delay(&self) -> Time {
+        Time::ZERO
+    }
 }

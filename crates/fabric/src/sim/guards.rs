@@ -37,7 +37,9 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     fn check_packets(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
         let holds_packet = |event| match event {
             Event::Arrive(_) => true,
-            Event::Signal(word) => matches!(word.signal(), Signal::Ready(_) | Signal::Drained(_)),
+            Event::Signal(word) => {
+                matches!(word.signal(), Signal::Ready(_) | Signal::Drained(_) | Signal::Notify(_))
+            }
         };
         let travelling = agenda.pending().filter(|entry| holds_packet(entry.event)).count();
         let waiting: usize = self.switches.iter().map(|switch| switch.state.waiting_packets()).sum();

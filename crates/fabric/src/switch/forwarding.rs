@@ -70,7 +70,8 @@ impl<K: Marker> Switch<K> {
             | Signal::Rank(_)
             | Signal::Left(_)
             | Signal::Timer(_)
-            | Signal::Drained(_) => unreachable!("{word:?} is not for a switch"),
+            | Signal::Drained(_)
+            | Signal::Notify(_) => unreachable!("{word:?} is not for a switch"),
         }
     }
 

@@ -9,9 +9,11 @@ use super::probe::{TRIES, response};
 
 /// Whether an echo skips marks of a flow that arrive soon after a reported mark.
 pub(crate) fn limits_marks(echo: &EchoParams) -> bool {
-    let unanswered = Unanswered { packets: 1, marked: 1, notified: Some(Time::ZERO) };
+    let unanswered = Unanswered { packets: 1, marked: 1, notified: Some(Time::ZERO), ..Unanswered::default() };
     let packet = Packet { size: 2068, last: true, marked: true, ..Packet::default() };
-    let answer = Echoing::new(echo).answer(Time::from_ns(1), &packet, &unanswered);
+    let mut echo = Echoing::new(echo);
+    echo.answer(Time::ZERO, &packet, &Unanswered { notified: None, ..unanswered });
+    let answer = echo.answer(Time::from_ns(1), &packet, &unanswered);
     !answer.cnp && answer.ack.is_none_or(|marks| marks == 0)
 }
 

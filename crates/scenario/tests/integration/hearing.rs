@@ -23,6 +23,7 @@ fn an_echo_that_leaves_out_marks_is_warned_of_where_they_are_counted() {
         "[response.dctcp]: reacts to the share of marked packets, but [echo.rocev2] skips marks that arrive soon after \
          another, so it slows down too little; [echo.ack] reports all marks"
     );
+    assert_eq!(warnings("[marking.ramp]\n[echo.rocev2]\ncnp_scope = \"port\"\n[response.dctcp]").len(), 1);
     let all = "[echo.rocev2]\ncnp_interval = \"0 s\"\n[response.dctcp]";
     let fine =
         [all, "[echo.ack]\n[response.dctcp]", "[echo.rocev2]\n[response.dcqcn]", "[echo.rocev2]\n[response.lipd]"];

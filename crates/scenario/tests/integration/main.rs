@@ -4,6 +4,7 @@ mod adapters;
 mod answers;
 mod bad;
 mod catalogue;
+mod cnps;
 mod collectives;
 mod congestion;
 mod convergence;

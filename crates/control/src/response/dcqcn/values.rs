@@ -2,6 +2,7 @@
 
 use becalm_engine::Time;
 
+use crate::cnps::CnpLimit;
 use crate::response::window::Window;
 
 becalm_schema::words! {
@@ -20,7 +21,7 @@ const LONGEST: Time = Time::from_ms(1000);
 becalm_schema::table! {
     /// Congestion notification packets cut the rate; a timer and a byte counter raise it again.
     pub struct Params {
-        /// Source of values for all omitted keys.
+        /// Source of values for all omitted keys, and for those of `[echo.rocev2]`.
         pub preset: Preset = Preset::Paper,
         /// Weight of a CNP in alpha.
         pub g: Option<f64> = None; ""; 1e-6..=1.0,
@@ -106,6 +107,14 @@ pub struct Values {
 }
 
 impl Preset {
+    /// The limit on CNPs at the destination.
+    pub fn cnp_limit(self) -> CnpLimit {
+        match self {
+            Preset::Paper => CnpLimit::PAPER,
+            Preset::ConnectX => CnpLimit::CONNECTX,
+        }
+    }
+
     /// The values of a preset.
     pub fn values(self) -> Values {
         let paper = Values {
