@@ -99,6 +99,11 @@ fuzz: build need-rust ## malformed input for every reader and random fabrics, FU
 	FUZZ_SECONDS=$(FUZZ_SECONDS) cargo test --locked --quiet -p becalm-scenario --test fuzz -- --nocapture --test-threads 1
 	FUZZ_SECONDS=$(FUZZ_SECONDS) $(BIN)/python -m pytest tests/fuzz
 	SCENES=300 DAMAGE=1 $(BIN)/python -m pytest tests/test_valid_scenes.py tests/test_damage.py
+	MEANING=20 MEANING_SEED=$$(date +%s) $(BIN)/python -m pytest tests/meaning
+
+.PHONY: meaning
+meaning: build ## relations between scenarios that mean the same, and between tables, on random scenes: two minutes
+	$(BIN)/python -m pytest tests/meaning
 
 .PHONY: lint
 lint: lint-rust lint-python ## formatting, clippy, ruff, imports, mypy, and stubs against the compiled module

@@ -1,8 +1,14 @@
-"""Random valid scenarios with all kinds of topologies, flow control, traffic, schemes and recordings."""
+"""The generator of random scenes for all tests: valid scenarios with all features of `docs/scenario.md`.
+
+There is one list for each kind of feature: topologies, flow control, traffic, schemes, and `FEATURES` for all
+others. A new feature adds itself to its list. Combinations that contradict each other are drawn again.
+"""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -10,98 +16,389 @@ import becalm
 
 DATA = Path(__file__).parent / "data"
 Tables = dict[str, Any]
+Feature = Callable[[random.Random, Tables], None]
 
-TOPOLOGIES: dict[str, Tables] = {
-    "dumbbell": {"remote": 3, "local": 2},
-    "clos": {"leaves": 2, "spines": 2, "hosts_per_leaf": 3, "rate": "8 Gb/s", "delay": "50 ns"},
-    "tree": {"ports": 4, "levels": 2, "rate": "8 Gb/s", "delay": "10 ns"},
-    "fat_tree": {"levels": [{"children": 3}, {"children": 2, "parents": 2}]},
-    "dragonfly": {"switches_per_group": 2, "hosts_per_switch": 2, "global_links": 1, "rate": "8 Gb/s"},
-    "torus": {"sides": [2, 3], "rate": "8 Gb/s"},
-    "edges": {
-        "hosts": ["H0..H4"],
-        "switches": ["S0", "S1"],
-        "cables": [
-            {"between": ["H0..H1", "S0"]},
-            {"between": ["H2..H4", "S1"]},
-            {"between": ["S0", "S1"]},
-        ],
-    },
+TOPOLOGIES: dict[str, list[Tables]] = {
+    "dumbbell": [{"remote": 3, "local": 2}, {"remote": 6, "local": 1}],
+    "clos": [
+        {"leaves": 2, "spines": 2, "hosts_per_leaf": 3},
+        {"leaves": 2, "spines": 1, "hosts_per_leaf": 4},
+        {"leaves": 4, "spines": 2, "hosts_per_leaf": 4},
+    ],
+    "tree": [{"ports": 4, "levels": 2}, {"ports": 4, "levels": 3}],
+    "fat_tree": [
+        {"levels": [{"children": 3}, {"children": 2, "parents": 2}]},
+        {"levels": [{"children": 2}, {"children": 3, "parents": 1, "parallel": 2}]},
+    ],
+    "dragonfly": [{"switches_per_group": 2, "hosts_per_switch": 2, "global_links": 1}],
+    "torus": [{"sides": [2, 3]}, {"sides": [5]}, {"sides": [4], "hosts_per_switch": 2}, {"sides": [3, 3]}],
+    "edges": [
+        {
+            "hosts": ["H0..H4"],
+            "switches": ["S0", "S1"],
+            "cables": [
+                {"between": ["H0..H1", "S0"]},
+                {"between": ["H2..H4", "S1"]},
+                {"between": ["S0", "S1"]},
+            ],
+        },
+        {"hosts": ["H0..H7"], "switches": ["S"], "cables": [{"between": ["H0..H7", "S"]}]},
+        {
+            "hosts": ["H0..H5"],
+            "switches": ["S0..S2"],
+            "cables": [
+                {"between": ["H0..H1", "S0"]},
+                {"between": ["H2", "S1"]},
+                {"between": ["H3..H5", "S2"], "delay": "20 ns"},
+                {"between": ["S0", "S1"], "rate": "16 Gb/s"},
+                {"between": ["S1", "S2"], "delay": "1 us"},
+            ],
+        },
+    ],
 }
-FLOW_CONTROL: dict[str, Tables] = {"credit": {}, "pfc": {"flow_control": {"pfc": {}}, "buffer": "64 KiB"}}
+CYCLIC = ("dragonfly", "torus")
+"""Topologies with cyclic paths, so packets change lanes."""
+FLOW_CONTROL: dict[str, list[Tables]] = {
+    "credit": [{"buffer": size} for size in ("4 packets", "16 packets", "16 KiB", "64 KiB", "unlimited")],
+    "pfc": [
+        {"flow_control": {"pfc": {}}, "buffer": "64 KiB"},
+        {"flow_control": {"pfc": {"thresholds": {"static": {"xon": "8 KiB"}}}}, "buffer": "16 KiB"},
+        {"flow_control": {"pfc": {"thresholds": {"dynamic": {"alpha": 0.5}}}}, "buffer": "32 KiB"},
+        {"flow_control": {"pfc": {"response": "60 quanta"}}, "buffer": "32 KiB"},
+    ],
+}
 TRAFFIC = ("flows", "messages", "jobs", "traces")
+SPEEDS = (
+    ("8 Gb/s", "200 us"),
+    ("1 GB/s", "200 us"),
+    ("25 Gb/s", "100 us"),
+    ("100 Gb/s", "0.04 ms"),
+    ("50 GB/s", "20 us"),
+)
+"""Rates of links, and durations that suit them."""
+SIZES: tuple[Any, ...] = ("fixed", "exponential", {"erlang": 2}, {"uniform": 0.5}, "ali_storage")
+COLLECTIVES: dict[str, tuple[str, ...]] = {
+    "barrier": (),
+    "broadcast": ("binomial", "scatter_all_gather"),
+    "reduce": (),
+    "all_reduce": ("ring", "recursive_doubling", "halving_doubling", "double_binary_tree"),
+    "all_gather": ("ring", "recursive_doubling", "bruck"),
+    "reduce_scatter": ("ring", "recursive_halving"),
+    "all_to_all": ("linear", "pairwise", "bruck"),
+}
+"""Collective operations and their algorithms."""
+SCHEMES: tuple[Tables, ...] = (
+    {},
+    {"response": {"none": {"window": 4}}},
+    {"response": {"fixed": {"rate": 0.5}}},
+    {"marking": {"queue_threshold": {}}, "response": {"dcqcn": {}}, "echo": {"rocev2": {}}},
+    {"marking": {"ramp": {}}, "response": {"dcqcn": {}}, "echo": {"rocev2": {"cnp_interval": "4 us"}}},
+    {"marking": {"ibta": {}}, "response": {"ibta": {"ccti_timer": 3}}, "echo": {"ibta": {}}},
+    {
+        "marking": {"ibta": {"victim_mask": "all"}},
+        "response": {"ibta": {}},
+        "echo": {"ibta": {"ack_every": 4}},
+    },
+    {"echo": {"ibta": {"transport": "unreliable"}}},
+    {"marking": {"input_triggered": {}}, "response": {"lipd": {}}},
+    {"marking": {"input_output_triggered": {}}, "response": {"fimd": {}}},
+    {"marking": {"naive": {}}, "response": {"aimd": {}}},
+    {"marking": {"regeneration_cycle": {}}, "response": {"binary_feedback": {}}},
+    {"marking": {"queue_threshold": {"high": 0.5, "low": 0.4}}, "response": {"dctcp": {}}},
+    {"marking": {"random": {"probability": 0.1}}, "response": {"table": {"steps": [[1, 1, 0], [1, 2, 1]]}}},
+    {"response": {"swift": {}}},
+    {"response": {"timely": {}}},
+    {"response": {"hpcc": {}}},
+)
+PATHS = ("destination", "flow", "packet", "round_robin", "least_waiting", "flowlet", "valiant", "ugal")
 
 
-def hosts(topology: str) -> list[str]:
-    """Return the names of five hosts."""
-    return ["A1", "A2", "A3", "B1", "BC"] if topology == "dumbbell" else [f"H{i}" for i in range(5)]
+def hosts(topology: Tables) -> list[str]:
+    """Return the names of all hosts of `[topology]`."""
+    ((kind, shape),) = topology.items()
+    if kind == "dumbbell":
+        remote, local = (
+            [f"{side}{i + 1}" for i in range(shape[key])] for side, key in (("A", "remote"), ("B", "local"))
+        )
+        return [*remote, "AV", *local, "BC", "BV"]
+    return [f"H{i}" for i in range(_COUNTS[kind](shape))]
 
 
-def load_of(kind: str, names: list[str], draw: random.Random) -> Tables:
-    """Return flows and jobs for a kind of traffic."""
-    many, hot = names[:3], names[-1]
-    if kind == "flows":
-        greedy = {"name": "hot", "from": many, "to": [hot]}
-        other = {"name": "other", "from": [names[3]], "to": [names[0]], "traffic": {"poisson": {"load": 0.3}}}
-        return {"flows": [greedy, other]}
-    if kind == "messages":
-        size = draw.choice(["100 B", "9000 B", "64 KiB"])
-        batch = {"batch": {"count": 20, "message": size, "sizes": draw.choice(["fixed", "exponential"])}}
-        return {"flows": [{"name": "batch", "from": many, "to": [hot], "traffic": batch}]}
-    job: Tables = {"name": "job", "hosts": names[:4], "record_ops": draw.random() < 0.5}
-    if kind == "traces":
-        return {"jobs": [{**job, "chakra": str(DATA / "chakra" / draw.choice(["step", "all_reduce"]))}]}
-    size = draw.choice(["1 KiB", "256 KiB"])
-    chosen = draw.choice(["all_to_all", "all_reduce", "all_gather", "barrier", "broadcast", "reduce_scatter"])
-    job["collective"] = {chosen: {} if chosen == "barrier" else {"bytes": size}}
-    return {"jobs": [{**job, "repeat": draw.choice([1, 3])}]}
+_COUNTS: dict[str, Callable[[Tables], int]] = {
+    "clos": lambda shape: shape["leaves"] * shape["hosts_per_leaf"],
+    "tree": lambda shape: 2 * (shape["ports"] // 2) ** shape["levels"],
+    "fat_tree": lambda shape: prod(level["children"] for level in shape["levels"]),
+    "dragonfly": lambda shape: (
+        (shape["switches_per_group"] * shape["global_links"] + 1)
+        * shape["switches_per_group"]
+        * shape["hosts_per_switch"]
+    ),
+    "torus": lambda shape: prod(shape["sides"]) * shape.get("hosts_per_switch", 1),
+    "edges": lambda shape: int(shape["hosts"][0].rpartition("H")[2]) + 1,
+}
 
 
-def drawn(draw: random.Random, topology: str, control: str, traffic: str) -> Tables:
-    """Return a scenario with these parts, which may contradict each other."""
-    names = hosts(topology)
-    switch = {"buffer": draw.choice(["4 packets", "16 KiB", "unlimited"]), **FLOW_CONTROL[control]}
-    if topology in ("dragonfly", "torus"):
-        # Paths can form cycles here, so packets change lanes.
-        switch["vls"] = 2
+def traffic_of(draw: random.Random, kind: str) -> Tables:
+    """Return `traffic` of a group; `flows` are endless or random, and `messages` are a batch."""
+    sizes: Tables = {"sizes": draw.choice(SIZES)} if draw.random() < 0.4 else {}
     if draw.random() < 0.4:
-        switch["paths"] = {draw.choice(["destination", "flow", "packet", "round_robin", "least_waiting"]): {}}
-    data: Tables = {
-        "run": {"duration": "100 us", "seed": draw.randrange(100), "replications": draw.choice([1, 1, 2])},
-        "topology": {topology: TOPOLOGIES[topology]},
-        "switch": switch,
-        **load_of(traffic, names, draw),
-    }
-    if draw.random() < 0.3 and traffic not in ("flows", "messages"):
-        data |= load_of("flows", names, draw)
-    schemes: list[Tables] = [
-        {},
-        {"marking": {"queue_threshold": {}}, "response": {"dcqcn": {}}, "echo": {"rocev2": {}}},
-        {"marking": {"ibta": {}}, "response": {"ibta": {}}, "echo": {"ibta": {}}},
-        {"marking": {"input_triggered": {}}, "response": {"lipd": {}}},
-        {"response": {"swift": {}}},
-    ]
-    data |= draw.choice(schemes)
-    observe: Tables = {"step": "10 us", "window": "20 us"}
+        sizes["message"] = draw.choice(["100 B", "2048 B", "9 kB", "16 KiB"])
+    if kind == "messages":
+        return {"batch": {"count": draw.choice([1, 5, 20]), **sizes}}
+    return draw.choice(
+        [
+            {"greedy": sizes},
+            {"on_off": {"mean_on": "5 us", "mean_off": draw.choice(["2 us", "0.01 ms"])}},
+            {"poisson": {"load": draw.choice([0.1, 0.3, 0.6, 0.9, 1.2]), **sizes}},
+            {"poisson": {"load": 0.3, "load_counts": "payload", "changes": [{"at": "20 us", "load": 0.9}]}},
+            {"poisson": {"load": 0.5, "paced": True, **sizes}},
+        ]
+    )
+
+
+def ends_of(draw: random.Random, names: list[str], greedy: bool) -> Tables:
+    """Return the sources and destinations of a group, written in one of the ways."""
+    many = sorted(draw.sample(names, draw.randint(2, len(names))), key=names.index)
+    form = draw.choice(["incast", "incast", "pair", "several", "all", "pattern", "connections"])
+    if form == "all":
+        return {"from": ["*"], "to": [draw.choice(names)]}
+    if form == "pattern":
+        pattern = draw.choice(["shift", "tornado", "bit_reversal", "permutation", "all_to_all"])
+        return {"from": many, "pattern": {pattern: {"by": 1} if pattern == "shift" else {}}}
+    if form == "connections":
+        pairs = zip(many, [*many[1:], many[0]], strict=True)
+        more: Tables = {"start": "3 us"} if greedy and draw.random() < 0.3 else {}
+        return {"connections": [{"from": one, "to": other, **more} for one, other in pairs]}
+    if form == "several":
+        cut = draw.randint(1, len(many) - 1)
+        return {"from": many[:cut], "to": many[cut:]}
+    others = [name for name in names if name not in many[:-1]] or names
+    return {"from": many[: 1 if form == "pair" else -1], "to": [draw.choice(others)]}
+
+
+def group(draw: random.Random, kind: str, names: list[str], number: int) -> Tables:
+    """Return a group of flows."""
+    traffic = traffic_of(draw, kind)
+    made: Tables = {"name": f"g{number}", **ends_of(draw, names, "greedy" in traffic), "traffic": traffic}
     for key, value in (
-        ("frames", "10 us"),
+        ("start", draw.choice(["1500 ns", "4 us"])),
+        ("stop", "30 us"),
+        ("stagger", "200 ns"),
+        ("start_spread", "2 us"),
+        ("restart", "message"),
+        ("response", draw.choice([{"none": {}}, {"swift": {}}, {"fixed": {"rate": 0.3}}])),
+    ):
+        if draw.random() < 0.15:
+            made[key] = value
+    return made
+
+
+def job(draw: random.Random, kind: str, names: list[str]) -> Tables:
+    """Return a job: a collective operation, a list of operations, a GOAL schedule or a Chakra trace."""
+    made: Tables = {"name": "job", "record_ops": draw.random() < 0.5}
+    if kind == "traces":
+        made["hosts"] = names[: 4 if draw.random() < 0.7 else 2]
+        return made | draw.choice(
+            [
+                {"chakra": str(DATA / "chakra" / draw.choice(["step", "all_reduce", "all_to_all"]))},
+                {"goal": str(DATA / "goal" / "ring_of_two.goal"), "ranks": 2},
+                {"goal": str(DATA / "goal" / "binomial_reduce_8.goal"), "placement": "round_robin"},
+            ]
+        )
+    made["hosts"] = names[: draw.randint(2, len(names))]
+    for key, value in (
+        ("placement", draw.choice(["packed", "round_robin", "random"])),
+        ("compute", "2 us"),
+        ("reduce_rate", "20 GB/s"),
+        ("eager", "4 KiB"),
+        ("overhead", "200 ns"),
+        ("overhead_rate", "40 GB/s"),
+        ("start", "1 us"),
+        ("alone", False),
+        ("response", {"none": {}}),
+    ):
+        if draw.random() < 0.15:
+            made[key] = value
+    chosen = draw.choice([*COLLECTIVES])
+    table: Tables = {} if chosen == "barrier" else {"bytes": draw.choice(["1 KiB", "30 kB", "128 KiB"])}
+    if COLLECTIVES[chosen] and draw.random() < 0.7:
+        table["algorithm"] = draw.choice(COLLECTIVES[chosen])
+    return made | {"collective": {chosen: table}, "repeat": draw.choice([1, 1, 3])}
+
+
+def load_of(draw: random.Random, kind: str, names: list[str]) -> Tables:
+    """Return flows and jobs for a kind of traffic."""
+    if kind in ("flows", "messages"):
+        return {"flows": [group(draw, kind, names, number) for number in range(draw.choice([1, 2, 2, 3]))]}
+    load: Tables = {"jobs": [job(draw, kind, names)]}
+    if draw.random() < 0.3:
+        load["flows"] = [group(draw, "flows", names, 0)]
+    return load
+
+
+def lanes(draw: random.Random, data: Tables) -> None:
+    """Add lanes, service levels of groups, and arbitration between lanes."""
+    switch = data["switch"]
+    levels = [0, 2] if next(iter(data["topology"])) in CYCLIC else draw.choice([[0, 1], [1, 0], [0, 2]])
+    switch.update(sl_to_vl=levels, vls=max(levels) + switch.get("vls", 1))
+    for number, each in enumerate([*data.get("flows", []), *data.get("jobs", [])]):
+        each["sl"] = (number + 1) % 2
+    if draw.random() < 0.3:
+        entries = [{"vl": vl, "weight": draw.choice([1, 64])} for vl in range(switch["vls"])]
+        high: Tables = {"high": entries[:1]} if draw.random() < 0.5 else {}
+        switch["vl_arbitration"] = {"tables": {"low": entries, **high}}
+
+
+def switching(draw: random.Random, data: Tables) -> None:
+    """Change how switches forward, queue and serve."""
+    switch = data["switch"]
+    for key, value in (
+        ("forwarding_delay", draw.choice(["0 s", "100 ns", "0.3 us"])),
+        ("switching", "store_and_forward"),
+        ("queueing", "fifo"),
+        ("input_reads", "one"),
+        (
+            "arbiter",
+            {"oldest_first": draw.choice([{}, {"max_bypass": 4}, {"max_bypass": 4, "bypass": "output"}])},
+        ),
+    ):
+        if draw.random() < 0.25:
+            switch[key] = value
+    if switch.get("switching") and draw.random() < 0.2:
+        switch["service"] = draw.choice(["exponential", {"erlang": 2}, {"uniform": 0.5}])
+
+
+def paths(draw: random.Random, data: Tables) -> None:
+    """Change the choice among equal ports."""
+    data["switch"]["paths"] = {
+        draw.choice(PATHS if next(iter(data["topology"])) in CYCLIC else PATHS[:-2]): {}
+    }
+
+
+def changes(draw: random.Random, data: Tables) -> None:
+    """Change the rate of a host's link during the run."""
+    data["switch"]["switching"] = "store_and_forward"
+    ((kind, shape),) = data["topology"].items()
+    switch = {
+        "clos": "leaf0",
+        "edges": "S0",
+        "torus": "S" + "_".join("0" for _ in shape.get("sides", [])),
+    }.get(kind, "A")
+    host = "A1" if kind == "dumbbell" else "H0"
+    ends = draw.choice([f"{switch}->{host}", f"{host}->{switch}"])
+    data["changes"] = [{"link": ends, "at": "10 us", "rate": draw.choice(["4 Gb/s", "2 GB/s"])}]
+
+
+def adapters(draw: random.Random, data: Tables) -> None:
+    """Change the hosts' adapters."""
+    adapter = data.setdefault("adapter", {})
+    for key, value in (
+        ("injection", "posted"),
+        ("answers", "first"),
+        ("coalesce_acks", draw.random() < 0.5),
+        ("port_control", "sl"),
+        ("injection_rate", "700 MB/s"),
+        ("message_overhead", "300 ns"),
+        ("drain_rate", "6 Gb/s"),
+        ("caps", [{"hosts": [draw.choice(hosts(data["topology"]))], "drain_rate": "2 Gb/s"}]),
+    ):
+        if draw.random() < 0.25:
+            adapter[key] = value
+
+
+def send_queues(draw: random.Random, data: Tables) -> None:
+    """Limit the send queues of hosts."""
+    full = draw.choice(["block", "block", "drop"])
+    data.setdefault("adapter", {}).update(queue=draw.choice([8, 32]), when_full=full)
+
+
+def packets(draw: random.Random, data: Tables) -> None:
+    """Change sizes of packets and the way of answers."""
+    packet = data.setdefault("packet", {})
+    for key, value in (
+        ("mtu", draw.choice(["1 KiB", "4096 B", "1500 B"])),
+        ("header", draw.choice(["0 B", "64 B"])),
+        ("ack", "64 B"),
+        ("cnp", "84 B"),
+        ("answers_sl", 1),
+    ):
+        if draw.random() < 0.25:
+            packet[key] = value
+    if "rocev2" in data.get("echo", {}):
+        packet["cnp_lane"] = draw.choice(["own", "acks"])
+
+
+def schemes(draw: random.Random, data: Tables) -> None:
+    """Add congestion control."""
+    data |= draw.choice(SCHEMES)
+
+
+def ends(draw: random.Random, data: Tables) -> None:
+    """Change the measured window and the end of the run."""
+    run = data["run"]
+    if draw.random() < 0.6:
+        run["warmup"] = draw.choice(["2 us", "5000 ns"])
+    if draw.random() < 0.6:
+        run["end"] = "jobs" if "jobs" in data else "delivered"
+
+
+def observing(draw: random.Random, data: Tables) -> None:
+    """Record more, or other links and times."""
+    for key, value in (
+        ("frames", "3 us"),
         ("spans", True),
         ("messages", True),
         ("queues", True),
         ("paces", True),
-        ("snapshots", ["50 us"]),
+        ("snapshots", ["5 us"]),
         ("links", []),
         ("flows", True),
     ):
         if draw.random() < 0.4:
-            observe[key] = value
-    data["observe"] = observe
+            data["observe"][key] = value
+
+
+FEATURES: tuple[tuple[Feature, float], ...] = (
+    (lanes, 0.3),
+    (switching, 0.5),
+    (paths, 0.4),
+    (changes, 0.1),
+    (adapters, 0.4),
+    (send_queues, 0.25),
+    (schemes, 0.6),
+    (packets, 0.4),
+    (ends, 0.4),
+    (observing, 0.8),
+)
+"""Features, each with the share of scenes that have it."""
+
+
+def drawn(draw: random.Random, topology: str, control: str, traffic: str) -> Tables:
+    """Return a scenario with these parts, which may contradict each other."""
+    rate, duration = draw.choice(SPEEDS)
+    shape = draw.choice(TOPOLOGIES[topology]) | {
+        "rate": rate,
+        "delay": draw.choice(["0 s", "10 ns", "0.4 us"]),
+    }
+    switch = draw.choice(FLOW_CONTROL[control])
+    if topology in CYCLIC:
+        switch = switch | {"vls": 2}
+    data: Tables = {
+        "run": {"duration": duration, "seed": draw.randrange(100), "replications": draw.choice([1, 1, 2])},
+        "topology": {topology: shape},
+        "switch": dict(switch),
+        "observe": {"step": draw.choice(["1 us", "2 us"]), "window": draw.choice(["2 us", "0.01 ms"])},
+    }
+    data |= load_of(draw, traffic, hosts(data["topology"]))
+    for feature, share in FEATURES:
+        if draw.random() < share:
+            feature(draw, data)
     return data
 
 
 def valid(draw: random.Random, topology: str, control: str, traffic: str) -> becalm.Scenario:
     """Return the first valid scenario with these parts."""
-    for _ in range(200):
+    for _ in range(400):
         try:
             return becalm.Scenario(drawn(draw, topology, control, traffic), name="drawn.toml")
         except becalm.ScenarioError as error:
@@ -109,8 +406,13 @@ def valid(draw: random.Random, topology: str, control: str, traffic: str) -> bec
     raise AssertionError(f"no valid scenario of {topology}, {control}, {traffic}: {last}")
 
 
+def parts() -> list[tuple[str, str, str]]:
+    """Return all combinations of topology, flow control and kind of traffic."""
+    return [(a, b, c) for a in TOPOLOGIES for b in FLOW_CONTROL for c in TRAFFIC]
+
+
 def scenes(count: int, seed: int = 1) -> list[becalm.Scenario]:
     """Return `count` valid scenarios that cycle through topologies, flow control and kinds of traffic."""
     draw = random.Random(seed)
-    parts = [(a, b, c) for a in TOPOLOGIES for b in FLOW_CONTROL for c in TRAFFIC]
-    return [valid(draw, *parts[number % len(parts)]) for number in range(count)]
+    combined = parts()
+    return [valid(draw, *combined[number % len(combined)]) for number in range(count)]

@@ -44,7 +44,7 @@ def test_what_is_valid_runs_and_is_explained_shown_and_drawn(part: int) -> None:
             if scenario.resolved["observe"]["snapshots"]:
                 import matplotlib.pyplot as plt
 
-                draw_fabric(results, 50e-6)
+                draw_fabric(results, 5e-6)
                 plt.close("all")
         except Exception as error:
             raise AssertionError(f"scene {number}:\n{scenario.to_toml()}") from error
@@ -139,7 +139,7 @@ def commands(place: Path, scenario: becalm.Scenario) -> dict[str, list[str]]:
         "run": ["run", str(file), "--out", str(folder), "--quiet"],
         "explain": ["explain", str(folder)],
         "report": ["report", str(folder), "--out", str(folder / ".." / "page.html")],
-        "report --time": ["report", str(folder), "--time", "50 us", "--out", str(folder / ".." / "a.png")],
+        "report --time": ["report", str(folder), "--time", "5 us", "--out", str(folder / ".." / "a.png")],
         "manage": ["manage", str(file)],
         "manage --opensm": ["manage", str(file), "--opensm", str(folder / ".." / "cc.conf")],
         "whatif": ["whatif", str(file), "--hot", host, "--degree", "2", "--max-time", "20"],

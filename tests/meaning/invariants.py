@@ -1,0 +1,236 @@
+"""Invariants between the tables of one run. A new table adds what it must agree with to `INVARIANTS`."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import polars as pl
+
+import becalm
+from becalm.quantities import seconds
+
+Invariant = Callable[[becalm.Results], Iterator[str]]
+TELEMETRY = 64
+"""More bytes than switches add to a packet by default."""
+
+
+class Link(NamedTuple):
+    """A row of `links` with what the scenario says about it."""
+
+    name: str
+    row: dict[str, Any]
+    window: float
+    """Length of the measured window [s]."""
+    capacity: float
+    """Rate in the topology [B/s]."""
+    packet: float
+    """Share of the window that the largest packet takes, which may begin or end outside of it."""
+
+
+def near(one: float, two: float) -> bool:
+    """Return whether two numbers are equal within rounding."""
+    return math.isclose(one, two, rel_tol=1e-9, abs_tol=1e-15) or (math.isnan(one) and math.isnan(two))
+
+
+def windows(results: becalm.Results) -> list[float]:
+    """Return the length of the measured window of each replication."""
+    start = seconds(results.scenario.resolved["run"]["warmup"])
+    return [max(0.0, each.end - start) for each in results.replications]
+
+
+def links(results: becalm.Results) -> Iterator[Link]:
+    """Yield the links with a measured window. Changed rates have no capacity."""
+    capacity = results.scenario.network().links["capacity"].to_list()
+    changed = {change["link"] for change in results.scenario.data().get("changes", [])}
+    largest = results.scenario.summary["packet_bytes"] + TELEMETRY
+    spans = windows(results)
+    for place, row in enumerate(results.links.iter_rows(named=True)):
+        name, rate = f"{row['from']}->{row['to']}", capacity[place % len(capacity)]
+        window = spans[row["replication"]]
+        if window > 0:
+            yield Link(
+                name, row, window, math.inf if name in changed else rate, largest / (rate * window) + 1e-9
+            )
+
+
+def utilization_is_bytes_over_capacity(results: becalm.Results) -> Iterator[str]:
+    """`bytes` of a link, over the window and the link's rate, is its `utilization`."""
+    for name, row, window, capacity, _ in links(results):
+        if not near(row["bytes"] / window, row["rate"]):
+            yield f"{name}: {row['bytes']} B in {window} s, rate {row['rate']} B/s"
+        if capacity < math.inf and not near(row["rate"] / capacity, row["utilization"]):
+            yield f"{name}: rate {row['rate']} B/s of {capacity} B/s, utilization {row['utilization']}"
+
+
+def busy_and_stalled_exclude_each_other(results: becalm.Results) -> Iterator[str]:
+    """A link is not busy and stalled at the same time, except for the packet at each end of the window."""
+    service = results.scenario.resolved["switch"]["service"]
+    for name, row, _, capacity, packet in links(results):
+        total = row["utilization"] + row["stalled_share"]
+        if capacity < math.inf and service == "fixed" and total > 1 + packet:
+            yield f"{name}: utilization {row['utilization']} + stalled_share {row['stalled_share']}"
+
+
+def stalls_are_waits(results: becalm.Results) -> Iterator[str]:
+    """`xmit_wait` over the window is `stalled_share`."""
+    for name, row, window, _, _ in links(results):
+        if not near(row["xmit_wait"] / window, row["stalled_share"]):
+            yield f"{name}: xmit_wait {row['xmit_wait']} in {window} s, stalled_share {row['stalled_share']}"
+
+
+def hosts_send_what_their_links_carry(results: becalm.Results) -> Iterator[str]:
+    """Packets and bytes that a host sends are those of its link."""
+    sent = {(host["replication"], host["host"]): host for host in results.hosts.iter_rows(named=True)}
+    for link in results.links.iter_rows(named=True):
+        host = sent.get((link["replication"], link["from"]))
+        if host and (host["sent_packets"], host["sent_bytes"]) != (link["packets"], link["bytes"]):
+            yield f"host {host['host']}: {host['sent_packets']} packets sent, {link['packets']} on its link"
+
+
+def groups_are_sums_of_flows(results: becalm.Results) -> Iterator[str]:
+    """Rates, counts of flows, contributors and victims of a group are those of its flows."""
+    flows = results.flows.group_by("replication", "group").agg(
+        pl.col("rate").sum(),
+        pl.len().alias("flows"),
+        pl.col("role").is_in(["contributor", "both"]).sum().alias("contributors"),
+        pl.col("role").is_in(["victim", "both"]).sum().alias("victims"),
+    )
+    known = {(row["replication"], row["group"]): row for row in flows.iter_rows(named=True)}
+    for group in results.groups.iter_rows(named=True):
+        found = known.get((group["replication"], group["group"]))
+        for key in ("rate", "flows", "contributors", "victims") if found else ():
+            if found and not near(float(group[key]), float(found[key])):
+                yield f"group {group['group']}: {key} {group[key]}, and {found[key]} of its flows"
+
+
+def histograms_count_all(results: becalm.Results) -> Iterator[str]:
+    """Histograms contain each delivered packet and message once."""
+    for histogram, column, table, counted in (
+        ("latencies", "packets", "flows", "delivered_packets"),
+        ("completion_times", "messages", "completion", "messages"),
+        ("completion_by_size", "messages", "completion", "messages"),
+    ):
+        if histogram in results.tables and table in results.tables:
+            one, two = results.table(histogram)[column].sum(), results.table(table)[counted].sum()
+            if one != two:
+                yield f"{histogram}: {one} {column}, and {two} in {table}"
+
+
+def series_integrate_to_groups(results: becalm.Results) -> Iterator[str]:
+    """Rates of groups over time add up to what was delivered, for windows of a step that fill the run."""
+    resolved = results.scenario.resolved
+    step, window = (seconds(resolved["observe"][key]) for key in ("step", "window"))
+    if seconds(resolved["run"]["warmup"]) or step != window or "series" not in results.tables:
+        return
+    series = results.series.filter(pl.col("kind") == "group")
+    slack = resolved["run"]["replications"] * (results.scenario.summary["packet_bytes"] + TELEMETRY)
+    for group in results.groups.iter_rows(named=True):
+        own = series.filter(pl.col("name") == group["group"], pl.col("replication") == group["replication"])
+        end = results.replications[group["replication"]].end
+        covered = [
+            (min(end, time + window / 2) - max(0.0, time - window / 2), rate)
+            for time, rate in own.select("time", "rate").iter_rows()
+        ]
+        if abs(math.remainder(end, step)) > 1e-12:
+            continue
+        found, whole = sum(max(0.0, float(length)) * rate for length, rate in covered), group["rate"] * end
+        if end > 0 and not math.isclose(found, whole, rel_tol=1e-6, abs_tol=slack):
+            yield f"group {group['group']}: series add up to {found} B, delivered {whole} B"
+
+
+def spans_are_shares_of_the_tree(results: becalm.Results) -> Iterator[str]:
+    """Spans of an output add up to its `root_share` and `branch_share`, unless short ones were merged."""
+    if "spans" not in results.tables:
+        return
+    start = seconds(results.scenario.resolved["run"]["warmup"])
+    ends = [each.end for each in results.replications]
+    found: Counter[tuple[object, ...]] = Counter()
+    columns = ("replication", "from", "from_port", "vl", "role", "begin", "end")
+    for *output, begin, end in results.spans.select(columns).iter_rows():
+        found[tuple(output)] += max(0.0, min(end, ends[output[0]]) - max(start, begin))
+    for row in results.tree.iter_rows(named=True):
+        window = windows(results)[row["replication"]]
+        for role in ("root", "branch") if window > 0 else ():
+            key = (row["replication"], row["from"], row["from_port"], row["vl"], role)
+            if abs(found[key] / window - row[f"{role}_share"]) > 1e-9:
+                yield f"{key}: {role}_share {row[f'{role}_share']}, and {found[key] / window} of spans"
+
+
+def nothing_is_faster_than_light(results: becalm.Results) -> Iterator[str]:
+    """No latency is below the delays of a single path's cables and switches, and no slowdown is below 1."""
+    network, resolved = results.scenario.network(), results.scenario.resolved
+    forwarding = seconds(resolved["switch"]["forwarding_delay"])
+    least: dict[tuple[str, str], float] = {}
+    for flow in results.flows.iter_rows(named=True):
+        ends = (flow["source"], flow["destination"])
+        if ends not in least:
+            path = network.paths(*ends)
+            delay = sum(path["delay"].to_list()) + (len(path) - 1) * forwarding
+            least[ends] = delay if path["share"].min() == 1 else 0.0
+        if flow["latency_mean"] < least[ends] - 1e-12:
+            yield f"flow {flow['flow']}: latency_mean {flow['latency_mean']}, at least {least[ends]}"
+    if "messages" in results.tables and not results.scenario.data().get("changes"):
+        for row in results.messages.filter(pl.col("slowdown") < 1 - 1e-9).iter_rows(named=True):
+            yield f"message of flow {row['flow']}: completion {row['completion']}, ideal {row['ideal']}"
+
+
+def nothing_exceeds_its_capacity(results: becalm.Results) -> Iterator[str]:
+    """Links carry no more than their rates, but for one packet; hosts receive what their links carry."""
+    for name, row, _, capacity, packet in links(results):
+        fixed = results.scenario.resolved["switch"]["service"] == "fixed"
+        if fixed and capacity < math.inf and row["utilization"] > 1 + packet:
+            yield f"{name}: utilization {row['utilization']}"
+    for table, columns in (("tree", ("root_share", "branch_share")), ("pauses", ("paused_share",))):
+        for column in columns if table in results.tables else ():
+            worst = results.table(table)[column].fill_nan(0).max()
+            if isinstance(worst, float) and worst > 1 + 1e-9:
+                yield f"{table}.{column}: {worst}"
+    if "pauses" in results.tables:
+        over = results.pauses.filter(pl.col("headroom_used") > pl.col("headroom"))
+        yield from (f"pauses: {row}" for row in over.iter_rows())
+
+
+def jobs_take_the_time_of_the_busiest_link(results: becalm.Results) -> Iterator[str]:
+    """A job takes no less time than the payload of its messages needs on each host's link."""
+    if "ops" not in results.tables or results.scenario.data().get("changes"):
+        return
+    capacity = {
+        row["from"]: row["capacity"] for row in results.scenario.network().links.iter_rows(named=True)
+    }
+    place = {(row["job"], row["rank"]): row["host"] for row in results.ranks.iter_rows(named=True)}
+    for name, replication, time in results.jobs.select("job", "replication", "time").iter_rows():
+        sends = results.ops.filter(
+            pl.col("job") == name, pl.col("replication") == replication, pl.col("kind") == "send"
+        )
+        load: Counter[tuple[str, str]] = Counter()
+        for rank, peer, size in sends.select("rank", "peer", "bytes").iter_rows():
+            one, other = place[name, rank], place[name, int(peer)]
+            if one != other:
+                load["from", one] += size
+                load["to", other] += size
+        bound = max((size / capacity[host] for (_, host), size in load.items()), default=0.0)
+        if time < bound * (1 - 1e-9):
+            yield f"job {name}: time {time}, and {bound} for its bytes on one link"
+
+
+INVARIANTS: tuple[Invariant, ...] = (
+    utilization_is_bytes_over_capacity,
+    busy_and_stalled_exclude_each_other,
+    stalls_are_waits,
+    hosts_send_what_their_links_carry,
+    groups_are_sums_of_flows,
+    histograms_count_all,
+    series_integrate_to_groups,
+    spans_are_shares_of_the_tree,
+    nothing_is_faster_than_light,
+    nothing_exceeds_its_capacity,
+    jobs_take_the_time_of_the_busiest_link,
+)
+
+
+def violations(results: becalm.Results) -> list[str]:
+    """Return what the tables of a run contradict."""
+    return [f"{each.__name__.replace('_', ' ')}: {text}" for each in INVARIANTS for text in each(results)]
