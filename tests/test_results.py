@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import becalm
+from becalm.cli import console
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +81,8 @@ def test_tables_for_pandas_name_what_they_need(
 
 def test_manifest(results: becalm.Results, tmp_path: Path) -> None:
     manifest = json.loads((results.save(tmp_path / "out") / "manifest.json").read_text())
+    replications = manifest["replications"]
+    spent = [item["processor_time"] for item in replications]
     assert manifest["scenario"]["hash"] == results.scenario.hash
     assert becalm.Scenario(manifest["scenario"]["toml"]) == results.scenario
     assert manifest["becalm"] == becalm.__version__
@@ -88,7 +91,25 @@ def test_manifest(results: becalm.Results, tmp_path: Path) -> None:
     assert manifest["guards"] == results.guards
     assert manifest["events"] > manifest["packet_hops"] > 0
     assert manifest["wall_time"] > 0
+    assert manifest["processor_time"] == results.processor_time == sum(spent)
+    assert all(
+        0 < seconds <= 1.1 * item["wall_time"] for seconds, item in zip(spent, replications, strict=True)
+    )
     assert manifest["tables"]["flows"]["rows"] == results.flows.height
+
+
+def test_a_summary_without_processor_time_names_no_speed(
+    results: becalm.Results,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+) -> None:
+    for measured, named in ((2.0, True), (None, False)):
+        monkeypatch.setattr(becalm.Results, "processor_time", measured)
+        console.show_run(results, tmp_path)
+        said = "".join(capsys.readouterr())
+        assert ("per core-second" in said) == named
+        assert "packet-hops" in said
 
 
 def test_never_overwrites_silently(results: becalm.Results, tmp_path: Path) -> None:

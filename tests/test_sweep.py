@@ -182,6 +182,12 @@ def test_plots_a_column_over_a_key(scenario: becalm.Scenario) -> None:
     assert swept.plot("jain", x="response").axes[0].get_xlabel() == "response"
     with pytest.raises(ValueError, match="not a numeric column; valid: "):
         swept.plot("speed")
+    with pytest.raises(
+        ValueError, match=r"slowdown_p99: `groups` has no such column; .*`?table=\"completion\" after"
+    ):
+        swept.plot("slowdown_p99")
+    with pytest.raises(ValueError, match=r"utilization: `groups` has no such column; .*: table=\"links\"$"):
+        swept.plot("utilization")
     with pytest.raises(ValueError, match=r"not a key of the sweep; valid: switch\.buffer, response"):
         swept.plot(x="speed")
 

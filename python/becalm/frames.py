@@ -31,7 +31,7 @@ class Frames:
     busy: NDArray[np.uint8]
     """Share of the time in which the link sent, over all virtual lanes."""
     stalled: NDArray[np.uint8]
-    """Share of the time in which a packet waited for credit, on any virtual lane."""
+    """Share of the time in which the link sent nothing while a packet on any lane waited for credit."""
     marked: NDArray[np.uint8]
     """Share of sent packets that the switch marked, over all virtual lanes."""
 

@@ -37,6 +37,7 @@ class _Replication(_Kept):
     wall_time: float
     guards: list[str]
     end: float = Field(math.nan, allow_inf_nan=True)
+    processor_time: float | None = None
 
     @field_validator("end", mode="before")
     @classmethod

@@ -51,6 +51,7 @@ class Outcome:
     replication: int
     wall_time: float
     core: _Outcome
+    processor_time: float | None = None
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ class Replication:
     """The rules of the model that were checked and held."""
     end: float = math.nan
     """Simulated time at the end [s]; NaN in results of versions that did not keep it."""
+    processor_time: float | None = None
+    """Processor seconds of all its threads; None if they were not measured."""
 
 
 class Results(Tables):
@@ -193,6 +196,13 @@ class Results(Tables):
         return sum(item.wall_time for item in self.replications)
 
     @property
+    def processor_time(self) -> float | None:
+        """Total processor seconds of all replications; None if not all of them were measured."""
+        times = [item.processor_time for item in self.replications]
+        known = [time for time in times if time is not None]
+        return sum(known) if len(known) == len(times) else None
+
+    @property
     def guards(self) -> list[str]:
         """The rules of the model that were checked and held in every replication."""
         common = [set(item.guards) for item in self.replications]
@@ -212,6 +222,7 @@ class Results(Tables):
             },
             "seed": scenario.resolved["run"]["seed"],
             "wall_time": self.wall_time,
+            "processor_time": self.processor_time,
             "events": self.events,
             "packet_hops": self.packet_hops,
             "guards": self.guards,
@@ -325,4 +336,5 @@ def _replication(outcome: Outcome) -> Replication:
         wall_time=outcome.wall_time,
         guards=core["guards"],
         end=core["end"],
+        processor_time=outcome.processor_time,
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from becalm import memory
 from becalm._core import run as core_run
 from becalm.parallel import Cancel, cores, run_all
+from becalm.processor import spent
 from becalm.results import Outcome, Results
 from becalm.scenario import Scenario
 
@@ -122,5 +123,6 @@ def run_one(
 
     cancel.check()
     start = time.perf_counter()
-    outcome = core_run(scenario.core, replication, threads, on_progress)
-    return Outcome(replication, time.perf_counter() - start, outcome)
+    with spent(threads) as processor:
+        outcome = core_run(scenario.core, replication, threads, on_progress)
+    return Outcome(replication, time.perf_counter() - start, outcome, processor.seconds)

@@ -32,6 +32,12 @@ pub trait Part: Model {
 
     /// Amount of work done, in any unit, for progress reports.
     fn work(&self) -> u64;
+
+    /// Whether this part has work for which [`Parts::halt_at_close`] waits. A part that closes calls [`Agenda::halt`],
+    /// and stays closed.
+    fn is_open(&self) -> bool {
+        true
+    }
 }
 
 /// Combined progress of all parts.
@@ -49,6 +55,8 @@ pub struct Work {
 pub struct Parts<M: Part> {
     simulators: Vec<Simulator<M>>,
     lookahead: Time,
+    /// Whether the run ends when all parts have closed.
+    halts: bool,
 }
 
 /// State that the threads share during a run.
@@ -61,6 +69,9 @@ struct Shared<T> {
     work: Vec<AtomicU64>,
     /// Indexed by (receiver, sender).
     mail: Vec<Mutex<Vec<T>>>,
+    /// For each part, its time and whether it is open (1) or closed (0); as for `next`. Only if the run ends when all
+    /// parts have closed.
+    states: Option<[Vec<(AtomicU64, AtomicU64)>; 2]>,
 }
 
 /// A barrier at which threads wait for each other. They spin, since a window lasts microseconds.
@@ -129,7 +140,7 @@ where
     /// positive for several parts.
     pub fn new(simulators: Vec<Simulator<M>>, lookahead: Time) -> Parts<M> {
         assert!(!simulators.is_empty() && (simulators.len() == 1 || lookahead > Time::ZERO), "no look-ahead");
-        Parts { simulators, lookahead }
+        Parts { simulators, lookahead, halts: false }
     }
 
     /// The parts.
@@ -150,6 +161,15 @@ where
     /// The current time of all parts.
     pub fn now(&self) -> Time {
         self.simulators[0].now()
+    }
+
+    /// Whether [`Parts::run`] also ends, with [`Stop::Halt`], at the time at which the last part closes. All events up
+    /// to and including that time have then happened, and no later ones.
+    pub fn halt_at_close(&mut self, halts: bool) {
+        self.halts = halts;
+        if halts {
+            self.simulators.iter_mut().for_each(|simulator| simulator.agenda.unite());
+        }
     }
 
     /// Progress of all parts.
@@ -175,6 +195,9 @@ where
             events: zeros(),
             work: zeros(),
             mail: (0..n * n).map(|_| Mutex::default()).collect(),
+            states: self
+                .halts
+                .then(|| [zeros(), zeros()].map(|times: Vec<_>| times.into_iter().zip(zeros()).collect())),
         };
         let lookahead = self.lookahead;
         let (first, rest) = self.simulators.split_first_mut().expect("at least one part");
@@ -189,17 +212,27 @@ where
         for (part, simulator) in self.simulators.iter_mut().enumerate() {
             shared.deliver(part, simulator);
         }
+        let halted = self.halts && self.simulators.iter().all(|simulator| !simulator.model.is_open());
         let idle = || self.simulators.iter().all(|simulator| simulator.agenda.pending().next().is_none());
-        (!stopped).then(|| if idle() { Stop::Idle } else { Stop::Time })
+        (!stopped).then(|| match halted {
+            true => Stop::Halt,
+            false if idle() => Stop::Idle,
+            false => Stop::Time,
+        })
     }
 
     fn run_alone(&mut self, until: Time, watch: &mut dyn FnMut(&Work) -> bool) -> Option<Stop> {
         loop {
-            let stop = self.simulators[0].run(until, EVENTS_AT_ONCE);
+            let simulator = &mut self.simulators[0];
+            if self.halts && !simulator.model.is_open() {
+                simulator.run_until(simulator.now());
+                return Some(Stop::Halt);
+            }
+            let stop = simulator.run_to_halt(until, EVENTS_AT_ONCE);
             if !watch(&self.work()) {
                 return None;
             }
-            if stop != Stop::Events {
+            if !matches!(stop, Stop::Events | Stop::Halt) {
                 return Some(stop);
             }
         }
@@ -222,17 +255,20 @@ impl<T: Send> Shared<T> {
             let next = simulator.agenda.next_time().unwrap_or(Time::MAX).min(posted);
             let times = &self.next[window % 2];
             times[part].store(next.0, Ordering::Relaxed);
+            self.tell_state(part, simulator, window);
             if !self.meeting.join() {
                 return;
             }
             self.deliver(part, simulator);
             let start = times.iter().map(|time| time.load(Ordering::Relaxed)).min().map_or(Time::MAX, Time);
-            if start > until {
-                simulator.run_until(until);
+            let (limit, all_closed) = self.limit(simulator, window).unwrap_or((Time::MAX, false));
+            if start > until || all_closed {
+                simulator.run_until(until.min(limit));
                 return;
             }
-            let end = simulator.agenda.stop_before(start.saturating_add(lookahead), start).min(until);
-            while simulator.run(end, EVENTS_AT_ONCE) == Stop::Events {
+            let end = simulator.agenda.stop_before(start.saturating_add(lookahead), start).min(until).min(limit);
+            let run = if self.states.is_some() { Simulator::run_to_halt } else { Simulator::run };
+            while run(simulator, end, EVENTS_AT_ONCE) == Stop::Events {
                 self.report(part, simulator, go_on);
             }
             if window % 64 == 0 {
@@ -240,6 +276,31 @@ impl<T: Send> Shared<T> {
             }
             posted = self.post(part, simulator);
         }
+    }
+
+    /// Tells the others this part's time and whether it is open, if the run ends when all parts have closed.
+    fn tell_state<M: Part>(&self, part: usize, simulator: &Simulator<M>, window: usize) {
+        let Some(states) = &self.states else { return };
+        let (time, open) = &states[window % 2][part];
+        time.store(simulator.now().0, Ordering::Relaxed);
+        open.store(u64::from(simulator.model.is_open()), Ordering::Relaxed);
+    }
+
+    /// The time that a part may reach, and whether all parts have closed; `None` if the run does not wait for that.
+    ///
+    /// The last part closes after the time of every open part. A closed part therefore waits for the open ones, so that
+    /// none passes the end of the run.
+    fn limit<M: Part>(&self, simulator: &Simulator<M>, window: usize) -> Option<(Time, bool)> {
+        let states = &self.states.as_ref()?[window % 2];
+        let latest = |is: u64| {
+            let those = states.iter().filter(|(_, open)| open.load(Ordering::Relaxed) == is);
+            those.map(|(time, _)| Time(time.load(Ordering::Relaxed))).max()
+        };
+        Some(match (latest(1), latest(0)) {
+            (None, Some(end)) => (end, true),
+            (Some(open), _) if !simulator.model.is_open() => (open.max(simulator.now()), false),
+            _ => (Time::MAX, false),
+        })
     }
 
     fn report<M: Part>(&self, part: usize, simulator: &Simulator<M>, go_on: &mut dyn FnMut(Time) -> bool) {
@@ -294,6 +355,8 @@ mod tests {
         part_of: Vec<usize>,
         states: Vec<u64>,
         outboxes: Vec<Vec<(Time, Key, u64)>>,
+        /// Tokens that the part still waits for.
+        missing: u64,
     }
 
     const LOOKAHEAD: Time = Time(50);
@@ -303,6 +366,12 @@ mod tests {
 
         fn handle(&mut self, now: Time, key: Key, &token: &u64, agenda: &mut Agenda<u64>) {
             let cell = key.target() as usize;
+            if self.missing > 0 {
+                self.missing -= 1;
+                if self.missing == 0 {
+                    agenda.halt();
+                }
+            }
             self.states[cell] = mix(self.states[cell], token ^ now.0);
             let state = self.states[cell];
             let copies = if state.is_multiple_of(16) { 2 } else { 1 };
@@ -335,6 +404,9 @@ mod tests {
         fn work(&self) -> u64 {
             0
         }
+        fn is_open(&self) -> bool {
+            self.missing > 0
+        }
     }
 
     /// Cells in groups; `reach` is a multiple of the look-ahead.
@@ -342,7 +414,7 @@ mod tests {
         let simulator = |part| {
             let states = vec![0; part_of.len()];
             let outboxes = (0..parts).map(|_| Vec::new()).collect();
-            let mut simulator = Simulator::new(Cells { part, part_of: part_of.to_vec(), states, outboxes });
+            let mut simulator = Simulator::new(Cells { part, part_of: part_of.to_vec(), states, outboxes, missing: 0 });
             let group_of = (0..part_of.len() as u16).map(|cell| cell % groups).collect();
             simulator.agenda.split(group_of, LOOKAHEAD, LOOKAHEAD * reach);
             for cell in (0..part_of.len()).filter(|&cell| part_of[cell] == part) {
@@ -376,6 +448,31 @@ mod tests {
             prop_assert_eq!(states(&vec![0; part_of.len()], 1, groups), whole.clone());
             prop_assert_eq!(states(&part_of, 4, (1, 0)), whole.clone());
             prop_assert_eq!(states(&part_of, 4, groups), whole);
+        }
+    }
+
+    #[test]
+    fn a_run_ends_when_its_last_part_closes() {
+        let part_of: Vec<usize> = (0..12).map(|cell| cell % 4).collect();
+        for missing in [[0, 300, 90, 200], [100, 0, 0, 0], [0; 4], [40, 40, 40, 40]] {
+            let mut run = cells(&part_of, 4, (3, 2));
+            run.halt_at_close(true);
+            for (simulator, missing) in run.simulators_mut().iter_mut().zip(missing) {
+                simulator.model.missing = missing;
+            }
+            assert_eq!(run.run(Time(400_000), &mut |_| true), Some(Stop::Halt));
+            let end = run.now();
+            assert!(run.simulators().iter().all(|part| part.now() == end));
+            // All events up to this time have happened, and no later ones.
+            let mut whole = cells(&vec![0; part_of.len()], 1, (1, 0));
+            whole.run(end, &mut |_| true);
+            let state = |run: &Parts<Cells>, cell: usize, part: usize| run.simulators()[part].model.states[cell];
+            assert!((0..12).all(|cell| state(&run, cell, part_of[cell]) == state(&whole, cell, 0)), "{missing:?}");
+            assert_eq!(run.work().events, whole.work().events);
+            // A part that closes later than the others ends the run.
+            let handled: Vec<u64> = run.simulators().iter().map(Simulator::events).collect();
+            assert!(handled.iter().zip(missing).all(|(handled, missing)| *handled >= missing));
+            assert!(missing == [0; 4] || handled.iter().zip(missing).any(|(handled, missing)| handled - missing < 9));
         }
     }
 

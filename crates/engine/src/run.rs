@@ -28,6 +28,8 @@ pub struct Agenda<E> {
     shown: Vec<Entry<E>>,
     /// Number of events that are not counted.
     discounted: u64,
+    /// The events are handled until they are this many; 0 after a call of [`Agenda::halt`].
+    quota: u64,
 }
 
 /// The pending events of an ungrouped model, or of one in groups.
@@ -42,7 +44,8 @@ enum Pending<E> {
 
 impl<E: Compact> Default for Agenda<E> {
     fn default() -> Self {
-        Agenda { pending: Pending::Whole(Queue::default()), now: Time::ZERO, shown: Vec::new(), discounted: 0 }
+        let pending = Pending::Whole(Queue::default());
+        Agenda { pending, now: Time::ZERO, shown: Vec::new(), discounted: 0, quota: 0 }
     }
 }
 
@@ -76,6 +79,20 @@ impl<E: Compact> Agenda<E> {
     /// Excludes the current event from the count, since it was cancelled.
     pub fn discount(&mut self) {
         self.discounted += 1;
+    }
+
+    /// Ends [`Simulator::run_to_halt`] after the current event.
+    pub fn halt(&mut self) {
+        self.quota = 0;
+    }
+
+    /// Makes one group of all groups, so that events are handled in the order of their times.
+    pub fn unite(&mut self) {
+        if let Pending::Groups(inboxes) = &self.pending {
+            let mut queue = Queue::default();
+            inboxes.iter().for_each(|Entry { time, key, event }| queue.push(time, key, &event));
+            self.pending = Pending::Whole(queue);
+        }
     }
 
     /// Divides the model into groups: `group_of` is the group of every target. Events for another group must happen at
@@ -169,6 +186,8 @@ pub enum Stop {
     Idle,
     /// The requested number of events has been handled.
     Events,
+    /// The model called [`Agenda::halt`], or the parts have all closed; see [`crate::Parts::halt_at_close`].
+    Halt,
 }
 
 /// A model, its agenda and its clock.
@@ -208,11 +227,23 @@ impl<M: Model> Simulator<M> {
     /// (`until` is [`Time::MAX`]) keeps the time of its last event. For an interruptible run, call this in a loop with
     /// small limits.
     pub fn run(&mut self, until: Time, max_events: u64) -> Stop {
+        let end = self.events.saturating_add(max_events);
+        loop {
+            match self.run_to_halt(until, end - self.events) {
+                Stop::Halt => {}
+                stop => return stop,
+            }
+        }
+    }
+
+    /// As [`Simulator::run`], but ends with [`Stop::Halt`] after an event that calls [`Agenda::halt`].
+    pub fn run_to_halt(&mut self, until: Time, max_events: u64) -> Stop {
         let mut shown = self.agenda.lend();
-        let done = self.handle_next(until, max_events, &mut shown);
+        self.agenda.quota = self.events.saturating_add(max_events);
+        let done = self.handle_next(until, &mut shown);
         self.agenda.take_back(shown);
         if done {
-            return Stop::Events;
+            return if self.agenda.quota == 0 && max_events > 0 { Stop::Halt } else { Stop::Events };
         }
         let idle = self.agenda.is_empty();
         if until != Time::MAX {
@@ -221,10 +252,9 @@ impl<M: Model> Simulator<M> {
         if idle { Stop::Idle } else { Stop::Time }
     }
 
-    /// Handles `events` events; returns whether there were that many up to and including `until`.
-    fn handle_next(&mut self, until: Time, events: u64, shown: &mut Vec<Entry<M::Event>>) -> bool {
-        let end = self.events.saturating_add(events);
-        while self.events < end {
+    /// Handles events up to the agenda's quota; returns whether there were that many up to and including `until`.
+    fn handle_next(&mut self, until: Time, shown: &mut Vec<Entry<M::Event>>) -> bool {
+        while self.events < self.agenda.quota {
             match self.agenda.next(until, shown) {
                 Next::Listed(place) => {
                     let &Entry { time, key, ref event } = &shown[place];

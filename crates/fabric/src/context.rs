@@ -77,6 +77,7 @@ impl<O: Observer> Context<'_, O> {
         let arrival = if link.whole { tail } else { self.now } + link.delay;
         self.shared.hops += 1;
         self.observer.hop(self.now, from, packet);
+        self.observer.sending(self.now, from, tail);
         let key = link.arrivals.with_tie(packet.tie);
         if link.part == LOCAL {
             self.agenda.at_with(arrival, key, || Event::Arrive(*packet));

@@ -23,7 +23,7 @@ pub struct State {
     pub role: Role,
     /// Share of the time since the previous frame in which the link sent.
     pub busy: f64,
-    /// Share of that time in which a packet waited for credit, on any virtual lane.
+    /// Share of that time in which the link sent nothing while a packet waited for credit, on any virtual lane.
     pub stalled: f64,
     /// Share of the packets sent in that time that were marked here.
     pub marked: f64,
@@ -48,6 +48,20 @@ struct Groups {
     marked: Vec<f64>,
 }
 
+impl Groups {
+    /// Keeps this many rows and those at the next time, which becomes `end` in a `longer` time.
+    fn end_at(&mut self, kept: usize, end: Time, longer: f64) {
+        let late = self.times.get(kept).copied();
+        let rows = kept + self.times[kept..].iter().take_while(|&&time| Some(time) == late).count();
+        self.times.truncate(rows);
+        self.numbers.truncate(rows);
+        self.rates.truncate(rows);
+        self.marked.truncate(rows);
+        self.times[kept..].fill(end);
+        self.rates[kept..].iter_mut().for_each(|rate| *rate *= longer);
+    }
+}
+
 impl Frames {
     /// Adds a frame of one virtual lane: the states of all links, in order.
     pub fn push(&mut self, time: Time, vl: u8, links: impl Iterator<Item = State>) {
@@ -61,6 +75,28 @@ impl Frames {
                 rows.last_mut().expect("pushed above").push(value);
             }
         }
+    }
+
+    /// Ends the last frame at `end`, and removes the later ones. Nothing happened after `end`.
+    pub fn end_at(&mut self, end: Time) {
+        let earlier = |times: &[Time]| times.partition_point(|&time| time < end);
+        let kept = earlier(&self.times);
+        let Some(&late) = self.times.get(kept).filter(|&&time| time > end) else { return };
+        let begin = if kept > 0 { self.times[kept - 1] } else { Time::ZERO };
+        let longer = late.since(begin).as_secs() / end.since(begin).as_secs();
+        let lanes = self.times[kept..].iter().take_while(|&&time| time == late).count();
+        self.times.truncate(kept + lanes);
+        self.times[kept..].fill(end);
+        self.vls.truncate(kept + lanes);
+        let [occupancy, role, busy, stalled, marked] = &mut self.rows;
+        for rows in [occupancy, role, marked] {
+            rows.truncate(kept + lanes);
+        }
+        for rows in [busy, stalled] {
+            rows.truncate(kept + lanes);
+            rows[kept..].iter_mut().flatten().for_each(|share| *share = byte(f64::from(*share) / 255.0 * longer));
+        }
+        self.groups.end_at(earlier(&self.groups.times), end, longer);
     }
 
     /// Adds a group's delivered bytes per second since the previous frame, and the marked share of its packets.
@@ -101,6 +137,26 @@ mod tests {
     #[test]
     fn only_nothing_is_zero_and_all_is_255() {
         assert_eq!([0.0, 1e-9, 0.5, 1.0, 1.5, f64::NAN].map(byte), [0, 1, 128, 255, 255, 0]);
+    }
+
+    #[test]
+    fn the_last_frame_ends_with_the_run() {
+        let state = State { occupancy: 0.0, role: Role::Calm, busy: 0.2, stalled: 0.4, marked: 1.0 };
+        let mut frames = Frames::default();
+        for us in [10, 20, 30] {
+            for vl in 0..2 {
+                frames.push(Time::from_us(us), vl, std::iter::once(state));
+            }
+            frames.push_group(Time::from_us(us), 0, 1e9, 0.5);
+        }
+        let mut all = frames.clone();
+        all.end_at(Time::from_us(30));
+        assert_eq!((all.times.len(), &all.rows[2][5]), (6, &vec![51]));
+        frames.end_at(Time::from_us(15));
+        assert_eq!(frames.times, [10, 10, 15, 15].map(Time::from_us));
+        assert_eq!([2, 3, 4].map(|column| frames.rows[column][3][0]), [102, 204, 255]);
+        assert!(frames.rows.iter().all(|rows| rows.len() == 4));
+        assert_eq!((&frames.groups.rates[..], frames.groups.times[1]), (&[1e9, 2e9][..], Time::from_us(15)));
     }
 
     #[test]

@@ -49,6 +49,11 @@ impl Paces {
         }
     }
 
+    /// Removes the samples after `end`.
+    pub fn end_at(&mut self, end: Time) {
+        self.samples.retain(|sample| sample.time <= end);
+    }
+
     /// All samples, with the groups' names.
     pub fn table(&self, groups: &[String]) -> Table {
         let column = |value: fn(&Sample) -> f64| self.samples.iter().map(value).collect::<Vec<_>>();

@@ -29,6 +29,18 @@ impl Series {
         debug_assert_eq!(self.bytes.len(), self.times.len() * self.width);
     }
 
+    /// Moves the last counters to `end`, and removes those that were read later, apart from them.
+    pub fn end_at(&mut self, end: Time) {
+        if self.times.last().is_none_or(|&last| last <= end) {
+            return;
+        }
+        let last = self.bytes.split_off(self.bytes.len() - self.width);
+        let kept = self.times.partition_point(|&time| time < end);
+        self.times.truncate(kept);
+        self.bytes.truncate(kept * self.width);
+        self.push(end, last);
+    }
+
     /// The times at which counters were read.
     pub fn times(&self) -> &[Time] {
         &self.times

@@ -24,8 +24,10 @@ pub struct Watch {
     pub latency: Latency,
     /// Contents of the switches' input buffers.
     pub occupancy: Occupancy,
-    /// Outputs that are free and have a packet to send on at least one VL, but no credit for it.
+    /// Outputs that send nothing and have a packet to send on at least one VL, but no credit for it.
     pub stalls: Spans,
+    /// Whether an output can send on one lane while another lane waits for credit.
+    several_lanes: bool,
     /// Outputs in the congestion state, as reported by their marker.
     pub congestion: Spans,
     /// Packets received by the hosts.
@@ -50,6 +52,7 @@ impl Watch {
             latency: Latency::new(from, group_of, groups),
             occupancy: Occupancy::new(from, ports.clone(), vls),
             stalls: Spans::new(from, ports.clone()),
+            several_lanes: vls > 1,
             congestion: Spans::new(from, ports),
             hosts: Hosts::new(from, topology.host_count()),
             tree: Tree::new(topology, vls, capacity, from),
@@ -106,6 +109,13 @@ impl Observer for Watch {
     fn hop(&mut self, now: Time, from: PortId, packet: &Packet) {
         self.fingerprint.hop(now, from, packet);
         self.tree.hop(now, from, packet);
+    }
+
+    #[inline(always)]
+    fn sending(&mut self, now: Time, from: PortId, tail: Time) {
+        if self.several_lanes {
+            self.stalls.hold(now, from, tail);
+        }
     }
 
     #[inline(always)]

@@ -140,14 +140,11 @@ def show_run(results: Results, folder: Path) -> None:
     """Print the summary of a run and its results folder."""
     for part in summary(results):
         out.print(part)
-    rates = ", ".join(
-        (
-            f"{number(results.events)} events",
-            f"{number(results.packet_hops)} packet-hops",
-            f"{number(results.packet_hops / max(results.wall_time, 1e-9))} packet-hops per core-second",
-        )
-    )
-    out.print(f"{seconds(results.wall_time)} of work: {rates}", soft_wrap=True)
+    work = f"{number(results.events)} events, {number(results.packet_hops)} packet-hops"
+    if (spent := results.processor_time) is not None:
+        speed = f"{number(results.packet_hops / spent)} packet-hops per core-second"
+        work = f"{seconds(spent)} of work: {work}, {speed}"
+    out.print(work, soft_wrap=True)
     out.print(f"fingerprint {results.fingerprint}", soft_wrap=True)
     if results.scenario.resolved["run"]["end"] == "delivered":
         out.print(f"ended at {', '.join(seconds(item.end) for item in results.replications)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
@@ -12,6 +12,7 @@ from becalm.scenario import Scenario
 from becalm.sweeps.changes import Changes, label
 from becalm.sweeps.plan import Planned
 from becalm.sweeps.task import Shelf
+from becalm.tables import SCHEMA
 
 if TYPE_CHECKING:
     import polars as pl
@@ -94,6 +95,8 @@ class SweepResults(Tables, Sequence[Point]):
         from becalm.plot.sweep import draw_sweep
 
         made = self.table(table)
+        if column not in made.columns and (found := _tables_with(column, self.units)):
+            raise ValueError(f"{column}: `{table}` has no such column; {found}")
         names = {key: f"scenario.{key}" if f"scenario.{key}" in made.columns else key for key in self.keys}
         if x is not None and x not in names:
             raise ValueError(f"x = {x}: not a key of the sweep; valid: {', '.join(names)}")
@@ -141,6 +144,19 @@ def joined(scenario: Scenario, parts: Sequence[Results]) -> Results:
     }
     replications = [each for part in parts for each in part.replications]
     return Results(scenario, replications, tables, parts[0].units, parts[0].origin)
+
+
+def _tables_with(column: str, own: Collection[str]) -> str:
+    """Say which tables have a column, and how to request missing ones; empty if no table has it."""
+    schemas = [each for each in SCHEMA.values() if column in each.columns]
+    ways = [
+        f'table="{each.name}"'
+        if each.name in own
+        else f'table="{each.name}" after a sweep with {each.asked_by}'
+        for each in schemas
+        if each.name in own or each.asked_by
+    ]
+    return f"these have it: {', '.join(ways)}" if ways else ""
 
 
 def _with_changes(point: Point, name: str, keys: Sequence[str]) -> pl.DataFrame:

@@ -17,7 +17,7 @@ use crate::host::paced::Paced;
 use crate::host::pacer::PacerState;
 use crate::host::send_queue::SendQueue;
 use crate::ids::{FlowId, NodeId, PortId};
-use crate::network::link::EgressLink;
+use crate::network::link::{EgressLink, Transmission};
 use crate::packet::Packet;
 use crate::policy::{Observer, Response};
 
@@ -36,6 +36,9 @@ pub(crate) struct Adapter {
     /// One bit per lane: whether its first packet waits for credit.
     stalled: u16,
     busy_until: Time,
+    /// Start of the last packet's transmission, and the packet's bytes.
+    last_began: Time,
+    last_size: u32,
     /// Time at which the next data packet will have been fetched from memory.
     fetched_at: Time,
     /// Earliest time at which the host can have prepared the next message.
@@ -92,6 +95,8 @@ impl Adapter {
             pauses: None,
             stalled: 0,
             busy_until: Time::ZERO,
+            last_began: Time::ZERO,
+            last_size: 0,
             fetched_at: Time::ZERO,
             message_at: Time::ZERO,
             prepared_at: Time::MAX,
@@ -118,6 +123,11 @@ impl Adapter {
     pub fn next_order(&mut self) -> u64 {
         self.posted += 1;
         self.posted - 1
+    }
+
+    /// The last packet's transmission.
+    pub fn last_sent(&self) -> Transmission {
+        Transmission { begin: self.last_began, tail: self.busy_until, size: self.last_size }
     }
 
     /// Whether the receive buffer can fill up.

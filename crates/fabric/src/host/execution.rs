@@ -56,6 +56,9 @@ impl<R: Response, E> Hosts<R, E> {
         act(&mut hosted.rank, &mut Turn { now: cx.now, program: &job.program, around: &mut asked });
         if hosted.rank.is_done() && !was_done {
             self.jobs.rank_done();
+            if self.jobs.open_ranks() == 0 {
+                cx.agenda.halt();
+            }
         }
         asked.wakes.drain(..).for_each(|at| self.call_rank(id, at, cx));
         asked.sends.drain(..).for_each(|send| self.send(id, send, cx));

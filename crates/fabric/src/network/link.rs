@@ -108,6 +108,27 @@ impl EgressLink {
     }
 }
 
+/// The transmission of a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transmission {
+    pub begin: Time,
+    /// Time at which the last byte leaves.
+    pub tail: Time,
+    /// Bytes of the packet.
+    pub size: u32,
+}
+
+impl Transmission {
+    /// Bytes that are still to be sent at this time.
+    pub fn rest(self, now: Time) -> u64 {
+        if now >= self.tail {
+            return 0;
+        }
+        let (size, sent, whole) = (u64::from(self.size), now.since(self.begin).0, self.tail.since(self.begin).0);
+        size - (u128::from(size) * u128::from(sent) / u128::from(whole)) as u64
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,6 +137,12 @@ mod tests {
     fn times_are_exact_for_the_usual_rates() {
         assert_eq!(Rate::from_bits_per_second(8e9).time_of(2068), Time(2_068_000));
         assert_eq!(Rate::from_bits_per_second(100e9).time_of(2112), Time(168_960));
+    }
+
+    #[test]
+    fn the_rest_of_a_packet_shrinks_to_nothing() {
+        let packet = Transmission { begin: Time(100), tail: Time(400), size: 60 };
+        assert_eq!([100, 200, 399, 400, 500].map(|now| packet.rest(Time(now))), [60, 40, 1, 0, 0]);
     }
 
     #[test]

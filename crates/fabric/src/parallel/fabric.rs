@@ -71,6 +71,11 @@ where
         self.parts.run(until, watch)
     }
 
+    /// Whether [`ParallelFabric::run`] also ends, with [`Stop::Halt`], when the last rank of all jobs finishes.
+    pub fn halt_after_jobs(&mut self, halts: bool) {
+        self.parts.halt_at_close(halts);
+    }
+
     /// The time, events handled and packet-hops so far.
     pub fn work(&self) -> Work {
         self.parts.work()
@@ -86,7 +91,7 @@ where
 
     /// The counters of a port.
     pub fn port(&self, port: PortId) -> PortCounters {
-        self.model_of(port.node).port(port)
+        self.model_of(port.node).port(port, self.parts.now())
     }
 
     /// The contents of a port's buffers.
@@ -134,6 +139,12 @@ where
     pub fn delivered_bytes(&self, id: FlowId) -> u64 {
         // Parts without the flow's destination count no bytes.
         self.parts.simulators().iter().map(|part| part.model.hosts.receivers[id.index()].bytes()).sum()
+    }
+
+    /// Bytes of a flow's data packets sent so far, including headers.
+    pub fn sent_bytes(&self, id: FlowId) -> u64 {
+        // Parts without the flow's source send no bytes.
+        self.parts.simulators().iter().map(|part| part.model.hosts.flows.senders[id.index()].bytes).sum()
     }
 
     /// Whether all posted messages have been delivered and answered: no packets exist, none are left to send,

@@ -53,6 +53,10 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Part for Fabric<R, K,
     fn work(&self) -> u64 {
         self.packet_hops()
     }
+
+    fn is_open(&self) -> bool {
+        self.open_ranks() > 0
+    }
 }
 
 impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, E, O> {

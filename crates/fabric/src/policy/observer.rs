@@ -29,6 +29,11 @@ pub trait Observer {
         let _ = (now, from, packet);
     }
 
+    /// A port sends a packet, and its last byte leaves at `tail`. Until then, no lane of the port can send another.
+    fn sending(&mut self, now: Time, from: PortId, tail: Time) {
+        let _ = (now, from, tail);
+    }
+
     /// A packet's last byte has arrived at its destination.
     fn delivered(&mut self, now: Time, packet: &Packet) {
         let _ = (now, packet);
@@ -59,8 +64,9 @@ pub trait Observer {
         let _ = (now, output, vl, bytes);
     }
 
-    /// A free output (of a switch or an adapter) with a packet to send starts (`true`) or stops (`false`)
-    /// waiting for credit.
+    /// A lane of an output (of a switch or an adapter) starts (`true`) or stops (`false`) waiting for credit. The
+    /// output decides this when it is free: the lane has a packet to send, and lacks or has credit for it. The lane
+    /// also waits while other lanes of the output send; see [`Observer::sending`].
     fn stalled(&mut self, now: Time, output: PortId, vl: u8, stalled: bool) {
         let _ = (now, output, vl, stalled);
     }

@@ -79,11 +79,12 @@ pub struct PortStanding {
 pub struct PortCounters {
     /// Packets of all kinds sent.
     pub packets: u64,
-    /// Bytes sent on the wire.
+    /// Bytes sent on the wire, without those of the current packet that are still to be sent.
     pub bytes: u64,
     /// Packets marked here.
     pub marked: u64,
 }
+
 impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// The counters of a flow.
     pub fn flow(&self, id: FlowId) -> FlowView {
@@ -110,16 +111,19 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         }
     }
 
-    /// The counters of a port.
-    pub fn port(&self, port: PortId) -> PortCounters {
+    /// The counters of a port at the current time, `now`.
+    pub fn port(&self, port: PortId, now: Time) -> PortCounters {
         match self.shared.places[port.node.index()] {
             Place::Host(rank) => {
                 let adapter = &self.hosts.adapters[rank as usize];
-                PortCounters { packets: adapter.packets, bytes: adapter.bytes, marked: 0 }
+                let bytes = adapter.bytes - adapter.last_sent().rest(now);
+                PortCounters { packets: adapter.packets, bytes, marked: 0 }
             }
             Place::Switch(rank) => {
-                let output = self.switches[rank as usize].state.output(port.port);
-                PortCounters { packets: output.packets, bytes: output.bytes, marked: u64::from(output.marked) }
+                let state = &self.switches[rank as usize].state;
+                let output = state.output(port.port);
+                let bytes = output.bytes - state.last_sent(port.port).rest(now);
+                PortCounters { packets: output.packets, bytes, marked: u64::from(output.marked) }
             }
         }
     }

@@ -361,6 +361,7 @@ impl<K: Marker> Switch<K> {
         let place = ports[buffer].input.place;
         let lane = &mut ports[lane].lane;
         (lane.last_place, lane.last_tie) = (place, tie);
+        (lane.last_size, lane.last_began) = (size, cx.now);
         let out = &mut ports[at].output;
         if out.link.credited() {
             cx.shared.credit[out.link.credit_index(vl)].take(units);

@@ -80,7 +80,7 @@ pub(crate) struct Output {
     pub bytes: u64,
 }
 
-const _: () = assert!(size_of::<Output>() == 64 && size_of::<Input>() == 64);
+const _: () = assert!(size_of::<Output>() == 64 && size_of::<Input>() == 64 && size_of::<Lane>() <= 64);
 
 impl Input {
     fn new(credit_return: CreditReturn, place: u16) -> Input {
@@ -178,6 +178,9 @@ pub(crate) struct Lane {
     /// The place of the input served last, and the hash of its packet.
     pub last_place: u16,
     pub last_tie: u32,
+    /// Bytes of the packet sent last, and the start of its transmission.
+    pub last_size: u32,
+    pub last_began: Time,
     pub stalled: bool,
     /// The last time at which credit arrived for a waiting packet.
     pub blocked_until: Option<Time>,

@@ -9,7 +9,7 @@ use crate::distribution::Distribution;
 use crate::flow_control::credit::CreditReturn;
 use crate::flow_control::pauses::Pauses;
 use crate::ids::{NodeId, PortId};
-use crate::network::link::{EgressLink, Rate};
+use crate::network::link::{EgressLink, Rate, Transmission};
 use crate::network::routing::{Routes, SwitchRoutes};
 use crate::policy::{Arrival, Attention, Observer};
 use crate::switch::arrival_order::ArrivalOrder;
@@ -214,6 +214,13 @@ impl State {
     #[inline]
     pub fn output(&self, port: u16) -> &Output {
         &self.ports[self.at(port, 0)].output
+    }
+
+    /// The transmission of the last packet of an output.
+    pub fn last_sent(&self, port: u16) -> Transmission {
+        let &Output { vl, busy_until: tail, .. } = self.output(port);
+        let lane = &self.ports[self.at(port, vl)].lane;
+        Transmission { begin: lane.last_began, tail, size: lane.last_size }
     }
 
     #[inline]

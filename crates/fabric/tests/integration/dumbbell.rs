@@ -25,12 +25,12 @@ fn shares(remote: u32, local: u32, window: u32) -> (f64, f64) {
     let trunk = PortId { node: host("A"), port: 0 };
     let mut run = simulate(plain(topology, flows, sources), ());
     run.run_until(Time::from_ms(20));
-    let before = (run.model.flow(victim).delivered_bytes, run.model.port(trunk).bytes);
+    let before = (run.model.flow(victim).delivered_bytes, run.model.port(trunk, run.now()).bytes);
     run.run_until(Time::from_ms(60));
     run.model.check(&run.agenda).expect("the guards hold");
     let window = rate.bytes_per_second() * Time::from_ms(40).as_secs();
     let share = |now: u64, before: u64| (now - before) as f64 / window;
-    (share(run.model.flow(victim).delivered_bytes, before.0), share(run.model.port(trunk).bytes, before.1))
+    (share(run.model.flow(victim).delivered_bytes, before.0), share(run.model.port(trunk, run.now()).bytes, before.1))
 }
 
 /// Each of the four slots in the trunk's buffer alternates between a remote packet and a victim packet. 24 packets wait

@@ -16,7 +16,7 @@ pub static LINKS: TableSchema = TableSchema {
         rate("rate", "Bytes sent divided by the length of the measured window."),
         share("utilization", "`rate` divided by the link's rate."),
         count("packets", "packets", "Sent packets of all kinds, as counted by PortXmitPkts."),
-        bytes("bytes", "Bytes sent."),
+        bytes("bytes", "Bytes sent in the measured window, also of packets that were sent only partly in it."),
         count(
             "marked",
             "packets",
@@ -24,11 +24,11 @@ pub static LINKS: TableSchema = TableSchema {
         ),
         share(
             "stalled_share",
-            "Share of time in which a packet waited for lack of credit or, with PFC, for the end of a pause.",
+            "Share of time in which the port sent nothing while a packet waited for lack of credit or, with PFC, for the end of a pause.",
         ),
         time(
             "xmit_wait",
-            "Time in which a packet waited for lack of credit or, with PFC, for the end of a pause, as counted by PortXmitWait.",
+            "Time in which the port sent nothing while a packet waited for lack of credit or, with PFC, for the end of a pause, as counted by PortXmitWait.",
         ),
         time(
             "xmit_time_cong",
@@ -74,8 +74,11 @@ pub static TREE: TableSchema = TableSchema {
         time("until", "End of its last period in this role."),
         time("longest", "Length of the longest period."),
         time("longest_since", "Start of the longest period."),
-        share("root_share", "Share of the window in which the output was a root."),
-        share("branch_share", "Share of the window in which the output was a branch."),
+        share("root_share", "Share of the window in which the output's lane was a root."),
+        share(
+            "branch_share",
+            "Share of the window in which the output's lane was a branch, also while other lanes of the port sent.",
+        ),
         ratio("offered", "Offered traffic of the flows that cross the output, as a multiple of the link's rate."),
         count(
             "contributors",

@@ -64,10 +64,10 @@ pub static SNAPSHOTS: TableSchema = TableSchema {
 };
 
 /// One row per frame and virtual lane, with one byte per link in the order of `links`. The interval between frames is
-/// `observe.frames`.
+/// `observe.frames`, and the last frame is at the end of the run.
 pub static FRAMES: TableSchema = TableSchema {
     name: "frames",
-    rows: "One row per frame and virtual lane, with one byte per link in the order of `links`. The interval between frames is `observe.frames`.",
+    rows: "One row per frame and virtual lane, with one byte per link in the order of `links`. The interval between frames is `observe.frames`, and the last frame is at the end of the run.",
     asked_by: "observe.frames = \"50 us\"",
     over_time: true,
     rank: "",
@@ -79,7 +79,7 @@ pub static FRAMES: TableSchema = TableSchema {
         row("busy", "Share of the time since the previous frame in which the link sent on any lane, in 255ths."),
         row(
             "stalled",
-            "Share of the time since the previous frame in which a packet on any lane waited for credit, in 255ths.",
+            "Share of the time since the previous frame in which the link sent nothing while a packet on any lane waited for credit, in 255ths.",
         ),
         row(
             "marked",
@@ -88,10 +88,10 @@ pub static FRAMES: TableSchema = TableSchema {
     ]],
 };
 
-/// One row per frame and group. The interval between frames is `observe.frames`.
+/// One row per frame and group. The interval between frames is `observe.frames`, and the last frame is at the end of the run.
 pub static FRAMES_GROUPS: TableSchema = TableSchema {
     name: "frames_groups",
-    rows: "One row per frame and group. The interval between frames is `observe.frames`.",
+    rows: "One row per frame and group. The interval between frames is `observe.frames`, and the last frame is at the end of the run.",
     asked_by: "observe.frames = \"50 us\"",
     over_time: true,
     rank: "",

@@ -128,8 +128,11 @@ const PERIODS: &[&[ColumnSchema]] = &[&[
 ]];
 
 /// One row per period in which an output's lane waited for credit.
-pub static TRACE_WAITS: TableSchema =
-    table("waits", "One row per period in which an output's lane waited for credit.", PERIODS);
+pub static TRACE_WAITS: TableSchema = table(
+    "waits",
+    "One row per period in which an output's lane waited for credit, even if other lanes sent.",
+    PERIODS,
+);
 
 /// One row per period in which an output's lane was a root or a branch.
 pub static TRACE_ROLES: TableSchema =

@@ -151,7 +151,7 @@ pub static HOSTS: TableSchema = TableSchema {
     columns: &[&[
         name("host", "Name of the host."),
         count("sent_packets", "packets", "Packets that left the adapter."),
-        bytes("sent_bytes", "Bytes of the sent packets."),
+        bytes("sent_bytes", "Bytes sent in the measured window, also of packets that were sent only partly in it."),
         count("received_packets", "packets", "Packets that arrived."),
         bytes("received_bytes", "Bytes of the received packets."),
         count("rcv_fecn", "packets", "Marked packets that arrived, as counted by PortRcvFECN."),

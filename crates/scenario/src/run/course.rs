@@ -10,6 +10,7 @@ use becalm_metrics::{Paces, Series, Snapshot};
 use becalm_model::Model;
 
 use super::counters::{Counters, Observed};
+use super::ending::Ending;
 use super::film::Film;
 use super::{Progress, Results, RunError, check_guards, guards, jobs, tables};
 use crate::assemble::Traffic;
@@ -33,6 +34,7 @@ pub struct Course {
     sample: Time,
     /// The counters at the start of the measured window.
     before: Option<Counters>,
+    ending: Ending,
     /// Whether everything was delivered before the end of the scenario.
     drained: bool,
     /// Whether no events were left.
@@ -68,6 +70,7 @@ impl Course {
             followed: scenario.followed(),
             sample: Time::ZERO,
             before: None,
+            ending: Ending::new(scenario),
             drained: false,
             idle: false,
             stuck: false,
@@ -127,23 +130,18 @@ impl Course {
         progress: &mut dyn FnMut(&Progress) -> bool,
     ) -> Result<(), RunError> {
         let (warmup, step) = (scenario.measured_from(), *scenario.sections.observe.step);
-        let duration = *scenario.sections.run.duration;
         while !self.ended {
-            let mut target = self.sample.min(duration);
-            if let Some(&next) = self.to_shoot.last() {
-                target = target.min(next);
-            }
-            if let Some(next) = self.film.next() {
-                target = target.min(next);
-            }
-            if self.before.is_none() {
-                target = target.min(warmup);
-            }
-            self.idle = self.run(scenario, target.min(until), progress)? == Stop::Idle;
+            let mut target = self.next_stop(scenario, warmup);
+            let stop = self.run(scenario, target.min(until), progress)?;
+            self.idle = stop == Stop::Idle;
             self.model.overflow().map_or(Ok(()), Err)?;
             if self.idle && self.model.packets_in_flight() > 0 {
                 (self.stuck, self.ended) = (true, true);
                 return Ok(());
+            }
+            if stop == Stop::Halt {
+                self.model.halt_after_jobs(false);
+                target = self.now();
             }
             if target > until {
                 return Ok(());
@@ -151,6 +149,16 @@ impl Course {
             self.observe(scenario, target, warmup, step);
         }
         Ok(())
+    }
+
+    /// The time of the next observation, or before it, to which the run can advance.
+    fn next_stop(&mut self, scenario: &Scenario, warmup: Time) -> Time {
+        let mut target = self.sample.min(*scenario.sections.run.duration);
+        target = target.min(self.ending.limit(scenario, &mut self.model));
+        let last_job = scenario.last_job().filter(|&start| start > self.now());
+        let warmup = self.before.is_none().then_some(warmup);
+        let stops = [self.to_shoot.last().copied(), self.film.next(), warmup, last_job];
+        stops.into_iter().flatten().fold(target, Time::min)
     }
 
     /// Takes the samples that are due at an observation time, and determines whether the run ends at this
@@ -167,14 +175,17 @@ impl Course {
             self.film.take(scenario, target, &self.model);
         }
         // Not at snapshots and frames: recordings must not change the end of the run.
-        let at_stop = target == self.sample || target == warmup;
-        if target == self.sample || target == duration {
-            self.take_sample(scenario, target);
-            self.sample = self.sample.saturating_add(step);
-        }
+        let at_stop = *scenario.sections.run.end == End::Jobs || target == self.sample || target == warmup;
         let ended = at_stop && self.before.is_some() && scenario.has_ended(&self.model, target);
         self.drained = ended && *scenario.sections.run.end == End::Delivered;
         self.ended = ended || target == duration;
+        if (target == self.sample || self.ended) && self.series.times().last() != Some(&target) {
+            self.take_sample(scenario, target);
+            self.sample = self.sample.saturating_add(step);
+        }
+        if self.ended {
+            self.film.end(scenario, target, &self.model);
+        }
     }
 
     fn run(
@@ -203,7 +214,8 @@ impl Course {
     /// Those of [`Scenario::run`].
     pub fn finish(self, scenario: &Scenario, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Results, RunError> {
         let after = Counters::of(scenario, &self.model);
-        let Course { model, series, paces, snapshots, film, followed, drained, idle, stuck, before, faults, .. } = self;
+        let Course { model, mut series, mut paces, mut snapshots, film, .. } = self;
+        let Course { followed, drained, idle, stuck, before, faults, .. } = self;
         let mut whole = model.join();
         whole.model.settle(whole.now());
         check_guards(&whole)?;
@@ -212,7 +224,13 @@ impl Course {
             .filter(|_| !stuck)
             .ok_or_else(|| FabricError::Guard(format!("packets in flight that cannot move: {under_way}")))?;
         let last = whole.model.observer.hosts.last_arrival();
+        let mut frames = film.done();
         let after = if drained && last > before.time { Counters { time: last, ..after } } else { after };
+        // Nothing was delivered later.
+        series.end_at(after.time);
+        paces.end_at(after.time);
+        frames.end_at(after.time);
+        snapshots.retain(|snapshot| snapshot.time <= after.time);
         if idle {
             jobs::check_stuck(scenario, &whole.model)?;
         }
@@ -228,7 +246,7 @@ impl Course {
         let alone = alone.ok_or(RunError::Interrupted)?;
         let of_jobs = jobs::tables(scenario, &whole.model, &alone);
         // With many flows, both the tables and the flows are large. Do not keep both at the same time.
-        let (watch, frames) = (&whole.model.into_observer(), film.done());
+        let watch = &whole.model.into_observer();
         let observed = Observed { watch, followed: &followed, series, paces, snapshots, frames };
         let mut all = tables::all(scenario, observed, scenario.seed(self.replication), &before, &after);
         all.extend(of_jobs);

@@ -63,6 +63,13 @@ impl Film {
         (self.links, self.last) = (now, time);
     }
 
+    /// Takes the last frame at the end of the run, if frames are requested.
+    pub fn end(&mut self, scenario: &Scenario, time: Time, model: &Model) {
+        if self.step.is_some() && time > self.last {
+            self.take(scenario, time, model);
+        }
+    }
+
     /// The recorded frames.
     pub fn done(self) -> Frames {
         self.frames

@@ -66,7 +66,7 @@ impl Scenario {
             until = (until + step).min(duration);
             match becalm_model::run(&mut model, until, &mut |_| true) {
                 Some(Stop::Idle) | None => break,
-                Some(Stop::Time | Stop::Events) => {}
+                Some(Stop::Time | Stop::Events | Stop::Halt) => {}
             }
             if !go_on() {
                 return None;

@@ -1,12 +1,13 @@
 //! Runs of a checked scenario, and the result tables.
 //!
 //! - `course` is a run in progress. `counters`: counters and observations. `film`: frames. `window`: the measured
-//!   window. `offers`, `roots`, `parts`: the traffic that every flow offered, the roots that count, and the role of
+//!   window. `ending`: the end with the jobs. `offers`, `roots`, `parts`: the traffic that every flow offered, the roots that count, and the role of
 //!   every flow in the congestion. `tables`, `messages`, `pauses`, `jobs`, `congestion`: the result tables.
 
 mod congestion;
 mod counters;
 mod course;
+mod ending;
 mod film;
 mod jobs;
 mod messages;

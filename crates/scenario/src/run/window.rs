@@ -25,9 +25,14 @@ impl Scenario {
     pub(super) fn has_ended(&self, model: &Model, now: Time) -> bool {
         match *self.sections.run.end {
             End::Duration => false,
-            End::Jobs => now >= self.job_starts().max().unwrap_or(Time::MAX) && model.open_ranks() == 0,
+            End::Jobs => now >= self.last_job().unwrap_or(Time::MAX) && model.open_ranks() == 0,
             End::Delivered => now > self.last_post() && model.open_ranks() == 0 && model.is_drained(),
         }
+    }
+
+    /// The latest start of a job.
+    pub(super) fn last_job(&self) -> Option<Time> {
+        self.job_starts().max()
     }
 
     fn job_starts(&self) -> impl Iterator<Item = Time> {

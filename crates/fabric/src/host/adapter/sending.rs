@@ -227,6 +227,7 @@ impl Adapter {
         }
         self.packets += 1;
         self.busy_until = cx.launch(self.port(), &self.link, packet, self.link.rate.time_of(size));
+        (self.last_began, self.last_size) = (cx.now, size);
         self.bytes += u64::from(size);
     }
 }
