@@ -264,6 +264,8 @@ impl<T: Send> Shared<T> {
             let (limit, all_closed) = self.limit(simulator, window).unwrap_or((Time::MAX, false));
             if start > until || all_closed {
                 simulator.run_until(until.min(limit));
+                // When all parts have closed, the last events may have caused messages.
+                self.post(part, simulator);
                 return;
             }
             let end = simulator.agenda.stop_before(start.saturating_add(lookahead), start).min(until).min(limit);
@@ -469,8 +471,13 @@ mod tests {
             let state = |run: &Parts<Cells>, cell: usize, part: usize| run.simulators()[part].model.states[cell];
             assert!((0..12).all(|cell| state(&run, cell, part_of[cell]) == state(&whole, cell, 0)), "{missing:?}");
             assert_eq!(run.work().events, whole.work().events);
-            // A part that closes later than the others ends the run.
+            let later = Time(end.0 + 5_000);
             let handled: Vec<u64> = run.simulators().iter().map(Simulator::events).collect();
+            run.halt_at_close(false);
+            run.run(later, &mut |_| true);
+            whole.run(later, &mut |_| true);
+            assert_eq!(run.work().events, whole.work().events, "no message is lost");
+            // A part that closes later than the others ends the run.
             assert!(handled.iter().zip(missing).all(|(handled, missing)| *handled >= missing));
             assert!(missing == [0; 4] || handled.iter().zip(missing).any(|(handled, missing)| handled - missing < 9));
         }
