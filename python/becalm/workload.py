@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from becalm.mistakes import Mistakes, read_text
 
-LARGEST_MESSAGE = (1 << 32) - 1
+LARGEST_MESSAGE = 1 << 40
 """Maximum size of a scenario's messages in bytes."""
 LONGEST = 18
 """Maximum number of digits of a number in a connection."""

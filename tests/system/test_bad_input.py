@@ -328,8 +328,8 @@ hosts = ["A1", "A2"]
             f'{JOB}ops = [{{rank = 0, send = "1 MiB", to = 1}}, {{rank = 1, recv = "1 B", from = 0}}]\n',
             "rank 1, operation 0 (recv 1 B from 0, tag any) is shorter than the message that it receives",
         ),
-        (f'{JOB}collective.all_reduce.bytes = "4 GiB"\n', '"4 GiB": must be below 4 GiB'),
-        (f'{JOB}collective.all_reduce.bytes = "5 GB"\n', '"5 GB": must be below 4 GiB'),
+        (f'{JOB}collective.all_reduce.bytes = "1.5 TiB"\n', '"1.5 TiB": must be at most 1 TiB'),
+        (f'{JOB}collective.barrier = {{}}\n[packet]\nmtu = "5 GB"\n', '"5 GB": must be below 4 GiB'),
         (f'{JOB}collective.all_reduce.bytes = "0.1 B"\n', "must be a whole number of bytes with its unit"),
         (
             '[run]\nduration = "1 ms"\n[topology.edges]\nhosts = []\nswitches = ["S"]\ncables = []\n'

@@ -77,8 +77,8 @@ impl Cdf {
     }
 
     /// The mean rounded to a whole number of bytes, which identifies the unscaled distribution.
-    pub fn whole_mean(&self) -> u32 {
-        self.mean.round().max(1.0) as u32
+    pub fn whole_mean(&self) -> u64 {
+        self.mean.round().max(1.0) as u64
     }
 
     /// Largest size in bytes.
@@ -109,7 +109,7 @@ impl Cdf {
 
     /// Mean number of packets per message, if packets carry at most `most` bytes and messages have this mean
     /// size.
-    pub fn mean_pieces(&self, most: f64, mean: u32) -> f64 {
+    pub fn mean_pieces(&self, most: f64, mean: u64) -> f64 {
         let piece = most / self.scale(mean);
         // The integral over the number of packets, from 0.
         let area = |bytes: f64| {
@@ -126,13 +126,13 @@ impl Cdf {
     }
 
     /// The factor that scales all sizes to this mean.
-    pub fn scale(&self, mean: u32) -> f64 {
-        if mean == self.whole_mean() { 1.0 } else { f64::from(mean) / self.mean }
+    pub fn scale(&self, mean: u64) -> f64 {
+        if mean == self.whole_mean() { 1.0 } else { mean as f64 / self.mean }
     }
 
     /// Samples a size with this mean, rounded to the nearest byte and at least 1 B.
-    pub fn draw(&self, mean: u32, random: &mut Stream) -> u32 {
-        (self.quantile(random.unit()) * self.scale(mean)).round().max(1.0) as u32
+    pub fn draw(&self, mean: u64, random: &mut Stream) -> u64 {
+        (self.quantile(random.unit()) * self.scale(mean)).round().max(1.0) as u64
     }
 }
 

@@ -258,8 +258,8 @@ pub struct PacketConfig {
 
 impl PacketConfig {
     /// Number of packets in a message.
-    pub(crate) fn packets_of(&self, bytes: u32) -> u32 {
-        bytes.div_ceil(self.mtu).max(1)
+    pub(crate) fn packets_of(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(u64::from(self.mtu)).max(1)
     }
 
     /// Size of the largest packet on the wire.

@@ -44,10 +44,10 @@ impl Distribution {
 
     /// Samples a size with this mean, rounded to the nearest byte. Unless the distribution is fixed, the size is at
     /// least 1 B. If the mean is the measured distribution's own mean, sizes are as measured.
-    pub fn size(&self, mean: u32, random: &mut Stream) -> u32 {
+    pub fn size(&self, mean: u64, random: &mut Stream) -> u64 {
         match self {
             Distribution::Measured(cdf) => cdf.draw(mean, random),
-            law => u32::try_from(law.span(Time(u64::from(mean)), random).0).unwrap_or(u32::MAX),
+            law => law.span(Time(mean), random).0,
         }
     }
 }
@@ -86,7 +86,7 @@ mod tests {
     fn uniform_draws_keep_to_their_interval() {
         let mut random = Stream::new(1, 0, 0);
         let distribution = Distribution::Uniform { spread: 0.25 };
-        let sizes: Vec<u32> = (0..10_000).map(|_| distribution.size(1000, &mut random)).collect();
+        let sizes: Vec<u64> = (0..10_000).map(|_| distribution.size(1000, &mut random)).collect();
         assert!(sizes.iter().all(|size| (750..=1250).contains(size)));
         assert!(sizes.iter().any(|&size| size < 760) && sizes.iter().any(|&size| size > 1240));
     }

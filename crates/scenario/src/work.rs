@@ -36,8 +36,8 @@ impl Scenario {
                 Traffic::OnOff { mean_on, mean_off } => {
                     rate * seconds * mean_on.as_secs() / (*mean_on).saturating_add(*mean_off).as_secs()
                 }
-                Traffic::Poisson { mean_interval, bytes, .. } => f64::from(*bytes) * seconds / mean_interval.as_secs(),
-                Traffic::Batch { count, bytes, .. } => f64::from(*count) * f64::from(*bytes),
+                Traffic::Poisson { mean_interval, bytes, .. } => *bytes as f64 * seconds / mean_interval.as_secs(),
+                Traffic::Batch { count, bytes, .. } => f64::from(*count) * *bytes as f64,
             };
             let flows = source.flows.len() as f64;
             source.flows.clone().for_each(|number| bytes[number as usize] += offered / flows);

@@ -84,7 +84,7 @@ impl Builder {
         }
         let edges: usize = self.edges.iter().map(Vec::len).sum();
         if self.len().max(edges) >= START as usize {
-            return Err(ProgramError::TooLong);
+            return Err(ProgramError::TooLong { operations: self.len(), dependencies: edges, most: START - 1 });
         }
         let program = self.number();
         check_ranks(&program)?;

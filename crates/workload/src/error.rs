@@ -8,9 +8,19 @@ pub enum ProgramError {
     /// There are no ranks.
     #[error("a program needs at least one rank")]
     NoRanks,
-    /// There are too many operations.
-    #[error("a program may have at most {} operations", u32::MAX / 2)]
-    TooLong,
+    /// There are too many operations or dependencies.
+    #[error("has {operations} operations and {dependencies} dependencies; valid: at most {most} of each")]
+    TooLong {
+        /// Number of operations of all ranks.
+        operations: usize,
+        /// Number of events that operations wait for.
+        dependencies: usize,
+        /// Largest number of each.
+        most: u32,
+    },
+    /// A collective needs too many operations.
+    #[error("{0}")]
+    LongCollective(LongCollective),
     /// An operation names a rank that does not exist.
     #[error("rank {rank}, operation {op} ({what}): there is no rank {other}; the ranks are 0 to {last}")]
     NoSuchRank {
@@ -53,6 +63,39 @@ pub enum ProgramError {
     /// The program cannot end.
     #[error("the program cannot end: {0}")]
     Stuck(Stuck),
+}
+
+/// A collective that needs too many operations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LongCollective {
+    /// Number of its ranks.
+    pub ranks: u32,
+    /// Number of operations that it needs.
+    pub operations: u64,
+    /// Largest number of operations.
+    pub most: u64,
+    /// Largest number of ranks with which the same repetitions of the same algorithm are possible; 0 if there is none.
+    pub most_ranks: u32,
+    /// Largest number of repetitions that is possible with its ranks; 0 if there is none.
+    pub most_times: u64,
+}
+
+impl LongCollective {
+    /// Whether the same algorithm is possible with fewer ranks or fewer repetitions.
+    pub fn is_possible(&self) -> bool {
+        self.most_ranks > 0 || self.most_times > 0
+    }
+}
+
+impl std::fmt::Display for LongCollective {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let LongCollective { ranks, operations, most, most_ranks, most_times } = self;
+        write!(f, "needs {operations} operations with {ranks} ranks, but at most {most} are possible")?;
+        let of_ranks = (*most_ranks > 0).then(|| format!("at most {most_ranks} ranks"));
+        let of_times = (*most_times > 0).then(|| format!("at most {most_times} repetitions"));
+        let valid: Vec<String> = of_ranks.into_iter().chain(of_times).collect();
+        if valid.is_empty() { Ok(()) } else { write!(f, "; valid: {}", valid.join(" or ")) }
+    }
 }
 
 /// An operation that never ends.

@@ -53,9 +53,9 @@ mod rendezvous;
 
 pub use builder::Builder;
 pub use collectives::{Collective, Repetition};
-pub use error::{ProgramError, Stuck};
+pub use error::{LongCollective, ProgramError, Stuck};
 pub use loggops::LogGops;
 pub use matching::Arrival;
 pub use mistakes::{Mistake, Mistakes};
-pub use program::{Action, Op, OpId, Part, Program, Reading, When};
+pub use program::{Action, LARGEST_MESSAGE, Op, OpId, Part, Program, Reading, When};
 pub use rank::{Rank, Span, Surroundings, Turn};

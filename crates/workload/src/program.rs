@@ -4,6 +4,9 @@ use std::fmt;
 
 use becalm_engine::{Time, order};
 
+/// Size of the largest message, and of the largest vector of a collective operation, in bytes.
+pub const LARGEST_MESSAGE: u64 = 1 << 40;
+
 /// The action of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {

@@ -136,12 +136,34 @@ fn control_dependencies_of_a_rank_where_they_form_a_cycle_are_ignored_and_counte
         "trace: ignored control dependencies on nodes that do not exist: 1 (first: circular.0.et: node 2 on node 1)";
     let more = "trace: ignored control dependencies in ranks where they form a cycle: 3 (first: circular.0.et: node 3 \
                 on node 4)";
-    assert_eq!(read.warnings, [begin, more]);
+    assert_eq!(read.warnings[..2], [begin, more]);
     // 10 us and 20 us, then 40 us on the GPU in parallel with 80 us on the CPU.
     assert_eq!(LogGops::FREE.ends(&read.program).unwrap(), [Time::from_us(110)]);
     // Cyclic data dependencies are still a mistake.
     let error = self::read(&["round.0.et"]).unwrap_err().to_string();
     assert!(error.contains("waits for itself: its requirements form a cycle"), "{error}");
+}
+
+#[test]
+fn ranks_without_traces_give_a_warning() {
+    let warnings = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|name| name.to_string()).collect();
+        reading(&names, Gathered::Part).unwrap().warnings
+    };
+    let alone = "trace: only 1 rank of the process group without a name has a trace, so its collectives move nothing: \
+                 1 (first: all_reduce.0.et: node 0)";
+    assert_eq!(warnings(&["all_reduce.0.et"]), [alone]);
+    let [_, half] = &warnings(&["pytorch.0.et"])[..] else { panic!("one warning of dependencies, one of ranks") };
+    let text = "trace: 1 of 2 ranks of process group `0` has a trace, so its collectives move nothing: 1 (first: ";
+    assert!(half.starts_with(text), "{half}");
+    assert_eq!(warnings(&["all_reduce.0.et", "all_reduce.1.et"]), [""; 0], "a group of unknown size");
+}
+
+#[test]
+fn traces_that_move_no_bytes_give_a_warning() {
+    let [.., warning] = &of_ranks("circular", 1, Gathered::Part).warnings[..] else { panic!("no warning") };
+    assert!(warning.starts_with("trace: moves no bytes: it has "), "{warning}");
+    assert!(warning.ends_with(" computations, but no communication with a size"), "{warning}");
 }
 
 #[test]

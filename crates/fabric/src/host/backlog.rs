@@ -33,14 +33,14 @@ impl Backlog {
 
     /// Number of messages, out of `count` with this many packets each, that fit. An empty queue accepts a
     /// message of any size. A `late` message has to wait behind blocked sources.
-    pub fn fits(&self, packets: u32, count: u32, late: bool) -> u32 {
+    pub fn fits(&self, packets: u64, count: u32, late: bool) -> u32 {
         if !self.is_limited() {
             return count;
         }
         if late && !self.blocked.is_empty() {
             return 0;
         }
-        let room = u64::from(self.limit).saturating_sub(self.packets) / u64::from(packets);
+        let room = u64::from(self.limit).saturating_sub(self.packets) / packets;
         let least = u64::from(self.packets == 0);
         room.max(least).min(u64::from(count)) as u32
     }

@@ -83,11 +83,11 @@ impl<R: Response, E> Hosts<R, E> {
                     LOCAL => self.jobs.announce(flow, send),
                     part => cx.shared.outboxes[usize::from(part)].push(Message::Announce { flow, send }),
                 }
-                self.post_messages(flow, bytes as u32, 1, cx);
+                self.post_messages(flow, bytes, 1, cx);
             }
             Path::Local(free) => {
                 let job = &self.jobs.specs[number as usize];
-                let copied = (*free).max(cx.now) + job.local_rate.map_or(Time::ZERO, |rate| rate.time_of(bytes as u32));
+                let copied = (*free).max(cx.now) + job.local_rate.map_or(Time::ZERO, |rate| rate.time_of_long(bytes));
                 *free = copied;
                 let arrives = copied + job.local_latency;
                 hosted.rank.leaves_at(copied, send);

@@ -30,7 +30,7 @@ impl<R: Response, E> Hosts<R, E> {
     }
 
     /// Starts or stops greedy traffic. Returns when to stop it.
-    fn switch_greedy<O: Observer>(&mut self, id: SourceId, bytes: u32, cx: &mut Context<'_, O>) -> Option<Time> {
+    fn switch_greedy<O: Observer>(&mut self, id: SourceId, bytes: u64, cx: &mut Context<'_, O>) -> Option<Time> {
         let source = &mut self.sources[id.index()];
         let (flow, stop) = (source.first_flow(), source.spec.stop);
         source.on = cx.now < stop;
@@ -59,7 +59,7 @@ impl<R: Response, E> Hosts<R, E> {
         source.paused = true;
         let change = cx.now.saturating_add(source.random.exponential(if on { mean_on } else { mean_off }));
         let sender = &mut self.flows.senders[flow.index()];
-        sender.set_greedy(on.then_some(self.flows.packets.mtu), cx.now);
+        sender.set_greedy(on.then_some(u64::from(self.flows.packets.mtu)), cx.now);
         let pacer = sender.pacer;
         if begins_again {
             self.notify(pacer, &Notice::Restart, cx);
@@ -156,12 +156,12 @@ impl<R: Response, E> Hosts<R, E> {
     }
 
     /// Posts messages to a flow, whether or not they fit in the send queue.
-    pub fn post_messages<O: Observer>(&mut self, flow: FlowId, bytes: u32, count: u32, cx: &mut Context<'_, O>) {
+    pub fn post_messages<O: Observer>(&mut self, flow: FlowId, bytes: u64, count: u32, cx: &mut Context<'_, O>) {
         let host = self.flows.host_of(flow);
         let adapter = &mut self.adapters[host as usize];
         let order = adapter.next_order();
         if adapter.backlog.is_limited() {
-            adapter.backlog.posted(u64::from(count) * u64::from(self.flows.packets.packets_of(bytes)));
+            adapter.backlog.posted(u64::from(count) * self.flows.packets.packets_of(bytes));
         }
         let (node, sender) = (adapter.node, &self.flows.senders[flow.index()]);
         if sender.restart && !sender.has_packet() {

@@ -33,15 +33,17 @@ pub(crate) struct Receiver {
     unanswered_marked: u32,
     /// Time of the last CNP; [`Time::MAX`] if none was sent.
     notified: Time,
-    /// Present once a packet has arrived out of order.
+    /// Present once a packet has arrived out of order, or a message is longer than `message` can count.
     early: Option<Box<Early>>,
 }
 
 const _: () = assert!(size_of::<Receiver>() == 64);
 
-/// Packets that arrived before earlier ones.
+/// Packets that arrived before earlier ones, and the rest of a long message.
 #[derive(Clone, Debug, Default)]
 struct Early {
+    /// Payload received so far of the current message, in addition to `message`.
+    more: u64,
     /// Packets waiting for an earlier one, by sequence number.
     pieces: BTreeMap<u32, Piece>,
     /// Total number of packets that arrived early.
@@ -141,15 +143,31 @@ impl Receiver {
     #[inline]
     fn add(&mut self, injected: Time, payload: u32) {
         self.next += 1;
-        if self.message == 0 {
+        if self.message == 0 && self.more() == 0 {
             self.began = injected;
         }
-        self.message += payload;
+        match self.message.checked_add(payload) {
+            Some(sum) => self.message = sum,
+            None => self.carry(payload),
+        }
+    }
+
+    /// Adds a payload that `message` cannot count.
+    #[cold]
+    fn carry(&mut self, payload: u32) {
+        self.early.get_or_insert_default().more += u64::from(self.message) + u64::from(payload);
+        self.message = 0;
+    }
+
+    /// Payload received so far of the current message, in addition to `message`.
+    fn more(&self) -> u64 {
+        self.early.as_ref().map_or(0, |early| early.more)
     }
 
     /// Completes the current message, whose last packet has been added and was posted at `posted`.
     pub fn complete(&mut self, flow: FlowId, posted: Time) -> Delivery {
-        let bytes = u64::from(std::mem::take(&mut self.message));
+        let more = self.early.as_mut().map_or(0, |early| std::mem::take(&mut early.more));
+        let bytes = more + u64::from(std::mem::take(&mut self.message));
         self.messages += 1;
         let (number, last, began) = (u64::from(self.messages - 1), self.next - 1, self.began);
         Delivery { flow, number, last, posted, began, bytes }
@@ -210,6 +228,18 @@ mod tests {
         let done = arrive(&mut receiver, 2);
         assert_eq!((done[0].number, done[0].last, done[0].bytes, done[0].began), (0, 2, 300, Time::ZERO));
         assert_eq!((receiver.disordered(), receiver.packets()), (0, 3));
+    }
+
+    #[test]
+    fn a_message_may_be_longer_than_32_bits() {
+        let mut receiver = Receiver::new(20, 5);
+        let part = |sequence| Packet { size: (1 << 31) + 20, last: sequence == 4, ..packet(sequence) };
+        let ends: Vec<bool> = (0..5).map(|i| receiver.count(&part(i)) && part(i).last).collect();
+        assert_eq!(ends, [false, false, false, false, true]);
+        let done = receiver.complete(FlowId(7), Time::ZERO);
+        assert_eq!((done.bytes, done.began), (5 << 31, Time::ZERO));
+        arrive(&mut receiver, 5);
+        assert_eq!(receiver.complete(FlowId(7), Time::ZERO).bytes, 100, "the next message starts from 0");
     }
 
     #[test]

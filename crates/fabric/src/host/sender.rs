@@ -13,14 +13,26 @@ use crate::distribution::Distribution;
 use rare::Rare;
 
 /// A request to send messages of the same size, posted together.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct SendRequest {
     pub at: Time,
     /// Position in the host's posting order.
     pub order: u64,
-    pub bytes: u32,
+    pub bytes: u64,
     pub count: u32,
 }
+
+/// A request that waits at a flow. The size of a [`LONG`] message is stored in [`Rare`].
+#[derive(Clone, Copy, Debug, Default)]
+struct Waiting {
+    at: Time,
+    order: u64,
+    bytes: u32,
+    count: u32,
+}
+
+/// The size of a message that is too long for 32 bits. Such a message is sent in parts.
+const LONG: u32 = u32::MAX;
 
 /// A segment of a message: the payload of one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,9 +61,9 @@ enum Partial {
 #[repr(C, align(64))]
 pub(crate) struct Sender {
     /// The first request, with a count of 0 if there is none.
-    first: SendRequest,
+    first: Waiting,
     pub bytes: u64,
-    /// Remaining bytes of the message that has been partly sent.
+    /// Remaining bytes of the message that has been partly sent, or of its current part.
     rest: u32,
     pub pacer: u32,
     pub destination: u32,
@@ -70,6 +82,8 @@ pub(crate) struct Sender {
     is_greedy: bool,
     /// Whether requests wait behind the first.
     has_more: bool,
+    /// Whether another part of the message follows the current one.
+    goes_on: bool,
     /// Bytes on the wire of posted messages, including dropped ones.
     pub posted_bytes: u64,
     /// Number of messages posted.
@@ -81,15 +95,15 @@ pub(crate) struct Sender {
     pub known_from: u32,
     /// Requests behind the first.
     #[expect(clippy::box_collection, reason = "few flows need it, but each has the field")]
-    more: Option<Box<VecDeque<SendRequest>>>,
+    more: Option<Box<VecDeque<Waiting>>>,
     rare: Option<Box<Rare>>,
 }
 
 const _: () = assert!(size_of::<Sender>() == 128 && std::mem::offset_of!(Sender, posted_bytes) == 64);
 
 /// Bytes on the wire of `count` messages of this size.
-fn wire_bytes(bytes: u32, count: u32, packets: &PacketConfig, header: u32) -> u64 {
-    u64::from(count) * (u64::from(bytes) + u64::from(packets.packets_of(bytes)) * u64::from(header))
+fn wire_bytes(bytes: u64, count: u32, packets: &PacketConfig, header: u32) -> u64 {
+    u64::from(count) * (bytes + packets.packets_of(bytes) * u64::from(header))
 }
 
 impl Sender {
@@ -117,16 +131,21 @@ impl Sender {
     pub fn post(&mut self, posted: SendRequest, packets: &PacketConfig) {
         self.posted_bytes += wire_bytes(posted.bytes, posted.count, packets, self.header);
         self.posted_messages += u64::from(posted.count);
+        let SendRequest { at, order, bytes, count } = posted;
+        if bytes >= u64::from(LONG) {
+            self.rare.get_or_insert_default().long.push_back(bytes);
+        }
+        let waiting = Waiting { at, order, bytes: bytes.min(u64::from(LONG)) as u32, count };
         if self.first.count == 0 {
-            self.first = posted;
+            self.first = waiting;
         } else {
             self.has_more = true;
-            self.more.get_or_insert_default().push_back(posted);
+            self.more.get_or_insert_default().push_back(waiting);
         }
     }
 
     /// Makes the flow greedy, with messages of this mean size, or ends greedy traffic.
-    pub fn set_greedy(&mut self, greedy: Option<u32>, now: Time) {
+    pub fn set_greedy(&mut self, greedy: Option<u64>, now: Time) {
         self.rare.get_or_insert_default().set_greedy(greedy, now);
         self.is_greedy = greedy.is_some();
     }
@@ -184,20 +203,42 @@ impl Sender {
                 0 => (Partial::Greedy, self.rare.get_or_insert_default().begin_message(now, mtu)),
                 _ => (Partial::Posted, self.first.bytes),
             };
+            if self.rest == LONG {
+                self.begin_long(mtu);
+            }
         }
         let posted = match (self.partial, &self.rare) {
             (Partial::Greedy, Some(rare)) => rare.message_began(),
             _ => self.first.at,
         };
-        let segment = Segment { posted, payload: self.rest.min(mtu), last: self.rest <= mtu };
+        let mut segment = Segment { posted, payload: self.rest.min(mtu), last: self.rest <= mtu };
         self.rest -= segment.payload;
         if segment.last {
+            if self.goes_on {
+                segment.last = false;
+                self.next_part(mtu);
+                return segment;
+            }
             let ended = std::mem::take(&mut self.partial);
             if ended == Partial::Posted {
                 self.message_done();
             }
         }
         segment
+    }
+
+    /// Begins the first part of a long message.
+    #[cold]
+    fn begin_long(&mut self, mtu: u32) {
+        if self.partial == Partial::Posted {
+            self.rare.get_or_insert_default().begin_long(self.first.count == 1);
+        }
+        self.next_part(mtu);
+    }
+
+    #[cold]
+    fn next_part(&mut self, mtu: u32) {
+        (self.rest, self.goes_on) = self.rare.get_or_insert_default().next_part(mtu);
     }
 
     #[inline]
@@ -224,7 +265,7 @@ impl Sender {
     }
 
     /// Counts messages that did not fit in the send queue.
-    pub fn drop_messages(&mut self, bytes: u32, count: u32, packets: &PacketConfig) {
+    pub fn drop_messages(&mut self, bytes: u64, count: u32, packets: &PacketConfig) {
         self.rare.get_or_insert_default().dropped += u64::from(count);
         self.posted_bytes += wire_bytes(bytes, count, packets, self.header);
     }

@@ -25,7 +25,7 @@ pub(crate) struct Source {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
     pub flow: FlowId,
-    pub bytes: u32,
+    pub bytes: u64,
     pub count: u32,
     pub then: Then,
 }
@@ -61,7 +61,7 @@ impl Source {
     }
 
     /// The size of the next message, for traffic that posts messages.
-    pub fn pick_size(&mut self) -> u32 {
+    pub fn pick_size(&mut self) -> u64 {
         match &self.spec.traffic {
             Traffic::Poisson { bytes, sizes, .. } | Traffic::Batch { bytes, sizes, .. } => {
                 sizes.size(*bytes, &mut self.random)

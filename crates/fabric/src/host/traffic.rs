@@ -13,7 +13,7 @@ pub enum Traffic {
     /// Back-to-back messages from `start` to `stop`, as fast as the pace allows.
     Greedy {
         /// Mean payload of a message in bytes. A message that is incomplete at `stop` is never completed.
-        bytes: u32,
+        bytes: u64,
         /// Distribution of payloads.
         sizes: Distribution,
     },
@@ -31,7 +31,7 @@ pub enum Traffic {
         /// Mean interval between messages.
         mean_interval: Time,
         /// Mean payload of a message in bytes.
-        bytes: u32,
+        bytes: u64,
         /// Distribution of payloads.
         sizes: Distribution,
         /// Whether messages of a flow are omitted during the gap after its last packet, so that the gap
@@ -43,7 +43,7 @@ pub enum Traffic {
         /// Number of messages.
         count: u32,
         /// Mean payload of a message in bytes.
-        bytes: u32,
+        bytes: u64,
         /// Distribution of payloads.
         sizes: Distribution,
     },

@@ -42,13 +42,13 @@ impl<'a> Unloaded<'a> {
     pub fn message(
         &self,
         path: &[PortId],
-        bytes: u32,
+        bytes: u64,
         packets: &PacketConfig,
         ends: (&AdapterConfig, &AdapterConfig),
     ) -> Time {
         let full = packets.mtu + packets.header;
-        let before = u64::from(packets.packets_of(bytes) - 1);
-        let last = bytes - before as u32 * packets.mtu + packets.header;
+        let before = packets.packets_of(bytes) - 1;
+        let last = (bytes - before * u64::from(packets.mtu)) as u32 + packets.header;
         // Departure times of the headers of the last full packet and of the last packet. The spacing of full
         // packets is set by the slowest link so far.
         let (rate, _) = self.link(path[0]);
@@ -81,14 +81,14 @@ impl<'a> Unloaded<'a> {
     pub fn spread_message(
         &self,
         (source, destination): (NodeId, NodeId),
-        bytes: u32,
+        bytes: u64,
         packets: &PacketConfig,
         ends: (&AdapterConfig, &AdapterConfig),
     ) -> Time {
         let ports = self.paths.ports(source, destination).expect("the paths are checked");
         let full = packets.mtu + packets.header;
-        let before = u64::from(packets.packets_of(bytes) - 1);
-        let last = bytes - before as u32 * packets.mtu + packets.header;
+        let before = packets.packets_of(bytes) - 1;
+        let last = (bytes - before * u64::from(packets.mtu)) as u32 + packets.header;
         let fetch = |size| ends.0.injection_rate.map_or(Time::ZERO, |cap| cap.time_of(size));
         let distance = self.link(ports[0]).0.time_of(full).max(fetch(full));
         let first = ends.0.message_overhead;

@@ -36,6 +36,11 @@ impl Rate {
         Time((bytes as u64 * self.fs_per_byte + 500) / 1000)
     }
 
+    /// Transmission time of a message of any size, to the nearest picosecond.
+    pub const fn time_of_long(self, bytes: u64) -> Time {
+        Time(((bytes as u128 * self.fs_per_byte as u128 + 500) / 1000) as u64)
+    }
+
     /// Maximum number of bytes that can be sent in less than `time`, in packets of at least `smallest` bytes.
     /// The transmission time of each packet is rounded as in [`Rate::time_of`].
     pub(crate) fn bytes_before(self, time: Time, smallest: u32) -> u64 {

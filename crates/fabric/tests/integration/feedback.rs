@@ -120,7 +120,10 @@ impl Scene {
             switch: SwitchConfig { switching: self.switching, ..SANTOS },
             packets: PACKETS,
             flows: vec![FlowSpec { source, destination, vl: 0, response: 0, restart: false }],
-            sources: vec![SourceSpec::always(FlowId(0), Traffic::Batch { count, bytes, sizes: Distribution::Fixed })],
+            sources: vec![SourceSpec::always(
+                FlowId(0),
+                Traffic::Batch { count, bytes: bytes.into(), sizes: Distribution::Fixed },
+            )],
             jobs: Vec::new(),
             changes: Vec::new(),
             echo: self.echo,

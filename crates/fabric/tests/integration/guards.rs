@@ -197,15 +197,15 @@ fn topology(scene: &Scene, random: &mut Stream) -> Topology {
 fn traffic(random: &mut Stream) -> Traffic {
     let bytes = random.below(9000);
     match random.below(4) {
-        0 => Traffic::Greedy { bytes: bytes + 1, sizes: Distribution::Uniform { spread: 1.0 } },
+        0 => Traffic::Greedy { bytes: u64::from(bytes) + 1, sizes: Distribution::Uniform { spread: 1.0 } },
         1 => Traffic::OnOff { mean_on: Time::from_us(30), mean_off: Time::from_us(10) },
         2 => Traffic::Poisson {
             mean_interval: Time::from_us(7),
-            bytes,
+            bytes: bytes.into(),
             sizes: Distribution::Exponential,
             paced: bytes.is_multiple_of(2),
         },
-        _ => Traffic::Batch { count: 20, bytes, sizes: Distribution::Erlang { shape: 2 } },
+        _ => Traffic::Batch { count: 20, bytes: bytes.into(), sizes: Distribution::Erlang { shape: 2 } },
     }
 }
 

@@ -62,7 +62,7 @@ fn build(
         let (source, destination) = (hosts[source as usize], hosts[destination as usize]);
         (FlowSpec { source, destination, vl, response: 0, restart: false }, Steady(Pace::FREE))
     };
-    let greedy = Traffic::Greedy { bytes: PACKETS.mtu, sizes: Distribution::Fixed };
+    let greedy = Traffic::Greedy { bytes: PACKETS.mtu.into(), sizes: Distribution::Fixed };
     let mut flows: Vec<_> = lane1.iter().map(|&(from, to)| flow(from, to, 1)).collect();
     let mut sources: Vec<_> = (0..flows.len() as u32).map(|i| SourceSpec::always(FlowId(i), traffic.clone())).collect();
     if drain.is_some() {
@@ -101,7 +101,7 @@ proptest! {
         ])
     ) {
         let flows = pairs(&scene, 4);
-        let batch = Traffic::Batch { count: COUNT, bytes: PACKETS.mtu, sizes: Distribution::Fixed };
+        let batch = Traffic::Batch { count: COUNT, bytes: PACKETS.mtu.into(), sizes: Distribution::Fixed };
         let mut alone = build(&scene, None, &flows, batch.clone());
         alone.run_until_idle();
         let mut both = build(&scene, Some(STUCK), &flows, batch);
@@ -123,7 +123,7 @@ proptest! {
     #[test]
     fn a_saturated_lane_leaves_another_its_share(scene in scenes(Just(Arbiter::RoundRobin)), drain in 1e8..8e9f64) {
         let flows = pairs(&scene, 1);
-        let mut run = build(&scene, Some(drain), &flows, Traffic::Greedy { bytes: PACKETS.mtu, sizes: Distribution::Fixed });
+        let mut run = build(&scene, Some(drain), &flows, Traffic::Greedy { bytes: PACKETS.mtu.into(), sizes: Distribution::Fixed });
         run.run_until(Time::from_ms(1));
         let before = run.model.flow(FlowId(0)).delivered_bytes;
         run.run_until(Time::from_ms(5));

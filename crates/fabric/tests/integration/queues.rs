@@ -29,7 +29,8 @@ fn mean_wait(load: f64, sizes: Distribution) -> (f64, f64) {
     let topology = star(2);
     let host = |name: &str| topology.find(name).expect("a host of the star");
     let flows = vec![free_flow(host("h0"), host("h1"))];
-    let traffic = Traffic::Poisson { mean_interval: service.scaled(1.0 / load), bytes: BYTES, sizes, paced: false };
+    let traffic =
+        Traffic::Poisson { mean_interval: service.scaled(1.0 / load), bytes: BYTES.into(), sizes, paced: false };
     let sources = vec![SourceSpec::always(FlowId(0), traffic)];
     let mut spec = plain(topology, flows, sources);
     spec.switch.buffer = Room::Packets(1000);

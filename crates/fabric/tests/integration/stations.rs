@@ -97,7 +97,8 @@ fn alone(service: Distribution, traffic: Traffic, link: Rate, least: u32, ms: u6
 fn a_poisson_source_and_redrawn_service_are_m_m_1() {
     for load in [0.3, 0.5, 0.8] {
         let mean_interval = gigabyte().time_of(BYTES).scaled(1.0 / load);
-        let traffic = || Traffic::Poisson { mean_interval, bytes: BYTES, sizes: Distribution::Fixed, paced: false };
+        let traffic =
+            || Traffic::Poisson { mean_interval, bytes: BYTES.into(), sizes: Distribution::Fixed, paced: false };
         for least in [1u32, 2] {
             let counts = alone(Distribution::Exponential, traffic(), fast(), least, 400);
             // An arrival finds n packets with probability (1 - load) load^n. The numbers are correlated over about
@@ -126,7 +127,7 @@ fn even_arrivals_and_even_service_find_the_station_empty() {
 }
 
 fn greedy_of(bytes: u32) -> Traffic {
-    Traffic::Greedy { bytes, sizes: Distribution::Fixed }
+    Traffic::Greedy { bytes: bytes.into(), sizes: Distribution::Fixed }
 }
 
 /// Packets per second in a loop of `stations` with mean service times of 2 us and `window` packets; returns a rate for

@@ -70,7 +70,7 @@ fn run(
         response,
         restart: false,
     };
-    let batch = Traffic::Batch { count: 1, bytes, sizes: Distribution::Fixed };
+    let batch = Traffic::Batch { count: 1, bytes: bytes.into(), sizes: Distribution::Fixed };
     let response =
         |(&(_, _, trail), log): (&(_, _, Option<u32>), &Arc<Mutex<Log>>)| Tracer { trail, window, log: log.clone() };
     let spec = FabricSpec {

@@ -140,7 +140,7 @@ fn acks(sections: &Sections, review: &mut Review<'_>) {
             continue;
         };
         let (window, Some(name)) = (least_window(params), group.name.get()) else { continue };
-        if window < every.min(longest) {
+        if u64::from(window) < u64::from(every).min(longest) {
             let problem = format!(
                 "must be at most {window}, the smallest window of `{name}`, which would otherwise close before an \
                  ACK is sent"

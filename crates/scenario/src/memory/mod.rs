@@ -175,7 +175,7 @@ impl Scenario {
     fn left(&self, source: &SourceSpec) -> u64 {
         let Traffic::Poisson { mean_interval, bytes, paced: false, .. } = &source.traffic else { return 0 };
         let packet = &self.sections.packet;
-        let wire = f64::from(*bytes) + f64::from(bytes.div_ceil(packet.mtu.0)) * f64::from(packet.header.0);
+        let wire = *bytes as f64 + bytes.div_ceil(packet.payload().0) as f64 * f64::from(packet.header.0);
         let host = self.plan.flows[source.flows.start as usize].source;
         let service = wire / self.network.rates[host.index()].bytes_per_second();
         let seconds = source.stop.min(*self.sections.run.duration).0.saturating_sub(source.start.0) as f64 * 1e-12;

@@ -73,12 +73,12 @@ impl Scenario {
         let seconds = end.since(source.start.max(*run.warmup).min(end)).as_secs();
         let link = self.network.rates[self.sender(source)].bytes_per_second();
         let packet = &self.sections.packet;
-        let wire = |bytes: u32| f64::from(bytes) + f64::from(bytes.div_ceil(packet.mtu.0)) * f64::from(packet.header.0);
+        let wire = |bytes: u64| bytes as f64 + bytes.div_ceil(packet.payload().0) as f64 * f64::from(packet.header.0);
         let (messages, each) = match source.traffic {
             Traffic::Greedy { bytes, .. } => (seconds * link / wire(bytes), wire(bytes)),
             Traffic::OnOff { mean_on, mean_off } => {
                 let on = mean_on.as_secs() / (mean_on.as_secs() + mean_off.as_secs());
-                (seconds * on * link / wire(packet.mtu.0), wire(packet.mtu.0))
+                (seconds * on * link / wire(packet.payload().0), wire(packet.payload().0))
             }
             Traffic::Poisson { mean_interval, bytes, .. } => (seconds / mean_interval.as_secs(), wire(bytes)),
             Traffic::Batch { count, bytes, .. } => (f64::from(count), wire(bytes)),

@@ -7,9 +7,13 @@ use becalm_engine::{Stream, Time};
 use becalm_fabric::NodeId;
 use becalm_schema::{Located, Place, Review};
 use becalm_workload::collectives::Repetition;
-use becalm_workload::{Action, Builder, Op, OpId, Part, Program, ProgramError, When};
+use becalm_workload::{
+    Action, Builder, Collective as Lowered, LongCollective, Op, OpId, Part, Program, ProgramError, When,
+};
 
 use super::network::Network;
+use super::pairs::too_many;
+use crate::sections::collective::{AllToAllAlgorithm, Collective};
 use crate::sections::jobs::{Job as Section, Operation, Placement};
 use crate::sections::schedule::Schedule;
 
@@ -48,10 +52,20 @@ pub(super) fn resolve(
     let host = |rank: u32| hosts[rank as usize];
     let pairs: Vec<_> = program.pairs().into_iter().filter(|&(from, to)| host(from) != host(to)).collect();
     if pairs.len() > most {
-        review.add(located.place(), "has more pairs of communicating ranks than a scenario may have flows");
+        review.add(located.place(), too_many_pairs(section, pairs.len(), most));
         return None;
     }
     Some(Job { program: Arc::new(program), hosts, pairs })
+}
+
+/// The problem of a job with this number of pairs of ranks, each of which needs one of `most` flows.
+fn too_many_pairs(job: &Section, pairs: usize, most: usize) -> String {
+    let fewer = "fewer ranks, or fewer pairs of ranks on different hosts that exchange messages";
+    let bruck = match &*job.collective {
+        Some(Collective::AllToAll(p)) if p.algorithm != AllToAllAlgorithm::Bruck => ", as with algorithm = \"bruck\"",
+        _ => "",
+    };
+    too_many(pairs, most, &format!("{fewer}{bruck}"))
 }
 
 /// The hosts that a job names. With `placement = "list"`, a host may be named several times.
@@ -88,20 +102,35 @@ fn program(job: &Section, table: Place, ranks: u32, review: &mut Review<'_>) -> 
     }
     let (place, made) = match (&*job.collective, &*job.ops) {
         (Some(collective), None) => {
-            let collective = collective.lowered();
-            if let Err(why) = collective.suits(ranks) {
+            let lowered = collective.lowered();
+            if let Err(why) = lowered.suits(ranks) {
                 review.add(job.collective.place(), why);
                 return None;
             }
             let seconds = job.reduce_rate.as_ref().map_or(0.0, |rate| 1.0 / rate.rate().bytes_per_second());
             let repetition =
                 Repetition { times: *job.repeat, compute: *job.compute, reduction_per_byte: seconds * 1e12 };
-            (job.collective.place(), collective.program(ranks, &repetition))
+            if let Err(long) = lowered.fits(ranks, &repetition) {
+                let fit = |other: &Lowered| other.suits(ranks).is_ok() && other.fits(ranks, &repetition).is_ok();
+                review.add(job.collective.place(), too_long(&long, &collective.algorithms(fit)));
+                return None;
+            }
+            (job.collective.place(), lowered.program(ranks, &repetition))
         }
         (None, Some(ops)) => (job.ops.place(), listed(ops, ranks, table, review)?.build()),
         _ => return None,
     };
     checked(made, job, place, review)
+}
+
+/// The problem of a collective with too many operations. These other algorithms need few enough.
+fn too_long(long: &LongCollective, algorithms: &[&str]) -> String {
+    let quoted: Vec<String> = algorithms.iter().map(|word| format!("\"{word}\"")).collect();
+    match (quoted.is_empty(), long.is_possible()) {
+        (true, _) => long.to_string(),
+        (false, true) => format!("{long}, or algorithm = {}", quoted.join(" or ")),
+        (false, false) => format!("{long}; valid: algorithm = {}", quoted.join(" or ")),
+    }
 }
 
 /// The program with a rendezvous for large messages; `None` if it cannot end.
@@ -111,7 +140,7 @@ fn checked(
     place: Place,
     review: &mut Review<'_>,
 ) -> Option<Program> {
-    let eager = job.eager.map_or(u64::MAX, |limit| u64::from(limit.0));
+    let eager = job.eager.map_or(u64::MAX, |limit| limit.0);
     let lowered = made.and_then(|program| program.with_rendezvous(eager));
     let checked = lowered.and_then(|program| program.check().map(|()| program));
     checked.map_err(|error| review.add(place, error.to_string())).ok()
@@ -152,10 +181,8 @@ fn listed(ops: &[Operation], ranks: u32, table: Place, review: &mut Review<'_>) 
 fn action(operation: &Operation) -> Action {
     let tag = operation.tag;
     match (operation.send, operation.recv) {
-        (Some(bytes), _) => {
-            Action::Send { to: operation.to.unwrap_or(0), bytes: u64::from(bytes.0), tag: tag.unwrap_or(0) }
-        }
-        (_, Some(bytes)) => Action::Recv { from: operation.from, bytes: u64::from(bytes.0), tag },
+        (Some(bytes), _) => Action::Send { to: operation.to.unwrap_or(0), bytes: bytes.0, tag: tag.unwrap_or(0) },
+        (_, Some(bytes)) => Action::Recv { from: operation.from, bytes: bytes.0, tag },
         _ => Action::Calc { time: operation.calc.unwrap_or(Time::ZERO) },
     }
 }

@@ -40,8 +40,9 @@ pub(super) fn sendings(
         (_, Some(destinations)) => destinations.len(),
         _ => 1,
     };
-    if n.saturating_mul(each) > most {
-        review.add(place, too_many());
+    let flows = n.saturating_mul(each);
+    if flows > most {
+        review.add(place, too_many(flows, most, "fewer hosts, or a `pattern` with fewer destinations"));
         return None;
     }
     match (group.pattern.set(), destinations) {
@@ -84,7 +85,7 @@ fn connected(
         review.add(group.connections.place(), "must have at least one connection");
     }
     if connections.len() > most {
-        review.add(group.connections.place(), too_many());
+        review.add(group.connections.place(), too_many(connections.len(), most, "fewer connections"));
         return None;
     }
     let on_off = matches!(group.traffic.get(), Some(Traffic::OnOff(_)));
@@ -107,6 +108,8 @@ fn connected(
     sendings.into_iter().collect()
 }
 
-fn too_many() -> String {
-    format!("there would be more than {MOST_FLOWS} flows")
+/// The problem of this number of flows, of which at most `most` are possible, and what is valid instead.
+pub(super) fn too_many(flows: usize, most: usize, valid: &str) -> String {
+    let left = if most < MOST_FLOWS { format!(", of which {most} are left") } else { String::new() };
+    format!("needs {flows} flows; a scenario may have {MOST_FLOWS}{left}; valid: {valid}")
 }

@@ -3,14 +3,14 @@
 use becalm_engine::Time;
 use becalm_fabric::NodeId;
 
-use crate::sections::quantities::Bytes;
+use crate::sections::quantities::Payload;
 
 /// One source and its destinations.
 pub(crate) struct Sending {
     pub source: NodeId,
     pub destinations: Vec<NodeId>,
     /// Payload of its messages, if it differs from the group's.
-    pub message: Option<Bytes>,
+    pub message: Option<Payload>,
     /// Start time, if it differs from the group's.
     pub start: Option<Time>,
 }

@@ -19,7 +19,7 @@ pub(super) fn sources(
     let stop = group.stop.unwrap_or(Time::MAX);
     let mut sources = Vec::new();
     // Most sources of a group have equal messages, and the mean number of packets may be a long sum.
-    let mut known: Option<(u32, f64)> = None;
+    let mut known: Option<(u64, f64)> = None;
     for (Sending { message, start, .. }, flows, rate) in sendings {
         let traffic = match &*group.traffic {
             flows::Traffic::Poisson(p) => {
@@ -31,9 +31,10 @@ pub(super) fn sources(
                 sources.extend(poisson(&p, bytes, rate, flows, start..stop));
                 continue;
             }
-            flows::Traffic::Greedy(p) => {
-                Traffic::Greedy { bytes: p.sizes.mean(message.or(p.message), *packet.mtu), sizes: p.sizes.0.clone() }
-            }
+            flows::Traffic::Greedy(p) => Traffic::Greedy {
+                bytes: p.sizes.mean(message.or(p.message), packet.payload()),
+                sizes: p.sizes.0.clone(),
+            },
             flows::Traffic::OnOff(p) => Traffic::OnOff { mean_on: p.mean_on, mean_off: p.mean_off },
             flows::Traffic::Batch(p) => {
                 let bytes = p.sizes.mean(message.or(p.message), DEFAULT_MESSAGE);

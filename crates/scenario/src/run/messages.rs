@@ -49,14 +49,14 @@ fn ideals(scenario: &Scenario, records: &[MessageRecord], seed: u64) -> Vec<Time
     let paths = Paths::new(&network.topology, &network.routes);
     let unloaded = Unloaded::new(&network.topology, &paths, &switch);
     let mut known: HashMap<u32, Vec<PortId>> = HashMap::new();
-    let mut spread: HashMap<(u32, u32), Time> = HashMap::new();
+    let mut spread: HashMap<(u32, u64), Time> = HashMap::new();
     // On a dragonfly, a detour may have fewer hops than the path over one global link.
     let several = network.routes.has_equal_ports() || network.routes.detours().is_some();
     let spreads = several && !switch.paths.keeps_order();
     let ideal = |record: &MessageRecord| {
         let flow = &scenario.plan.flows[record.flow as usize];
         let adapter = |host: NodeId| scenario.plan.adapters[network.topology.node(host).rank as usize];
-        let (mut from, to, bytes) = (adapter(flow.source), adapter(flow.destination), record.bytes as u32);
+        let (mut from, to, bytes) = (adapter(flow.source), adapter(flow.destination), record.bytes);
         if !posts(scenario, flow.group) {
             // The host has already processed such a message when it counts as posted.
             from = AdapterConfig { message_overhead: Time::ZERO, ..from };

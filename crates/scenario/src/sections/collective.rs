@@ -1,8 +1,9 @@
 //! `[jobs.collective]`: collective operations.
 
+use becalm_schema::{Choice, Field};
 use becalm_workload::{Collective as Lowered, collectives};
 
-use crate::sections::quantities::Bytes;
+use crate::sections::quantities::Payload;
 
 becalm_schema::words! {
     /// The algorithm of an all-reduce.
@@ -71,7 +72,7 @@ becalm_schema::table! {
     /// Sends the vector of rank 0 to all ranks.
     pub struct Broadcast {
         /// Size of the vector.
-        pub bytes: Bytes,
+        pub bytes: Payload,
         /// The algorithm.
         pub algorithm: BroadcastAlgorithm = BroadcastAlgorithm::Binomial,
     }
@@ -81,7 +82,7 @@ becalm_schema::table! {
     /// Sends the sum of all vectors to rank 0, along a binomial tree.
     pub struct Reduce {
         /// Size of each rank's vector.
-        pub bytes: Bytes,
+        pub bytes: Payload,
     }
 }
 
@@ -89,7 +90,7 @@ becalm_schema::table! {
     /// Sends the sum of all vectors to all ranks.
     pub struct AllReduce {
         /// Size of each rank's vector.
-        pub bytes: Bytes,
+        pub bytes: Payload,
         /// The algorithm.
         pub algorithm: AllReduceAlgorithm = AllReduceAlgorithm::Ring,
         /// Number of chunks into which a double binary tree splits each half of the vector.
@@ -101,7 +102,7 @@ becalm_schema::table! {
     /// Sends every rank's part of a vector to all ranks.
     pub struct AllGather {
         /// Size of the entire vector.
-        pub bytes: Bytes,
+        pub bytes: Payload,
         /// The algorithm.
         pub algorithm: AllGatherAlgorithm = AllGatherAlgorithm::Ring,
     }
@@ -111,7 +112,7 @@ becalm_schema::table! {
     /// Sends a part of the sum of all vectors to each rank.
     pub struct ReduceScatter {
         /// Size of each rank's vector.
-        pub bytes: Bytes,
+        pub bytes: Payload,
         /// The algorithm.
         pub algorithm: ReduceScatterAlgorithm = ReduceScatterAlgorithm::Ring,
     }
@@ -121,7 +122,7 @@ becalm_schema::table! {
     /// Sends a part of every rank's vector to every other rank.
     pub struct AllToAll {
         /// Size of each rank's vector, including the rank's own part.
-        pub bytes: Bytes,
+        pub bytes: Payload,
         /// The algorithm.
         pub algorithm: AllToAllAlgorithm = AllToAllAlgorithm::Pairwise,
     }
@@ -148,9 +149,26 @@ becalm_schema::choice! {
 }
 
 impl Collective {
+    /// The words of the algorithms with which the operation passes a test; empty if it has only one algorithm.
+    pub(crate) fn algorithms(&self, passes: impl Fn(&Lowered) -> bool) -> Vec<&'static str> {
+        let words = match self {
+            Collective::Barrier(_) | Collective::Reduce(_) => &[],
+            Collective::Broadcast(_) => BroadcastAlgorithm::WORDS,
+            Collective::AllReduce(_) => AllReduceAlgorithm::WORDS,
+            Collective::AllGather(_) => AllGatherAlgorithm::WORDS,
+            Collective::ReduceScatter(_) => ReduceScatterAlgorithm::WORDS,
+            Collective::AllToAll(_) => AllToAllAlgorithm::WORDS,
+        };
+        let with = |word: &str| {
+            let mut json = self.to_json();
+            json[self.name()]["algorithm"] = word.into();
+            becalm_schema::read_json::<Collective>(&json, "").expect("only the algorithm differs").lowered()
+        };
+        words.iter().copied().filter(|word| passes(&with(word))).collect()
+    }
+
     /// The operation as [`becalm_workload`] represents it.
     pub(crate) fn lowered(&self) -> Lowered {
-        let bytes = |bytes: Bytes| u64::from(bytes.0);
         match self {
             Collective::Barrier(_) => Lowered::Barrier,
             Collective::Broadcast(p) => {
@@ -158,9 +176,9 @@ impl Collective {
                     BroadcastAlgorithm::Binomial => collectives::Broadcast::Binomial,
                     BroadcastAlgorithm::ScatterAllGather => collectives::Broadcast::ScatterAllGather,
                 };
-                Lowered::Broadcast(algorithm, bytes(p.bytes))
+                Lowered::Broadcast(algorithm, p.bytes.0)
             }
-            Collective::Reduce(p) => Lowered::Reduce(bytes(p.bytes)),
+            Collective::Reduce(p) => Lowered::Reduce(p.bytes.0),
             Collective::AllReduce(p) => {
                 let algorithm = match p.algorithm {
                     AllReduceAlgorithm::Ring => collectives::AllReduce::Ring,
@@ -168,7 +186,7 @@ impl Collective {
                     AllReduceAlgorithm::HalvingDoubling => collectives::AllReduce::HalvingDoubling,
                     AllReduceAlgorithm::DoubleBinaryTree => collectives::AllReduce::DoubleBinaryTree(p.pieces),
                 };
-                Lowered::AllReduce(algorithm, bytes(p.bytes))
+                Lowered::AllReduce(algorithm, p.bytes.0)
             }
             Collective::AllGather(p) => {
                 let algorithm = match p.algorithm {
@@ -176,14 +194,14 @@ impl Collective {
                     AllGatherAlgorithm::RecursiveDoubling => collectives::AllGather::RecursiveDoubling,
                     AllGatherAlgorithm::Bruck => collectives::AllGather::Bruck,
                 };
-                Lowered::AllGather(algorithm, bytes(p.bytes))
+                Lowered::AllGather(algorithm, p.bytes.0)
             }
             Collective::ReduceScatter(p) => {
                 let algorithm = match p.algorithm {
                     ReduceScatterAlgorithm::Ring => collectives::ReduceScatter::Ring,
                     ReduceScatterAlgorithm::RecursiveHalving => collectives::ReduceScatter::RecursiveHalving,
                 };
-                Lowered::ReduceScatter(algorithm, bytes(p.bytes))
+                Lowered::ReduceScatter(algorithm, p.bytes.0)
             }
             Collective::AllToAll(p) => {
                 let algorithm = match p.algorithm {
@@ -191,7 +209,7 @@ impl Collective {
                     AllToAllAlgorithm::Pairwise => collectives::AllToAll::Pairwise,
                     AllToAllAlgorithm::Bruck => collectives::AllToAll::Bruck,
                 };
-                Lowered::AllToAll(algorithm, bytes(p.bytes))
+                Lowered::AllToAll(algorithm, p.bytes.0)
             }
         }
     }

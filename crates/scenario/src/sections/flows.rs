@@ -8,7 +8,7 @@ use becalm_schema::{Conflict, Located};
 
 use crate::sections::packet::Packet;
 use crate::sections::pattern::Pattern;
-use crate::sections::quantities::Bytes;
+use crate::sections::quantities::Payload;
 use crate::sections::sizes::Sizes;
 
 becalm_schema::table! {
@@ -16,7 +16,7 @@ becalm_schema::table! {
     pub struct Greedy {
         /// Mean payload of a message. If left out, every packet is a separate message, unless `sizes` is a
         /// measured distribution. A message counts as posted when its first packet leaves.
-        pub message: Option<Bytes> = None; ""; Bytes(1)..,
+        pub message: Option<Payload> = None; ""; Payload(1)..,
         /// Distribution of payloads around the mean. Messages longer than `packet.mtu` are split into
         /// packets. A measured distribution has its own mean, and is scaled to `message` if that is set.
         pub sizes: Sizes = Sizes::FIXED,
@@ -73,7 +73,7 @@ becalm_schema::table! {
         /// Whether headers count towards `load`.
         pub load_counts: LoadCounts = LoadCounts::Wire,
         /// Mean payload of a message. If left out, it is 2048 B, unless `sizes` is a measured distribution.
-        pub message: Option<Bytes> = None; ""; Bytes(1)..,
+        pub message: Option<Payload> = None; ""; Payload(1)..,
         /// Distribution of payloads around the mean. Messages longer than `packet.mtu` are split into
         /// packets. A measured distribution has its own mean, and is scaled to `message` if that is set.
         pub sizes: Sizes = Sizes::FIXED,
@@ -111,13 +111,13 @@ impl Poisson {
     }
 
     /// Mean payload of a message, in whole bytes.
-    pub fn mean(&self) -> u32 {
+    pub fn mean(&self) -> u64 {
         self.sizes.mean(*self.message, DEFAULT_MESSAGE)
     }
 
     /// Mean number of bytes per message that count as load.
     pub fn load_bytes(&self, packet: &Packet) -> f64 {
-        let message = f64::from(self.mean());
+        let message = self.mean() as f64;
         match *self.load_counts {
             LoadCounts::Payload => message,
             LoadCounts::Wire => {
@@ -134,7 +134,7 @@ becalm_schema::table! {
         /// Number of messages of each source host.
         pub count: u32; ""; 1..,
         /// Mean payload of a message. If left out, it is 2048 B, unless `sizes` is a measured distribution.
-        pub message: Option<Bytes> = None; ""; Bytes(1)..,
+        pub message: Option<Payload> = None; ""; Payload(1)..,
         /// Distribution of payloads around the mean. Messages longer than `packet.mtu` are split into
         /// packets. A measured distribution has its own mean, and is scaled to `message` if that is set.
         pub sizes: Sizes = Sizes::FIXED,
@@ -142,7 +142,7 @@ becalm_schema::table! {
 }
 
 /// Default mean payload of posted messages.
-pub const DEFAULT_MESSAGE: Bytes = Bytes(2048);
+pub const DEFAULT_MESSAGE: Payload = Payload(2048);
 
 becalm_schema::choice! {
     /// The traffic of a group of flows.
@@ -168,14 +168,14 @@ impl Traffic {
     }
 
     /// Number of packets of the longest message. `own` is the payload set for a connection.
-    fn most_packets(&self, own: Option<Bytes>, packet: &Packet) -> u32 {
+    fn most_packets(&self, own: Option<Payload>, packet: &Packet) -> u64 {
         let bytes = match self {
-            Traffic::Greedy(p) => p.sizes.largest(p.sizes.mean(own.or(p.message), *packet.mtu)),
-            Traffic::OnOff(_) => packet.mtu.0,
+            Traffic::Greedy(p) => p.sizes.largest(p.sizes.mean(own.or(p.message), packet.payload())),
+            Traffic::OnOff(_) => packet.payload().0,
             Traffic::Poisson(p) => p.sizes.largest(p.sizes.mean(own.or(*p.message), DEFAULT_MESSAGE)),
             Traffic::Batch(p) => p.sizes.largest(p.sizes.mean(own.or(p.message), DEFAULT_MESSAGE)),
         };
-        bytes.div_ceil(packet.mtu.0)
+        bytes.div_ceil(packet.payload().0)
     }
 }
 
@@ -187,7 +187,7 @@ becalm_schema::table! {
         /// The receiving host.
         pub to: String,
         /// Payload of the flow's messages (the mean, if payloads vary), instead of the group's.
-        pub message: Option<Bytes> = None; ""; Bytes(1)..,
+        pub message: Option<Payload> = None; ""; Payload(1)..,
         /// Start time, instead of the group's.
         pub start: Option<Time>,
     }
@@ -235,7 +235,7 @@ becalm_schema::table! {
 
 impl Group {
     /// Number of packets of the longest message; `None` if the traffic could not be read.
-    pub fn most_packets(&self, packet: &Packet) -> Option<u32> {
+    pub fn most_packets(&self, packet: &Packet) -> Option<u64> {
         let traffic = self.traffic.complete()?;
         let connections = self.connections.set().into_iter().flatten();
         let own = connections.filter_map(|connection| connection.get()?.message.get().copied());
@@ -249,11 +249,11 @@ mod tests {
     use super::*;
     use crate::sections::distribution::Shape;
 
-    fn poisson(message: u32, sizes: Sizes) -> Poisson {
+    fn poisson(message: u64, sizes: Sizes) -> Poisson {
         Poisson {
             load: 0.5.into(),
             load_counts: LoadCounts::Wire.into(),
-            message: Some(Bytes(message)).into(),
+            message: Some(Payload(message)).into(),
             sizes: sizes.into(),
             paced: false.into(),
             changes: Vec::new().into(),
@@ -265,13 +265,13 @@ mod tests {
         let packet = Packet::default();
         let most = |traffic: Traffic| traffic.most_packets(None, &packet);
         assert_eq!(most(Traffic::Greedy(Greedy::default())), 1);
-        assert_eq!(most(Traffic::Greedy(Greedy { message: Some(Bytes(4097)), sizes: Sizes::FIXED })), 3);
-        let batch = |sizes| Traffic::Batch(Batch { count: 1, message: Some(Bytes(4096)), sizes });
+        assert_eq!(most(Traffic::Greedy(Greedy { message: Some(Payload(4097)), sizes: Sizes::FIXED })), 3);
+        let batch = |sizes| Traffic::Batch(Batch { count: 1, message: Some(Payload(4096)), sizes });
         assert_eq!(most(batch(Sizes::FIXED)), 2);
         assert_eq!(most(batch(Sizes(Shape::Uniform { spread: 0.5 }))), 3);
         let sizes = Sizes(Shape::Exponential);
         assert!(most(Traffic::Poisson(poisson(1, sizes))) > 1 << 20);
-        assert_eq!(Traffic::Greedy(Greedy::default()).most_packets(Some(Bytes(9000)), &packet), 5);
+        assert_eq!(Traffic::Greedy(Greedy::default()).most_packets(Some(Payload(9000)), &packet), 5);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use becalm_engine::Time;
 use becalm_schema::{Conflict, Located};
 
 use crate::sections::collective::Collective;
-use crate::sections::quantities::{Bytes, LinkRate};
+use crate::sections::quantities::{LinkRate, Payload};
 use crate::sections::schedule::{Chakra, Goal};
 
 becalm_schema::words! {
@@ -34,11 +34,11 @@ becalm_schema::table! {
         /// Duration of a computation.
         pub calc: Option<Time> = None,
         /// Size of a message to send.
-        pub send: Option<Bytes> = None,
+        pub send: Option<Payload> = None,
         /// Rank to which the message is sent.
         pub to: Option<u32> = None; ""; 0..1 << 20,
         /// Size of a message to receive.
-        pub recv: Option<Bytes> = None,
+        pub recv: Option<Payload> = None,
         /// Rank from which the message comes; any rank if left out.
         pub from: Option<u32> = None; ""; 0..1 << 20,
         /// Tag of the message. If left out, a send uses the tag 0, and a receive accepts any tag.
@@ -104,7 +104,7 @@ becalm_schema::table! {
         /// Size of the largest message that is sent eagerly. For a larger message (rendezvous), the sender first sends
         /// an empty request. The data follow after the receive has been posted and an empty reply has arrived. If left
         /// out, all messages are sent eagerly.
-        pub eager: Option<Bytes>,
+        pub eager: Option<Payload>,
         /// Processing time of a rank for each message that it sends or receives.
         pub overhead: Time = Time::ZERO,
         /// Rate at which a rank processes the bytes of messages, in addition to `overhead`; unlimited if left out.

@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn known_distributions_have_their_means() {
-        let means: Vec<u32> = NAMED.iter().map(|(_, cdf)| cdf.whole_mean()).collect();
+        let means: Vec<u64> = NAMED.iter().map(|(_, cdf)| cdf.whole_mean()).collect();
         assert_eq!(means, [1_711_250, 120_421, 40_870]);
         // Mean numbers of packets of 1000 B, summed over the points by hand.
         for ((name, cdf), packets) in NAMED.iter().zip([1711.75, 120.91, 41.37]) {

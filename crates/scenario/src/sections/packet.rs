@@ -2,7 +2,7 @@
 
 use becalm_fabric::PacketConfig;
 
-use crate::sections::quantities::Bytes;
+use crate::sections::quantities::{Bytes, Payload};
 
 becalm_schema::words! {
     /// The virtual lane of congestion notification packets.
@@ -39,6 +39,11 @@ impl Packet {
     /// Size of a data packet with the largest payload, in bytes on the wire.
     pub fn full(&self) -> u32 {
         self.mtu.0 + self.header.0
+    }
+
+    /// The message of a full packet.
+    pub fn payload(&self) -> Payload {
+        Payload(self.mtu.0.into())
     }
 
     /// The fabric's settings for packet sizes, with ACKs and CNPs on the lane of their flow.

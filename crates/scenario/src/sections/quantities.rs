@@ -4,6 +4,7 @@ use becalm_engine::Time;
 use becalm_fabric::{PauseResponse, Rate, Room};
 use becalm_schema::field::{Field, refuse};
 use becalm_schema::{Errors, Node, Ranged, Value, quantity, seconds};
+use becalm_workload::LARGEST_MESSAGE;
 use serde_json::json;
 
 const RATES: [(&str, f64); 8] = [
@@ -16,8 +17,17 @@ const RATES: [(&str, f64); 8] = [
     ("MB/s", 8e6),
     ("GB/s", 8e9),
 ];
-const SIZES: [(&str, f64); 7] =
-    [("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("KiB", 1024.0), ("MiB", 1048576.0), ("GiB", 1073741824.0)];
+const SIZES: [(&str, f64); 9] = [
+    ("B", 1.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("TB", 1e12),
+    ("KiB", 1024.0),
+    ("MiB", 1048576.0),
+    ("GiB", 1073741824.0),
+    ("TiB", 1099511627776.0),
+];
 const PACKETS: [(&str, f64); 2] = [("packet", 1.0), ("packets", 1.0)];
 
 /// The word for "no limit".
@@ -70,54 +80,66 @@ impl Field for LinkRate {
     }
 }
 
-/// A number of bytes.
+/// A whole, non-negative number of bytes; `None` if the text is something else.
+fn whole_bytes(text: &str) -> Option<u64> {
+    let bytes = quantity(text, &SIZES)?;
+    // Larger floating-point numbers do not have every whole number.
+    (bytes >= 0.0 && bytes <= 2f64.powi(53) && bytes.fract() == 0.0).then_some(bytes as u64)
+}
+
+/// A number of bytes with the largest unit that keeps it whole and short.
+fn in_words(bytes: u64) -> String {
+    match bytes {
+        n if n >= 1 << 20 && n % (1 << 20) == 0 => format!("{} MiB", n >> 20),
+        n if n >= 1 << 14 && n % (1 << 10) == 0 => format!("{} KiB", n >> 10),
+        n => format!("{n} B"),
+    }
+}
+
+/// A number of bytes in a packet or a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Bytes(pub u32);
 
-impl Bytes {
-    fn parse(text: &str) -> Option<Bytes> {
-        let bytes = quantity(text, &SIZES)?;
-        (bytes >= 0.0 && bytes <= f64::from(u32::MAX) && bytes.fract() == 0.0).then_some(Bytes(bytes as u32))
-    }
+/// A number of bytes in a message, or in a vector of a collective operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Payload(pub u64);
 
-    fn in_words(self) -> String {
-        match self.0 {
-            n if n >= 1 << 20 && n % (1 << 20) == 0 => format!("{} MiB", n >> 20),
-            n if n >= 1 << 14 && n % (1 << 10) == 0 => format!("{} KiB", n >> 10),
-            n => format!("{n} B"),
+macro_rules! bytes {
+    ($type:ident, $number:ty, $last:expr, $beyond:literal) => {
+        impl Field for $type {
+            fn expects() -> String {
+                "a whole number of bytes with its unit, such as \"2048 B\" or \"64 KiB\"".to_string()
+            }
+
+            fn read(node: &Node, errors: &mut Errors) -> Option<$type> {
+                let text = node.text().unwrap_or_default();
+                if quantity(text, &SIZES).is_some_and(|bytes| bytes > $last as f64) {
+                    errors.add(node, $beyond, "");
+                    return None;
+                }
+                whole_bytes(text).map(|bytes| $type(bytes as $number)).or_else(|| refuse(node, errors))
+            }
+
+            fn to_json(&self) -> serde_json::Value {
+                json!(in_words(self.0.into()))
+            }
+
+            fn json_schema() -> serde_json::Value {
+                json!({"type": "string", "pattern": r"^\s*[0-9.eE+-]+\s*(B|[kMGT]B|[KMGT]iB)\s*$"})
+            }
         }
-    }
-}
 
-impl Field for Bytes {
-    fn expects() -> String {
-        "a whole number of bytes with its unit, such as \"2048 B\" or \"64 KiB\"".to_string()
-    }
-
-    fn read(node: &Node, errors: &mut Errors) -> Option<Bytes> {
-        let text = node.text().unwrap_or_default();
-        if quantity(text, &SIZES).is_some_and(|bytes| bytes > f64::from(u32::MAX)) {
-            errors.add(node, "must be below 4 GiB", "");
-            return None;
+        impl Ranged for $type {
+            type Bound = $type;
+            fn within(&self, range: &impl std::ops::RangeBounds<$type>) -> bool {
+                range.contains(self)
+            }
         }
-        Bytes::parse(text).or_else(|| refuse(node, errors))
-    }
-
-    fn to_json(&self) -> serde_json::Value {
-        json!(self.in_words())
-    }
-
-    fn json_schema() -> serde_json::Value {
-        json!({"type": "string", "pattern": r"^\s*[0-9.eE+-]+\s*(B|kB|MB|GB|KiB|MiB|GiB)\s*$"})
-    }
+    };
 }
 
-impl Ranged for Bytes {
-    type Bound = Bytes;
-    fn within(&self, range: &impl std::ops::RangeBounds<Bytes>) -> bool {
-        range.contains(self)
-    }
-}
+bytes!(Bytes, u32, u32::MAX, "must be below 4 GiB");
+bytes!(Payload, u64, LARGEST_MESSAGE, "must be at most 1 TiB");
 
 /// The size of a buffer, in packets or bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,9 +155,10 @@ impl Field for Buffer {
         if text == UNLIMITED {
             return Some(Buffer(Room::UNLIMITED));
         }
-        let room = match (quantity(text, &PACKETS), Bytes::parse(text)) {
+        let bytes = whole_bytes(text).and_then(|bytes| u32::try_from(bytes).ok());
+        let room = match (quantity(text, &PACKETS), bytes) {
             (Some(n), _) if n >= 0.0 && n < f64::from(u32::MAX) && n.fract() == 0.0 => Room::Packets(n as u32),
-            (None, Some(Bytes(n))) => Room::Bytes(n),
+            (None, Some(n)) => Room::Bytes(n),
             _ => return refuse(node, errors),
         };
         if room.capacity() == 0 {
@@ -150,12 +173,12 @@ impl Field for Buffer {
             Room::UNLIMITED => json!(UNLIMITED),
             Room::Packets(1) => json!("1 packet"),
             Room::Packets(n) => json!(format!("{n} packets")),
-            Room::Bytes(n) => json!(Bytes(n).in_words()),
+            Room::Bytes(n) => json!(in_words(n.into())),
         }
     }
 
     fn json_schema() -> serde_json::Value {
-        json!({"type": "string", "pattern": r"^(unlimited|\s*[0-9.eE+-]+\s*(packets?|B|kB|MB|GB|KiB|MiB|GiB)\s*)$"})
+        json!({"type": "string", "pattern": r"^(unlimited|\s*[0-9.eE+-]+\s*(packets?|B|[kMGT]B|[KMGT]iB)\s*)$"})
     }
 }
 
@@ -266,7 +289,17 @@ mod tests {
             assert!(read::<Bytes>(wrong).is_err(), "{wrong}");
         }
         for n in [0, 20, 2048, 65536, 1 << 20, 3_000_001] {
-            assert_eq!(read(&Bytes(n).in_words()), Ok(Bytes(n)));
+            assert_eq!(read(&in_words(n.into())), Ok(Bytes(n)));
+        }
+    }
+
+    #[test]
+    fn payloads_may_be_longer_than_packets() {
+        assert_eq!(read("5.6 GB"), Ok(Payload(5_600_000_000)));
+        assert_eq!(read("1 TiB"), Ok(Payload(LARGEST_MESSAGE)));
+        assert!(read::<Payload>("1099511627777 B").unwrap_err().contains("must be at most 1 TiB"));
+        for n in [0, 4 << 30, (4 << 30) + 1, LARGEST_MESSAGE - 1, LARGEST_MESSAGE] {
+            assert_eq!(read(&in_words(n)), Ok(Payload(n)));
         }
     }
 

@@ -122,17 +122,26 @@ fn chakra_files(node: &Node, errors: &Errors) -> Option<Result<Schedule, Mistake
     Some(traces(path, gathered, errors))
 }
 
+/// The file with a rank's trace, if it exists.
+fn trace_file(path: &str, rank: usize, errors: &Errors) -> Option<String> {
+    let names = ENDINGS.map(|ending| format!("{path}.{rank}.{ending}"));
+    names.into_iter().find(|name| files::path(name, errors).exists())
+}
+
 /// The trace in the files `PATH.0.et`, `PATH.1.et` and so on. Each may have the additional extension `.gz`.
 fn traces(path: &str, gathered: Gathered, errors: &Errors) -> Result<Schedule, Mistakes> {
     if cfg!(target_family = "wasm") {
         return Err(broken(path)("cannot be read: a web page has no access to files".to_string()));
     }
     let (mut traces, mut left) = (Vec::new(), memory(errors));
-    while traces.len() < MOST_RANKS {
-        let names = ENDINGS.map(|ending| format!("{path}.{}.{ending}", traces.len()));
-        let Some(name) = names.iter().find(|name| files::path(name, errors).exists()) else { break };
-        let bytes = files::read_bytes(name, LONGEST.min(left), errors).map_err(broken(name))?;
-        let shown = Path::new(name).file_name().map_or(name.clone(), |name| name.to_string_lossy().into_owned());
+    while let Some(name) = trace_file(path, traces.len(), errors) {
+        if traces.len() == MOST_RANKS {
+            return Err(broken(path)(format!(
+                "has more than {MOST_RANKS} files, one for each rank; valid: fewer ranks"
+            )));
+        }
+        let bytes = files::read_bytes(&name, LONGEST.min(left), errors).map_err(broken(&name))?;
+        let shown = Path::new(&name).file_name().map_or(name.clone(), |name| name.to_string_lossy().into_owned());
         let trace = Trace::read(&bytes, &shown, left)?;
         left = left.saturating_sub(trace.size());
         traces.push(trace);

@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::sections::distribution::{Distribution, Shape};
 use crate::sections::files;
 use crate::sections::measured::{NAMED, parse};
-use crate::sections::quantities::Bytes;
+use crate::sections::quantities::Payload;
 
 /// Length of the longest file of points, in bytes.
 const LONGEST: u64 = 4 << 20;
@@ -40,7 +40,7 @@ impl Sizes {
 
     /// The mean size in whole bytes. It is `given` if present, then the mean of a measured distribution, and otherwise
     /// `otherwise`.
-    pub fn mean(&self, given: Option<Bytes>, otherwise: Bytes) -> u32 {
+    pub fn mean(&self, given: Option<Payload>, otherwise: Payload) -> u64 {
         match (&self.0, given) {
             (_, Some(given)) => given.0,
             (Shape::Measured(cdf), None) => cdf.whole_mean(),
@@ -48,13 +48,13 @@ impl Sizes {
         }
     }
 
-    /// The largest possible size with this mean; [`u32::MAX`] if there is no bound.
-    pub fn largest(&self, mean: u32) -> u32 {
+    /// The largest possible size with this mean; [`u64::MAX`] if there is no bound.
+    pub fn largest(&self, mean: u64) -> u64 {
         match &self.0 {
             Shape::Fixed => mean,
-            Shape::Exponential | Shape::Erlang { .. } => u32::MAX,
-            Shape::Uniform { spread } => (f64::from(mean) * (1.0 + spread)).round() as u32,
-            Shape::Measured(cdf) => (cdf.largest() * cdf.scale(mean)).round() as u32,
+            Shape::Exponential | Shape::Erlang { .. } => u64::MAX,
+            Shape::Uniform { spread } => (mean as f64 * (1.0 + spread)).round() as u64,
+            Shape::Measured(cdf) => (cdf.largest() * cdf.scale(mean)).round() as u64,
         }
     }
 
@@ -89,8 +89,8 @@ impl Sizes {
     }
 
     /// Mean number of packets of messages with this mean size.
-    pub fn mean_packets(&self, mean: u32, mtu: u32) -> f64 {
-        let (message, full) = (f64::from(mean), f64::from(mtu));
+    pub fn mean_packets(&self, mean: u64, mtu: u32) -> f64 {
+        let (message, full) = (mean as f64, f64::from(mtu));
         match &self.0 {
             Shape::Fixed => (message / full).ceil(),
             Shape::Measured(cdf) => cdf.mean_pieces(full, mean),
@@ -216,7 +216,7 @@ mod tests {
     fn means_of_samples_are_those_of_the_distributions() {
         for (name, mean) in [("websearch", 1_711_250.0), ("fb_hadoop", 120_421.0), ("ali_storage", 40_870.0)] {
             let Sizes(shape) = read(json!(name)).unwrap();
-            let whole = Sizes(shape.clone()).mean(None, Bytes(1));
+            let whole = Sizes(shape.clone()).mean(None, Payload(1));
             let (mut random, n) = (Stream::new(5, 0, 0), 10_000_000);
             let sum: u64 = (0..n).map(|_| u64::from(shape.size(whole, &mut random))).sum();
             let found = sum as f64 / f64::from(n);
@@ -228,7 +228,7 @@ mod tests {
     fn a_mean_scales_a_measured_distribution() {
         let sizes = read(json!("websearch")).unwrap();
         assert_eq!((sizes.largest(1_711_250), sizes.largest(171_125)), (30_000_000, 3_000_000));
-        assert_eq!(sizes.mean(Some(Bytes(5)), Bytes(1)), 5);
+        assert_eq!(sizes.mean(Some(Payload(5)), Payload(1)), 5);
     }
 
     #[test]

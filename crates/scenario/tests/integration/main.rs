@@ -16,6 +16,7 @@ mod golden;
 mod hearing;
 mod jobs;
 mod labels;
+mod long_messages;
 mod messages;
 mod observing;
 mod paths;

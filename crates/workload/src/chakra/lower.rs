@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, HashMap};
 use becalm_engine::{Time, order};
 
 use super::node::{Gathered, Kind, Node, short};
+use super::silence::Silence;
 use super::trace::Trace;
 use crate::Reading;
 use crate::builder::Builder;
 use crate::collectives::{AllGather, AllReduce, AllToAll, Broadcast, Collective, ReduceScatter, Repetition};
 use crate::mistakes::Mistakes;
-use crate::program::{Action, Op, OpId, Part, Program, When};
+use crate::program::{Action, LARGEST_MESSAGE, Op, OpId, Part, Program, When};
 
 /// Lanes of a rank, for the CPU, the GPU, communication, and operations without duration.
 const CPU: u16 = 0;
@@ -22,8 +23,6 @@ const NOTHING: u16 = 3;
 const FIRST_TAG: u32 = 1 << 31;
 /// Duration of the longest computation, in microseconds (one day).
 const LONGEST: u64 = 86_400_000_000;
-/// Size of the largest message that an adapter accepts, in bytes.
-const LARGEST: u64 = u32::MAX as u64;
 
 /// The first and the last operation of a node.
 type Ends = (OpId, OpId);
@@ -38,17 +37,19 @@ pub(super) fn program(traces: &[Trace], name: &str, gathered: Gathered) -> Resul
         gathered,
         absent: Ignored::default(),
         circular: Ignored::default(),
+        silence: Silence::default(),
     };
     let ends: Vec<Vec<Ends>> = (0..).zip(traces).map(|(rank, trace)| lowering.nodes(rank, trace)).collect();
     for (group, members) in groups(traces) {
         lowering.group(group, &members, traces, &ends);
     }
-    let Lowering { builder, mistakes, absent, circular, .. } = lowering;
+    let Lowering { builder, mistakes, absent, circular, silence, .. } = lowering;
     mistakes.settle(())?;
     let program = builder.build().map_err(|error| Mistakes::one(name, None, error.to_string()))?;
     let absent = absent.warning(name, "on nodes that do not exist");
     let circular = circular.warning(name, "in ranks where they form a cycle");
-    Ok(Reading { program, warnings: absent.into_iter().chain(circular).collect() })
+    let silent = silence.warnings(name, traces, &program);
+    Ok(Reading { program, warnings: absent.into_iter().chain(circular).chain(silent).collect() })
 }
 
 /// The groups of ranks by name.
@@ -78,6 +79,7 @@ struct Lowering {
     absent: Ignored,
     /// Control dependencies of ranks whose control dependencies form a cycle.
     circular: Ignored,
+    silence: Silence,
 }
 
 /// Ignored control dependencies. The converter of PyTorch traces writes some that are clearly unintended.
@@ -227,6 +229,10 @@ impl Lowering {
             return self.mistakes.add(None, problem);
         }
         let count = first.len();
+        if let Some(node) = first.first().map(|&at| &traces[ranks[0] as usize].nodes[at]) {
+            let words = format!("{}: node {}", traces[ranks[0] as usize].file, node.id);
+            self.silence.note(name, node.comm.group_size, ranks.len(), (count, &words));
+        }
         for number in 0..count {
             let nodes = members.iter().map(|(&rank, own)| (rank, own[number]));
             self.collective(&nodes.collect::<Vec<_>>(), traces, ends);
@@ -321,8 +327,8 @@ fn compute(node: &Node) -> Result<Action, String> {
 
 fn size(node: &Node) -> Result<u64, String> {
     match node.comm.size {
-        Some(bytes) if bytes <= LARGEST => Ok(bytes),
-        Some(bytes) => Err(format!("`comm_size` must be at most {LARGEST}, not {bytes}")),
+        Some(bytes) if bytes <= LARGEST_MESSAGE => Ok(bytes),
+        Some(bytes) => Err(format!("`comm_size` must be at most {LARGEST_MESSAGE}, not {bytes}")),
         None => Err("`comm_size` is missing".to_string()),
     }
 }

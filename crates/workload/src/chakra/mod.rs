@@ -6,7 +6,7 @@
 //! with gzip.
 //!
 //! - `wire` reads the wire format of protobuf, `node` the nodes and their relevant attributes, and `trace` the files.
-//!   `lower` converts traces to a program.
+//!   `lower` converts traces to a program. `silence` warns of traces that move nothing.
 //!
 //! Conversion of nodes:
 //!
@@ -31,6 +31,7 @@
 
 mod lower;
 mod node;
+mod silence;
 mod trace;
 mod wire;
 

@@ -36,6 +36,8 @@ pub(crate) struct Comm {
     pub destination: Option<u64>,
     pub tag: Option<u64>,
     pub group: Option<String>,
+    /// Number of ranks of the group, including those without a trace.
+    pub group_size: Option<usize>,
     pub root: Option<u64>,
 }
 
@@ -167,13 +169,15 @@ fn kind(number: u64) -> Result<Kind, String> {
     })
 }
 
-/// The value of an attribute, which is a number or a text.
+/// The value of an attribute.
 enum Given {
     Number(i128),
     Text(String),
+    /// A list with this number of whole numbers.
+    List(usize),
 }
 
-/// Reads the value of an attribute, which is a whole number of any type in the schema, or a text.
+/// Reads the value of an attribute, which is a whole number of any type in the schema, a list of these, or a text.
 ///
 /// Generators use different types. ASTRA-sim's and MLCommons' write `int64_val` and `int32_val`.
 fn given(field: u64, value: Value<'_>) -> Option<Given> {
@@ -189,9 +193,20 @@ fn given(field: u64, value: Value<'_>) -> Option<Given> {
         (21, Value::Fixed64(number)) => Given::Number(i128::from(number)),
         (23, Value::Fixed32(number)) => Given::Number(i128::from(number as i32)),
         (25, Value::Fixed64(number)) => Given::Number(i128::from(number as i64)),
+        // int32_list, int64_list, uint32_list, uint64_list, sint32_list, sint64_list.
+        (8 | 10 | 12 | 14 | 16 | 18, Value::Bytes(list)) => Given::List(length(list)?),
         (29, Value::Bytes(text)) => Given::Text(String::from_utf8_lossy(text).into_owned()),
         _ => return None,
     })
+}
+
+/// The length of a list; `None` if it cannot be read.
+fn length(list: &[u8]) -> Option<usize> {
+    let (mut reader, mut numbers) = (Reader::new(list), Vec::new());
+    while let Some((_, value)) = reader.field().ok()? {
+        ids(value, &mut numbers).ok()?;
+    }
+    Some(numbers.len())
 }
 
 /// Reads a relevant attribute.
@@ -214,7 +229,7 @@ fn take(attribute: &[u8], node: &mut Node) -> Result<(), String> {
             Ok(number) => Ok(Some(number)),
             Err(_) => Err(format!("`{name}` must be a whole number, not `{}`", short(text))),
         },
-        None => Err(format!("`{name}` must be a whole number, at least 0")),
+        Some(Given::List(_)) | None => Err(format!("`{name}` must be a whole number, at least 0")),
     };
     match name {
         "is_cpu_op" => node.on_cpu = number()?.is_some_and(|truth| truth != 0),
@@ -228,7 +243,12 @@ fn take(attribute: &[u8], node: &mut Node) -> Result<(), String> {
             node.comm.group = match found {
                 Some(Given::Text(text)) => Some(text),
                 Some(Given::Number(number)) => Some(number.to_string()),
-                None => return Err("`pg_name` must be a name".to_string()),
+                Some(Given::List(_)) | None => return Err("`pg_name` must be a name".to_string()),
+            }
+        }
+        "group_ranks" => {
+            if let Some(Given::List(ranks)) = found {
+                node.comm.group_size = Some(ranks);
             }
         }
         _ => {}

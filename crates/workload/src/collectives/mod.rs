@@ -5,9 +5,11 @@
 //! Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 35(12),
 //! 2009.
 //!
+//! - `counts` counts the operations of a schedule in advance.
 //! - `steps` adds sends and receives of all ranks, step by step. `rings`, `doubling`, `trees` and `personal` contain
 //!   the schedules.
 
+mod counts;
 mod doubling;
 mod personal;
 mod rings;
@@ -126,18 +128,16 @@ impl Collective {
     /// The program with this number of ranks.
     ///
     /// # Errors
-    /// [`ProgramError::NoRanks`] or [`ProgramError::TooLong`].
+    /// [`ProgramError::NoRanks`] or [`ProgramError::LongCollective`].
     pub fn program(&self, ranks: u32, repetition: &Repetition) -> Result<Program, ProgramError> {
         if ranks == 0 {
             return Err(ProgramError::NoRanks);
         }
+        self.fits(ranks, repetition).map_err(ProgramError::LongCollective)?;
         let mut steps = Steps::new(Builder::new(ranks), repetition.reduction_per_byte);
         for _ in 0..repetition.times {
             steps.compute(repetition.compute);
             self.add_to(&mut steps);
-            if steps.is_too_long() {
-                return Err(ProgramError::TooLong);
-            }
         }
         steps.into_builder().build()
     }

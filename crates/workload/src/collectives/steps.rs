@@ -5,9 +5,6 @@ use becalm_engine::Time;
 use crate::builder::Builder;
 use crate::program::OpId;
 
-/// Largest number of operations in a collective's program.
-const MOST_OPS: usize = 20_000_000;
-
 /// A program under construction, in which every rank executes its steps in sequence.
 pub(super) struct Steps {
     builder: Builder,
@@ -28,10 +25,6 @@ impl Steps {
 
     pub fn ranks(&self) -> u32 {
         self.builder.ranks()
-    }
-
-    pub fn is_too_long(&self) -> bool {
-        self.builder.len() > MOST_OPS
     }
 
     pub fn into_builder(self) -> Builder {

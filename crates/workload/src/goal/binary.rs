@@ -15,7 +15,7 @@
 use becalm_engine::Time;
 
 use crate::builder::Builder;
-use crate::program::{Action, Op, OpId, Part, When};
+use crate::program::{Action, LARGEST_MESSAGE, Op, OpId, Part, When};
 
 const MAGIC: u64 = 4223;
 const CORRUPTED: u64 = 2342;
@@ -23,9 +23,8 @@ const CORRUPTED: u64 = 2342;
 const NODE: usize = 39;
 /// Any peer, or any tag.
 const ANY: u32 = u32::MAX;
-/// Longest computation in nanoseconds, and largest message in bytes, as in a text.
+/// Longest computation in nanoseconds, as in a text.
 const LONGEST: u64 = 86_400_000_000_000;
-const LARGEST: u64 = u32::MAX as u64;
 
 /// Whether a file starts like a compiled schedule.
 pub(super) fn begins(bytes: &[u8]) -> bool {
@@ -90,7 +89,7 @@ fn operation(part: Bytes<'_>, node: usize, rank: u32, ranks: u32) -> Result<(Act
         return Err(format!("has nic {nic}: must be 0, because hosts have one adapter"));
     }
     let any = |number: u32| (number != ANY).then_some(number);
-    let longest = if kind == 3 { LONGEST } else { LARGEST };
+    let longest = if kind == 3 { LONGEST } else { LARGEST_MESSAGE };
     if size > longest {
         return Err(format!("has size {size}: must be at most {longest}"));
     }

@@ -3,12 +3,10 @@
 use becalm_engine::Time;
 
 use super::line::Words;
-use crate::program::{Action, When};
+use crate::program::{Action, LARGEST_MESSAGE, When};
 
 /// Duration of the longest computation, in nanoseconds (one day).
 const LONGEST: u64 = 86_400_000_000_000;
-/// Size of the largest message that an adapter accepts, in bytes.
-const LARGEST: u64 = u32::MAX as u64;
 /// Number of lanes of a rank.
 const LANES: u64 = 1024;
 /// The largest tag. The next larger number means any tag.
@@ -132,7 +130,7 @@ fn cut(word: &str) -> String {
 
 /// Reads a number of bytes: `65536b`.
 fn bytes(words: &mut Words<'_>) -> Result<u64, String> {
-    let bytes = whole(words, "the size", LARGEST)?;
+    let bytes = whole(words, "the size", LARGEST_MESSAGE)?;
     match words.name() {
         Some("b") => Ok(bytes),
         _ => Err(format!("the size must end with `b`, as in `{bytes}b`")),

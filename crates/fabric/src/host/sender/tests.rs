@@ -16,6 +16,39 @@ fn cuts_messages_into_packets() {
     assert_eq!(sender.posted_bytes, 2 * (5000 + 3 * 20));
 }
 
+/// Number of packets of the next message, and its bytes.
+fn message(sender: &mut Sender, mtu: u32) -> (u64, u64) {
+    let (mut packets, mut bytes) = (0, 0);
+    loop {
+        assert_eq!(sender.next_begins().is_some(), packets == 0, "a message has one beginning");
+        let segment = sender.next_segment(Time(0), mtu);
+        (packets, bytes) = (packets + 1, bytes + u64::from(segment.payload));
+        if segment.last {
+            return (packets, bytes);
+        }
+    }
+}
+
+#[test]
+fn messages_of_any_length_are_sent_to_the_byte() {
+    const MTU: u32 = 1_000_003;
+    let packets = PacketConfig { mtu: MTU, ..PACKETS };
+    let sizes = [(1 << 32) - 2, (1 << 32) - 1, 1 << 32, 5_600_000_000, 100, u64::from(MTU) << 12];
+    let packets_of = |bytes: u64| (bytes.div_ceil(MTU.into()), bytes);
+    let mut sender = Sender { header: 20, ..Sender::default() };
+    for (order, bytes) in (0..).zip(sizes) {
+        sender.post(SendRequest { at: Time(0), order, bytes, count: 2 }, &packets);
+    }
+    for bytes in sizes {
+        assert_eq!([0; 2].map(|_| message(&mut sender, MTU)), [packets_of(bytes); 2]);
+    }
+    assert!(!sender.has_packet());
+    let on_wire = |&bytes: &u64| 2 * (bytes + 20 * packets_of(bytes).0);
+    assert_eq!(sender.posted_bytes, sizes.iter().map(on_wire).sum::<u64>());
+    sender.set_greedy(Some(1 << 33), Time::ZERO);
+    assert_eq!([0; 2].map(|_| message(&mut sender, MTU)), [packets_of(1 << 33); 2]);
+}
+
 #[test]
 fn an_empty_message_takes_one_packet() {
     let mut sender = Sender::default();
