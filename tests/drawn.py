@@ -59,7 +59,10 @@ TOPOLOGIES: dict[str, list[Tables]] = {
 CYCLIC = ("dragonfly", "torus")
 """Topologies with cyclic paths, so packets change lanes."""
 FLOW_CONTROL: dict[str, list[Tables]] = {
-    "credit": [{"buffer": size} for size in ("4 packets", "16 packets", "16 KiB", "64 KiB", "unlimited")],
+    "credit": [
+        {"buffer": size}
+        for size in ("auto", "4 packets", "16 packets", "5 slots", "16 KiB", "64 KiB", "unlimited")
+    ],
     "pfc": [
         {"flow_control": {"pfc": {}}, "buffer": "64 KiB"},
         {"flow_control": {"pfc": {"thresholds": {"static": {"xon": "8 KiB"}}}}, "buffer": "16 KiB"},
@@ -92,8 +95,18 @@ SCHEMES: tuple[Tables, ...] = (
     {"response": {"none": {"window": 4}}},
     {"response": {"fixed": {"rate": 0.5}}},
     {"marking": {"queue_threshold": {}}, "response": {"dcqcn": {}}, "echo": {"rocev2": {}}},
-    {"marking": {"ramp": {}}, "response": {"dcqcn": {}}, "echo": {"rocev2": {"cnp_interval": "4 us"}}},
+    {"marking": {"ramp": {}}, "response": {"dcqcn": {}}, "echo": {"rocev2": {"cnp_scope": "port"}}},
+    {
+        "marking": {"ramp": {}},
+        "response": {"dcqcn": {"preset": "connectx"}},
+        "echo": {"rocev2": {"cnp_scope": "destination", "cnp_delay": "300 ns"}},
+    },
     {"marking": {"ibta": {}}, "response": {"ibta": {"ccti_timer": 3}}, "echo": {"ibta": {}}},
+    {
+        "marking": {"ibta": {}},
+        "response": {"ibta": {"ccti_timer": 2, "timer_scope": "flow"}},
+        "echo": {"ibta": {}},
+    },
     {
         "marking": {"ibta": {"victim_mask": "all"}},
         "response": {"ibta": {}},
@@ -190,6 +203,8 @@ def group(draw: random.Random, kind: str, names: list[str], number: int) -> Tabl
     ):
         if draw.random() < 0.15:
             made[key] = value
+    if len(made.get("to", ())) > 1 and {"poisson", "batch"} & set(traffic) and draw.random() < 0.3:
+        made["weights"] = [draw.choice([1.0, 2.5]) for _ in made["to"]]
     return made
 
 

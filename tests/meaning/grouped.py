@@ -67,6 +67,9 @@ def groups_split_by_destination(data: Tables, draw: random.Random) -> list[Table
     for group in data.get("flows", []):
         if "to" in group and draw.random() < 0.7:
             group["to"] = [name for name in drawn.hosts(data["topology"]) if name not in group["from"]][:4]
+            group.pop("weights", None)
+            if "poisson" in group["traffic"] and draw.random() < 0.5:
+                group["weights"] = [draw.choice([0.5, 1.0, 3.0]) for _ in group["to"]]
 
     def parts(group: Tables, draw: random.Random) -> list[Tables] | None:
         ((kind, traffic),) = group["traffic"].items()
@@ -74,10 +77,15 @@ def groups_split_by_destination(data: Tables, draw: random.Random) -> list[Table
         if many < 2 or kind == "batch" or traffic.get("paced") or set(group["to"]) & set(group["from"]):
             return None
         cut = draw.randint(1, many - 1)
-        return [
-            {**group, "to": to, "traffic": {kind: loaded(traffic, len(to) / many)}}
-            for to in (group["to"][:cut], group["to"][cut:])
-        ]
+        weights = group.get("weights", [1.0] * many)
+        made = []
+        for half in (slice(cut), slice(cut, None)):
+            share = sum(weights[half]) / sum(weights)
+            part = {**group, "to": group["to"][half], "traffic": {kind: loaded(traffic, share)}}
+            if "weights" in group:
+                part["weights"] = weights[half]
+            made.append(part)
+        return made
 
     return split(listed(data), draw, parts)
 

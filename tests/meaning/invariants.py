@@ -15,6 +15,8 @@ from becalm.quantities import seconds
 Invariant = Callable[[becalm.Results], Iterator[str]]
 TELEMETRY = 64
 """More bytes than switches add to a packet by default."""
+ROUNDING = 2
+"""Bytes by which the parts of packets at both ends of a window are rounded."""
 
 
 class Link(NamedTuple):
@@ -25,9 +27,12 @@ class Link(NamedTuple):
     window: float
     """Length of the measured window [s]."""
     capacity: float
-    """Rate in the topology [B/s]."""
-    packet: float
-    """Share of the window that the largest packet takes, which may begin or end outside of it."""
+    """Rate in the topology [B/s]; infinite if it changes."""
+
+    @property
+    def rounding(self) -> float:
+        """Error of `utilization`."""
+        return ROUNDING / (self.window * self.capacity) + 1e-9
 
 
 def near(one: float, two: float) -> bool:
@@ -42,23 +47,20 @@ def windows(results: becalm.Results) -> list[float]:
 
 
 def links(results: becalm.Results) -> Iterator[Link]:
-    """Yield the links with a measured window. Changed rates have no capacity."""
+    """Yield the links with a measured window."""
     capacity = results.scenario.network().links["capacity"].to_list()
     changed = {change["link"] for change in results.scenario.data().get("changes", [])}
-    largest = results.scenario.summary["packet_bytes"] + TELEMETRY
     spans = windows(results)
     for place, row in enumerate(results.links.iter_rows(named=True)):
         name, rate = f"{row['from']}->{row['to']}", capacity[place % len(capacity)]
         window = spans[row["replication"]]
         if window > 0:
-            yield Link(
-                name, row, window, math.inf if name in changed else rate, largest / (rate * window) + 1e-9
-            )
+            yield Link(name, row, window, math.inf if name in changed else rate)
 
 
 def utilization_is_bytes_over_capacity(results: becalm.Results) -> Iterator[str]:
     """`bytes` of a link, over the window and the link's rate, is its `utilization`."""
-    for name, row, window, capacity, _ in links(results):
+    for name, row, window, capacity in links(results):
         if not near(row["bytes"] / window, row["rate"]):
             yield f"{name}: {row['bytes']} B in {window} s, rate {row['rate']} B/s"
         if capacity < math.inf and not near(row["rate"] / capacity, row["utilization"]):
@@ -66,17 +68,18 @@ def utilization_is_bytes_over_capacity(results: becalm.Results) -> Iterator[str]
 
 
 def busy_and_stalled_exclude_each_other(results: becalm.Results) -> Iterator[str]:
-    """A link is not busy and stalled at the same time, except for the packet at each end of the window."""
+    """A link is not busy and stalled at the same time."""
     service = results.scenario.resolved["switch"]["service"]
-    for name, row, _, capacity, packet in links(results):
-        total = row["utilization"] + row["stalled_share"]
-        if capacity < math.inf and service == "fixed" and total > 1 + packet:
-            yield f"{name}: utilization {row['utilization']} + stalled_share {row['stalled_share']}"
+    for link in links(results):
+        total = link.row["utilization"] + link.row["stalled_share"]
+        if link.capacity < math.inf and service == "fixed" and total > 1 + link.rounding:
+            values = [link.row[key] for key in ("utilization", "stalled_share")]
+            yield f"{link.name}: utilization and stalled_share are {values}"
 
 
 def stalls_are_waits(results: becalm.Results) -> Iterator[str]:
     """`xmit_wait` over the window is `stalled_share`."""
-    for name, row, window, _, _ in links(results):
+    for name, row, window, _ in links(results):
         if not near(row["xmit_wait"] / window, row["stalled_share"]):
             yield f"{name}: xmit_wait {row['xmit_wait']} in {window} s, stalled_share {row['stalled_share']}"
 
@@ -172,17 +175,19 @@ def nothing_is_faster_than_light(results: becalm.Results) -> Iterator[str]:
             least[ends] = delay if path["share"].min() == 1 else 0.0
         if flow["latency_mean"] < least[ends] - 1e-12:
             yield f"flow {flow['flow']}: latency_mean {flow['latency_mean']}, at least {least[ends]}"
-    if "messages" in results.tables and not results.scenario.data().get("changes"):
+    fixed = resolved["switch"]["service"] == "fixed" and not resolved["changes"]
+    if "messages" in results.tables and fixed:
         for row in results.messages.filter(pl.col("slowdown") < 1 - 1e-9).iter_rows(named=True):
             yield f"message of flow {row['flow']}: completion {row['completion']}, ideal {row['ideal']}"
 
 
 def nothing_exceeds_its_capacity(results: becalm.Results) -> Iterator[str]:
-    """Links carry no more than their rates, but for one packet; hosts receive what their links carry."""
-    for name, row, _, capacity, packet in links(results):
-        fixed = results.scenario.resolved["switch"]["service"] == "fixed"
-        if fixed and capacity < math.inf and row["utilization"] > 1 + packet:
-            yield f"{name}: utilization {row['utilization']}"
+    """Links carry no more than their rates, and no share of time is above 1."""
+    fixed = results.scenario.resolved["switch"]["service"] == "fixed"
+    for link in links(results):
+        used = link.row["utilization"]
+        if fixed and link.capacity < math.inf and used > 1 + link.rounding:
+            yield f"{link.name}: utilization {used}"
     for table, columns in (("tree", ("root_share", "branch_share")), ("pauses", ("paused_share",))):
         for column in columns if table in results.tables else ():
             worst = results.table(table)[column].fill_nan(0).max()

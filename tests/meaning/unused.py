@@ -143,7 +143,7 @@ def a_shift_and_its_inverse(data: Tables, draw: random.Random) -> list[Tables] |
     kept = {
         key: value
         for key, value in group.items()
-        if key not in ("from", "to", "pattern", "connections", "stagger")
+        if key not in ("from", "to", "pattern", "connections", "stagger", "weights")
     }
     ways = [{**kept, "from": ["*"], "pattern": {"shift": {"by": each}}} for each in (by, many - by)]
     return [{**data, "flows": [way]} for way in ways]

@@ -58,7 +58,7 @@ def quantities_in_other_units(data: Tables, draw: random.Random) -> list[Tables]
 @relation(bits, count=40)
 def packets_as_bytes(data: Tables, _: random.Random) -> list[Tables] | None:
     """A buffer of N packets has the bytes of N full packets, in credits of 64 B."""
-    buffer = data["switch"].get("buffer", "4 packets")
+    buffer = data["switch"].get("buffer", "auto")
     if not buffer.endswith(" packets"):
         return None
     summary = becalm.Scenario(data).summary
@@ -112,6 +112,11 @@ def listed(data: Tables) -> Tables:
 
     def out(table: Tables, *keys: str) -> Tables:
         made = table | {key: scenario.hosts(*table[key]) for key in keys if key in table}
+        if "weights" in table:
+            sizes = [scenario.hosts(item) for item in table["to"]]
+            made["weights"] = [
+                w / len(part) for w, part in zip(table["weights"], sizes, strict=True) for _ in part
+            ]
         if table.get("from") == ["*"] and len(made.get("to", ())) == 1:
             # `*` leaves out the only destination, while a list that contains it is an error.
             made["from"] = [name for name in made["from"] if name not in made["to"]]
@@ -148,10 +153,20 @@ def ranged(data: Tables, draw: random.Random) -> Tables:
     for kind in ("flows", "jobs"):
         if kind in data:
             made[kind] = [
-                each | {key: _ranges(each[key], draw) for key in ("from", "to", "hosts") if key in each}
+                each
+                | {
+                    key: _ranges(each[key], draw)
+                    for key in ("from", "hosts", *_unweighted(each))
+                    if key in each
+                }
                 for each in data[kind]
             ]
     return made
+
+
+def _unweighted(group: Tables) -> tuple[str, ...]:
+    """Return `to`, unless its entries have weights of their own."""
+    return () if "weights" in group else ("to",)
 
 
 def _ranges(names: list[str], draw: random.Random) -> list[str]:
