@@ -62,7 +62,9 @@ fn idle(sections: &Sections, review: &mut Review<'_>) {
     let why = "does nothing, because no switch marks packets; choose a [marking]";
     if let Some(place) = sections.response.given() {
         let own = responses(sections);
-        if !own.is_empty() && own.iter().all(|response| response.is_some_and(|own| own.given().is_some())) {
+        // A resolved scenario contains the default, whether any group uses it or not.
+        let written = sections.response.get() != Some(&ResponseParams::default());
+        if written && !own.is_empty() && own.iter().all(|response| response.is_some_and(|own| own.given().is_some())) {
             review.add(place, "does nothing: every group of flows sets its own response");
         } else if idle(sections.response.get()) {
             review.add(place, why);

@@ -49,3 +49,13 @@ fn every_value_is_there_defaults_included() {
     let resolved = scenario(TEXT).resolved();
     insta::assert_snapshot!(serde_json::to_string_pretty(&resolved).unwrap());
 }
+
+#[test]
+fn a_default_response_that_no_group_uses_may_be_written() {
+    let own = TEXT
+        .replace("[response.aimd]\ninitial = 0.5\n", "")
+        .replace("to = [\"h1..h2\"]", "to = [\"h1..h2\"]\nresponse.aimd = {}");
+    let resolved = scenario(&own).resolved();
+    let again = Scenario::from_json(&resolved, "resolved").unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(resolved, again.resolved());
+}
