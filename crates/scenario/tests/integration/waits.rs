@@ -91,3 +91,24 @@ fn neither_does_it_in_any_frame_or_step() {
     let two = Scenario::parse(&text, "waits.toml").unwrap().run(0, 2, &mut |_| true).unwrap();
     assert_eq!(format!("{:?}", two.tables), format!("{:?}", results.tables));
 }
+
+#[test]
+fn a_port_whose_traffic_has_ended_does_not_wait() {
+    let text = r#"
+        [run]
+        duration = "100 us"
+        [topology.dumbbell]
+        [switch]
+        buffer = "8 KiB"
+        [[flows]]
+        name = "until 30 us"
+        from = ["AV", "B1"]
+        to = ["A2"]
+        stop = "30 us"
+        "#;
+    let results = run(text);
+    for (from, to) in [("AV", "A"), ("B1", "B")] {
+        let waits = of_link(&results, "xmit_wait", from, to);
+        assert!(waits > 0.0 && waits < 30e-6, "{from} waits for {waits} s");
+    }
+}

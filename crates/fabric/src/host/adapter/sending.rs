@@ -19,28 +19,37 @@ impl Adapter {
     pub(super) fn send_next<O: Observer, R: Response>(&mut self, flows: &mut Flows<R>, cx: &mut Context<'_, O>) {
         let data_may_go = cx.now >= self.fetched_at;
         let reserved = if data_may_go && !self.ready.is_empty() { self.data_next } else { 0 };
-        let Some(mut held) = self.send_answer(reserved, cx) else { return };
+        let Some(waiting) = self.send_answer(reserved, cx) else { return };
         if !data_may_go {
             return;
         }
-        if self.config.answers == Answers::First {
-            held = 0;
-        }
-        let sent = self.send_next_data(held, flows, cx);
-        if !sent && reserved != 0 {
-            self.send_answer(self.data_next, cx);
+        let held = if self.config.answers == Answers::First { 0 } else { waiting };
+        let Some(dry) = self.send_next_data(held, flows, cx) else { return };
+        let later = if reserved == 0 { Some(0) } else { self.send_answer(self.data_next, cx) };
+        if let Some(later) = later
+            && self.stalled & !(waiting | dry | later) != 0
+        {
+            self.stop_waiting(waiting | dry | later, cx);
         }
     }
 
-    /// Sends a packet of the next pacer that may send and has credit on a lane outside `held`. Returns
-    /// whether a packet was sent. Records the lanes on which data packets are due next.
+    /// Ends the waits of all lanes but some: their packet is gone, as the traffic has ended or the response holds it.
+    #[cold]
+    fn stop_waiting<O: Observer>(&mut self, still: u16, cx: &mut Context<'_, O>) {
+        for vl in (0..self.vls).filter(|vl| still & 1 << vl == 0) {
+            self.note_wait(vl, false, cx);
+        }
+    }
+
+    /// Sends a packet of the next pacer that may send and has credit on a lane outside `held`. If there is none,
+    /// returns `held` and the lanes on which data lack credit. Records the lanes on which data packets are due next.
     #[inline(always)]
     fn send_next_data<O: Observer, R: Response>(
         &mut self,
         held: u16,
         flows: &mut Flows<R>,
         cx: &mut Context<'_, O>,
-    ) -> bool {
+    ) -> Option<u16> {
         self.prepared_at = Time::MAX;
         let (mut dry, all_vls, mut sent) = (held, self.all_vls(), None);
         while let Some((id, order)) = self.ready.first() {
@@ -69,7 +78,7 @@ impl Adapter {
         }
         // Data that lack credit remain due.
         self.data_next = if self.config.answers == Answers::Turns { dry & !held } else { 0 };
-        sent.is_some()
+        if sent.is_some() { None } else { Some(dry) }
     }
 
     /// One bit per lane.
