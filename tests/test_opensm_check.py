@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import becalm
 from becalm import manager
 from becalm.cli import app
+from becalm.errors import ScenarioError
 from becalm.opensm import ibnetdiscover
 from becalm.opensm.check import check
 from becalm.opensm.configuration import Finding, load
@@ -93,7 +94,12 @@ def test_any_text_is_read(text: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "any.conf"
         file.write_text(text, newline="")
-        for finding in check(file):
+        try:
+            found = check(file)
+        except ScenarioError as error:
+            assert "no line has a key that OpenSM knows" in str(error)
+            return
+        for finding in found:
             assert finding.message("f").isprintable()
 
 

@@ -163,6 +163,30 @@ class Reservation:
         return self.folder
 
 
+@dataclass(frozen=True)
+class FileKind:
+    """A kind of file that becalm recognizes, so that it replaces no other file."""
+
+    suffixes: tuple[str, ...]
+    """Endings of its names."""
+    name: str
+    """Name in messages, with an article."""
+    mark: bytes
+    """Bytes that every file of this kind contains."""
+
+    def check_target(self, file: Path) -> None:
+        """Check that a file of this kind may be written here.
+
+        Raises:
+            ResultsError: the name has another ending, or the existing file is of another kind.
+
+        """
+        if file.suffix.lower() not in self.suffixes:
+            raise ResultsError(f"{file}: must end in {self.suffixes[0]}, because it will be {self.name}")
+        if file.is_file() and self.mark not in file.read_bytes():
+            raise ResultsError(f"{file}: is not {self.name} of becalm; not overwritten")
+
+
 @contextlib.contextmanager
 def new_file(file: Path, *, overwrite: bool = False) -> Iterator[Path]:
     """Yield a path for a new file, which is renamed to `file` at the end of the block.

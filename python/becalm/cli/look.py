@@ -71,6 +71,7 @@ def report(
     """Write a self-contained HTML report of a run, sweep or tuning, or draw the fabric."""
     from becalm.cli import console
     from becalm.folders import free_file, new_file
+    from becalm.reports.page import PAGE
 
     if view and (out is not None or runs):
         stop("--out, --runs: have no effect with --view", BAD_INPUT)
@@ -84,6 +85,7 @@ def report(
         console.say(str(page))
         return
     page = out or free_file(Path("report.html"))
+    PAGE.check_target(page)
     folder = page.with_name(f"{page.stem}-runs") if runs else None
     if folder is not None and folder.exists():
         stop(f"{folder}: already exists; choose another --out", BAD_INPUT)

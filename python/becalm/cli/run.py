@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -179,7 +180,8 @@ def _loaded(file: Path, max_memory: int | str | None, own: tuple[Provided, ...])
 def _check_names(*paths: Path | None) -> None:
     """Check before the run that all output files have different names."""
     given = [path for path in paths if path is not None]
-    places = [path.resolve() for path in given]
+    # In versions of Python before 3.13, `resolve` fails for links that form a loop.
+    places = [os.path.realpath(path) for path in given]
     for number, path in enumerate(given):
         if places[number] in places[:number]:
             stop(f"{path}: given for two outputs; each needs its own file", BAD_INPUT)
@@ -211,9 +213,11 @@ def _watched(scenario: Scenario, page: Path | None, *, overwrite: bool) -> Scena
     """
     from becalm.folders import check_writable
     from becalm.quantities import seconds
+    from becalm.reports.page import PAGE
 
     if page is None:
         return scenario
+    PAGE.check_target(page)
     check_writable(page, overwrite=overwrite)
     observe = scenario.resolved["observe"]
     changes: dict[str, object] = {}

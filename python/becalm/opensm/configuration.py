@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, NamedTuple
 
+from becalm.errors import ScenarioError
 from becalm.mistakes import read_text
 from becalm.opensm.keys import KEYS
 from becalm.opensm.values import REFUSED, SERVICE_LEVELS, read
@@ -100,10 +101,14 @@ def load(path: str | PathLike[str]) -> Configuration:
 
     Raises:
         FileNotFoundError: no such file.
-        ScenarioError: not a text file in UTF-8.
+        ScenarioError: not a text file in UTF-8, or no line has a key of OpenSM.
 
     """
-    return parse(read_text(path), str(path))
+    found = parse(read_text(path), str(path))
+    if not found.settings and not any(finding.key in KEYS for finding in found.findings):
+        problem = "is not a configuration of OpenSM: no line has a key that OpenSM knows"
+        raise ScenarioError(f"{path}: {problem}", str(path))
+    return found
 
 
 def parse(text: str, file: str) -> Configuration:

@@ -15,6 +15,7 @@ from becalm import jsons, provenance
 from becalm._core import report as core_report
 from becalm.analysis import formats
 from becalm.errors import ResultsError
+from becalm.folders import FileKind
 from becalm.reports.again import MOST_TEXT, again
 from becalm.tables import SCHEMA
 
@@ -96,6 +97,10 @@ def payload(
     about["operations"] = {str(each.replication): list(lanes(results, each)) for each in chosen}
     about["schema"] = [table.written() for table in SCHEMA.values()]
     return core_report(results.scenario.core, runs, jsons.dumps(about), room, full)[0]
+
+
+PAGE = FileKind((".html", ".htm"), "a report", b'<script type="application/octet-stream" id="payload">')
+"""The files of pages."""
 
 
 def filled(packed: bytes, title: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 import traceback
 from collections.abc import Iterable
@@ -182,7 +183,7 @@ def _module(path: Path) -> ModuleType:
         content = path.read_bytes()
     except OSError as error:
         raise SchemeError(f"{path}: {error.strerror or error}") from error
-    place = path.resolve()
+    place = Path(os.path.realpath(path))
     if place in _MODULES and _MODULES[place][0] == content:
         return _MODULES[place][1]
     name = f"becalm_scheme_{path.stem}_{abs(hash(place)):x}"

@@ -26,15 +26,27 @@ def read_regular(path: Path) -> bytes:
         if not stat.S_ISREG(path.stat().st_mode):
             raise StoreError(f"{path}: damaged: not a regular file")
         return path.read_bytes()
-    except FileNotFoundError:
+    except (FileNotFoundError, StoreError):
         raise
     except (MemoryError, OSError) as error:
         raise StoreError(f"{path}: cannot be read: {error}") from error
 
 
 def write(path: Path, data: bytes) -> None:
-    """Write a file under a hidden name, flush it to the disk, and rename it."""
+    """Write a file under a hidden name, flush it to the disk, and rename it.
+
+    Raises:
+        StoreError: a folder that is not empty has the name.
+
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir() and not path.is_symlink():
+        try:
+            path.rmdir()
+        except OSError as error:
+            raise StoreError(
+                f"{path}: is a folder, but the store needs this name for a file; remove it"
+            ) from error
     if path.exists() or not _write_nameless(path, data):
         _write_beside(path, data)
     _sync_folder(path.parent)

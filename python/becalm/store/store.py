@@ -276,6 +276,8 @@ class Store:
             if there - _OURS:
                 other = sorted(there - _OURS)[0]
                 raise StoreError(f"{self.root}: not a store: it contains {other}; choose another folder")
+        elif os.path.lexists(self.root):
+            raise StoreError(f"{self.root}: not a store: it is not a folder; choose another name")
 
     def _names(self, part: str, suffix: str) -> Iterator[str]:
         folder = self.root / part
