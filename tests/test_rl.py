@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import gc
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from gymnasium.utils.env_checker import check_env
 
 import becalm
 from becalm import rl
+from becalm.rl.fleet import Fleet
 
 SHORT = {"run.duration": "400 us", "observe": {}}
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
@@ -192,3 +195,51 @@ def test_the_reward_is_what_one_says() -> None:
     env = rl.RateEnv(short(), reward=lambda step: -step.delay)
     env.reset(seed=1)
     assert all(env.step(np.array([1.0]))[1] <= 0 for _ in range(3))
+
+
+def test_a_scenario_can_be_pickled_with_its_schemes(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "import becalm\nclass Mine(becalm.Response):\n    def on_ack(self, now, ack): self.gap = 1.0\n"
+    )
+    scenario = short(2)
+    for each in (scenario, scenario.using([f"{file}:Mine"])):
+        again = pickle.loads(pickle.dumps(each))
+        assert again == each and again.hash == each.hash
+        assert becalm.run(again).fingerprint == becalm.run(each).fingerprint
+
+
+@pytest.mark.parametrize("context", ["spawn", "forkserver"])
+def test_environments_in_other_processes_step(context: str) -> None:
+    made = functools.partial(rl.RateEnv, short(3))
+    env = gymnasium.vector.AsyncVectorEnv([made, made], context=context)
+    env.reset(seed=1)
+    assert env.step(env.action_space.sample())[1].shape == (2,)
+    env.close()
+
+
+def test_make_vec_gives_the_environment_on_threads() -> None:
+    env = gymnasium.make_vec("becalm/Rate-v0", num_envs=3, vectorization_mode="vector_entry_point")
+    assert isinstance(env, rl.VectorEnv) and env.num_envs == 3
+
+
+def test_seeds_differ_in_the_default_scene() -> None:
+    env = rl.RateEnv()
+
+    def paid(seed: int) -> float:
+        env.reset(seed=seed)
+        return sum(env.step(np.zeros(1, np.float32))[1] for _ in range(10))
+
+    assert paid(1) == paid(1) != paid(2)
+
+
+def test_several_groups_and_flows() -> None:
+    two = rl.incast(4).data()
+    two["flows"] = [
+        {**two["flows"][0], "name": name, "from": [host]} for name, host in (("a", "H1"), ("b", "H2"))
+    ]
+    scenario = becalm.Scenario(two)
+    assert Fleet(1, scenario, ["a", "b"]).flows == [0, 1]
+    assert Fleet(1, scenario, ["b", 0]).flows == [1, 0]
+    with pytest.raises(ValueError, match="no group of flows `c`; valid: a, b"):
+        Fleet(1, scenario, ["a", "c"])

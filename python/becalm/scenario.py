@@ -70,6 +70,10 @@ class Scenario:
         except UnicodeEncodeError as error:
             raise ScenarioError(f"{name}: not text in UTF-8", name) from error
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle as data: the text, and the schemes by file and hash, which the reader loads again."""
+        return _again, (self._text, self.name, self._limit, self.schemes)
+
     @cached_property
     def resolved(self) -> dict[str, Any]:
         """Every value, including defaults."""
@@ -251,6 +255,11 @@ class Scenario:
 
     def __repr__(self) -> str:
         return f"<Scenario {self.name!r} {self.hash[:16]}>"
+
+
+def _again(text: str, name: str, limit: int, schemes: tuple[Provided, ...] | None) -> Scenario:
+    """Return a scenario from a pickle."""
+    return Scenario(text, name=name, max_memory=limit, schemes=schemes)
 
 
 def load(

@@ -31,4 +31,6 @@ __all__ = [
 ]
 
 if "becalm/Rate-v0" not in gymnasium.registry:
-    gymnasium.register("becalm/Rate-v0", "becalm.rl.rate:RateEnv")
+    gymnasium.register(
+        "becalm/Rate-v0", "becalm.rl.rate:RateEnv", vector_entry_point="becalm.rl.vector:VectorEnv"
+    )

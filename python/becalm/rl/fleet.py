@@ -45,6 +45,7 @@ window = "1 ms"
 name = "hot"
 from = ["H1..H{sources}"]
 to = ["target"]
+start_spread = "100 us"
 """
 
 
@@ -89,7 +90,10 @@ def log_throughput(step: Measures, delay: float = 0.1, loss: float = 1.0) -> NDA
 
 
 def incast(sources: int = 8) -> Scenario:
-    """Return the default scenario of environments: `sources` sources that send to one destination."""
+    """Return the default scenario of environments: `sources` sources that send to one destination.
+
+    Each source starts at a random time, so that runs with other seeds differ.
+    """
     return Scenario(_INCAST.format(sources=sources), name="incast.toml")
 
 
@@ -98,15 +102,19 @@ def observation_space() -> spaces.Box:
     return spaces.Box(np.zeros(len(SEEN), np.float32), _MOST)
 
 
-def _chosen(scenario: Scenario, flows: str | int | Iterable[int] | None) -> tuple[list[int], list[int]]:
+Flows = str | int | Iterable[str | int] | None
+"""The name of a group, the number of a flow, or several of both; None for the first group."""
+
+
+def _chosen(scenario: Scenario, flows: Flows) -> tuple[list[int], list[int]]:
     """Return the numbers of the chosen flows and of all other flows."""
     groups = {name: range(first, end) for name, first, end in scenario.core.groups()}
-    if isinstance(flows, str) and flows not in groups:
-        raise ValueError(f"no group of flows `{flows}`; valid: {', '.join(groups)}")
-    if flows is None or isinstance(flows, str):
-        chosen = list(groups[flows or next(iter(groups))])
-    else:
-        chosen = [flows] if isinstance(flows, int) else list(flows)
+    wanted = next(iter(groups)) if flows is None else flows
+    each = [wanted] if isinstance(wanted, str | int) else list(wanted)
+    if missing := [name for name in each if isinstance(name, str) and name not in groups]:
+        raise ValueError(f"no group of flows `{missing[0]}`; valid: {', '.join(groups)}")
+    found = (groups[one] if isinstance(one, str) else [one] for one in each)
+    chosen = list(dict.fromkeys(flow for own in found for flow in own))
     count = max(group.stop for group in groups.values())
     if wrong := [flow for flow in chosen if not 0 <= flow < count]:
         raise ValueError(f"flow {wrong[0]}: the scenario has {count} flows, numbered from 0")
@@ -119,8 +127,8 @@ class Fleet:
     Args:
         runs: number of runs.
         scenario: a scenario, the path of one, or None for `incast()`.
-        flows: the flows that agents control: the name of a group, a flow number, or several numbers; None for
-            the first group.
+        flows: the flows that agents control: the name of a group, a flow number, or several of both; None
+            for the first group.
         each: whether each flow has its own agent.
         every: simulated time between two decisions.
         table: rates, as shares of the link's rate, through which the actions down, stay and up move. None for
@@ -140,7 +148,7 @@ class Fleet:
         self,
         runs: int,
         scenario: Scenario | str | PathLike[str] | None = None,
-        flows: str | int | Iterable[int] | None = None,
+        flows: Flows = None,
         *,
         each: bool = False,
         every: float | str = "20 us",

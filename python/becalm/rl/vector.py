@@ -23,7 +23,7 @@ class VectorEnv(Vector):  # type: ignore[misc]
     Gymnasium's autoreset mode `NEXT_STEP`.
 
     Args:
-        n: number of environments.
+        num_envs: number of environments.
         threads: number of threads in the core.
         steps: number of decisions after which a run is truncated; None for no limit.
         options: options of `Fleet`, except `runs` and `each`.
@@ -35,7 +35,7 @@ class VectorEnv(Vector):  # type: ignore[misc]
 
     def __init__(
         self,
-        n: int,
+        num_envs: int,
         scenario: Any = None,  # noqa: ANN401
         flows: Any = None,  # noqa: ANN401
         *,
@@ -43,15 +43,15 @@ class VectorEnv(Vector):  # type: ignore[misc]
         steps: int | None = None,
         **options: Any,  # noqa: ANN401
     ) -> None:
-        self.fleet = Fleet(n, scenario, flows, threads=threads, **options)
-        self.num_envs = n
+        self.fleet = Fleet(num_envs, scenario, flows, threads=threads, **options)
+        self.num_envs = num_envs
         self.single_observation_space = observation_space()
         self.single_action_space = self.fleet.action_space()
-        self.observation_space = batch_space(self.single_observation_space, n)
-        self.action_space = batch_space(self.single_action_space, n)
-        self._seen = np.zeros((n, len(SEEN)), np.float32)
-        self._over = np.ones(n, bool)
-        self._steps, self._done = steps, np.zeros(n, int)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._seen = np.zeros((num_envs, len(SEEN)), np.float32)
+        self._over = np.ones(num_envs, bool)
+        self._steps, self._done = steps, np.zeros(num_envs, int)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
