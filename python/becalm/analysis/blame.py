@@ -10,15 +10,13 @@ import numpy as np
 
 from becalm.analysis import limits
 from becalm.analysis.facts import Facts
-from becalm.analysis.faults import SEVERAL, UNBALANCED, usual
+from becalm.analysis.faults import SEVERAL, UNBALANCED
 from becalm.analysis.reference import Reference
 
 HASHED = ("flow", "destination", "flowlet")
 """Policies that choose among equal ports without regard to their load."""
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from becalm.analysis.facts import Places
 
 
@@ -77,12 +75,10 @@ def bottlenecks(facts: Facts) -> list[Bottleneck]:
     ]
 
 
-def behind(facts: Facts, link: int) -> NDArray[np.bool_]:
+def behind(facts: Facts, link: int) -> Places:
     """Return a bottleneck's tree: the bottleneck, and the links on the paths to it that wait for credit."""
-    links = facts.links
-    tree = facts.crossed(facts.crossing(link)) & (links.branch >= limits.LEAST_ROOT)
-    tree[link] = True
-    return tree
+    crossed = facts.crossed(facts.crossing(link))
+    return np.append(crossed[facts.links.branch[crossed] >= limits.LEAST_ROOT], link)
 
 
 def harm(facts: Facts, found: list[int]) -> dict[int, float]:
@@ -91,9 +87,11 @@ def harm(facts: Facts, found: list[int]) -> dict[int, float]:
     hurt = np.flatnonzero(flows.suffers & (flows.lost > 0))
     if not len(hurt):
         return lost
-    waits = {link: np.flatnonzero(facts.meets(behind(facts, link))[hurt]) for link in found}
-    several = np.maximum(1, np.bincount(np.concatenate([*waits.values()]), minlength=len(hurt)))
-    part = flows.lost[hurt] * facts.window / several
+    is_hurt = np.zeros(len(flows.row), dtype=np.bool_)
+    is_hurt[hurt] = True
+    waits = {link: met[is_hurt[met]] for link in found for met in [facts.meeting(behind(facts, link))]}
+    several = np.maximum(1, np.bincount(np.concatenate([*waits.values()]), minlength=len(flows.row)))
+    part = flows.lost * facts.window / several
     return {link: float(part[own].sum()) for link, own in waits.items()}
 
 
@@ -151,14 +149,13 @@ def _cause(facts: Facts, link: int, groups: dict[str, float]) -> Cause | None:
     return next((cause for made in candidates for cause in made(facts, link, groups)), None)
 
 
-def _alike(facts: Facts, link: int) -> Places:
-    """Return the links between the same two levels, including this one."""
-    links = facts.links
-    return np.flatnonzero((links.level == links.level[link]) & (links.to_level == links.to_level[link]))
+def _levels(facts: Facts, link: int) -> tuple[int, int]:
+    """Return the levels that a link connects."""
+    return int(facts.links.level[link]), int(facts.links.to_level[link])
 
 
 def _pause_storm(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]:
-    links, paused = facts.links, facts.paused()
+    links, paused = facts.links, facts.paused
     own = paused.get((links.start[link], links.to[link]), 0.0)
     if links.to_level[link] or own < limits.STORM:
         return
@@ -184,8 +181,8 @@ def _same_path(facts: Facts, link: int, groups: dict[str, float]) -> Iterator[Ca
     if links.to_level[link] == 0 or links.level[link] == 0 or links.demand[link] <= limits.OVERLOADED:
         return
     up = links.to_level[link] >= links.level[link]
-    ends = links.start if up else links.to
-    peers = [other for other in _alike(facts, link) if ends[other] == ends[link]]
+    levels = _levels(facts, link)
+    peers = facts.peers_from[*levels, links.start[link]] if up else facts.peers_to[*levels, links.to[link]]
     idle = [other for other in peers if links.demand[other] < limits.IDLE]
     flows = facts.crossing(link)
     if paths == "destination" and len(groups) > 1:
@@ -227,8 +224,8 @@ def _slow_cable(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]
             {"utilization": float(links.busy[link])},
             (Reference("scenario", key="changes"),),
         )
-    peers = _alike(facts, link)
-    normal, own = usual(float(rate) for rate in links.capacity[peers]), float(links.capacity[link])
+    levels = _levels(facts, link)
+    peers, normal, own = facts.peers[levels], facts.usual_rates[levels], float(links.capacity[link])
     if (
         len(peers) >= SEVERAL
         and own < normal
@@ -246,12 +243,11 @@ def _unbalanced(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]
     if links.to_level[link] == 0 or facts.links.demand[link] <= limits.OVERLOADED:
         return
     start = links.start[link]
-    peers = [other for other in _alike(facts, link) if links.start[other] == start]
+    peers = facts.peers_from[*_levels(facts, link), start]
     mean = float(np.mean(links.pairs[peers]))
     others = [other for other in peers if other != link]
     # Routes lead to entire hosts, so one more than the mean is not a fault.
-    host = max(np.bincount(np.unique(links.to, return_inverse=True)[1][links.level == 0]))
-    if not others or not links.pairs[link] >= max(UNBALANCED * mean, mean + host):
+    if not others or not links.pairs[link] >= max(UNBALANCED * mean, mean + facts.most_cables):
         return
     spare = float(np.mean(facts.links.demand[others]))
     together = float(np.mean(facts.links.demand[peers]))

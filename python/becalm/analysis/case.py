@@ -52,7 +52,10 @@ class Case:
         """Return the first bottleneck of others that a job's flows cross or wait behind."""
         own = np.flatnonzero(np.array(self.facts.flows.group) == job)
         for each in self.bottlenecks:
-            if set(each.groups) - {job} and self.facts.meets(blame.behind(self.facts, each.link))[own].any():
+            behind = (
+                blame.behind(self.facts, each.link) if set(each.groups) - {job} else np.array([], np.int64)
+            )
+            if np.isin(self.facts.meeting(behind), own).any():
                 return each
         return None
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from becalm.analysis.faults import usual
 from becalm.analysis.reference import Reference
 from becalm.errors import ResultsError
 from becalm.quantities import seconds
@@ -214,11 +217,53 @@ class Facts:
         crossing: Places = flow[first[link] : first[link + 1]]
         return crossing
 
-    def crossed(self, flows: Places) -> NDArray[np.bool_]:
-        """Return for each link whether any of the flows crosses it."""
-        chosen = np.zeros(len(self.flows.row))
-        chosen[flows] = 1
-        return self.summed(chosen) > 0
+    @cached_property
+    def _by_flow(self) -> Places:
+        """Return the position in the paths where each flow's path begins, and their end."""
+        counts = np.bincount(self._paths[0], minlength=len(self.flows.row))
+        return np.concatenate([[0], np.cumsum(counts)])
+
+    def crossed(self, flows: Places) -> Places:
+        """Return the links that any of the flows crosses. The time depends only on these flows."""
+        first, link = self._by_flow, self._paths[1]
+        found: Places = np.unique(link[_ranges(first[flows], first[flows + 1])])
+        return found
+
+    def meeting(self, links: Places) -> Places:
+        """Return the flows that cross any of the links. The time depends only on these links."""
+        flow, first = self._by_link
+        found: Places = np.unique(flow[_ranges(first[links], first[links + 1])])
+        return found
+
+    @cached_property
+    def peers(self) -> dict[tuple[int, int], Places]:
+        """The links between two levels, by these levels."""
+        return _grouped(zip(self.links.level.tolist(), self.links.to_level.tolist(), strict=True))
+
+    @cached_property
+    def peers_from(self) -> dict[tuple[int, int, str], Places]:
+        """The links from a node to a level, by the two levels and the node."""
+        links = self.links
+        return _grouped(zip(links.level.tolist(), links.to_level.tolist(), links.start, strict=True))
+
+    @cached_property
+    def peers_to(self) -> dict[tuple[int, int, str], Places]:
+        """The links from a level to a node, by the two levels and the node."""
+        links = self.links
+        return _grouped(zip(links.level.tolist(), links.to_level.tolist(), links.to, strict=True))
+
+    @cached_property
+    def most_cables(self) -> int:
+        """Largest number of links from hosts to the same switch."""
+        links = self.links
+        counts = Counter(to for to, level in zip(links.to, links.level.tolist(), strict=True) if level == 0)
+        return max(counts.values(), default=0)
+
+    @cached_property
+    def usual_rates(self) -> dict[tuple[int, int], float]:
+        """The usual rate of the links between two levels, by these levels."""
+        rates = self.links.capacity
+        return {levels: usual(rates[own].tolist()) for levels, own in self.peers.items()}
 
     def summed(self, by_flow: Floats) -> Floats:
         """Return for each link the sum of a value over the flows that cross it."""
@@ -227,10 +272,10 @@ class Facts:
 
     def path(self, flow: int) -> Places:
         """Return the links that a flow crosses, in order."""
-        flows, link = self._paths
-        first, last = np.searchsorted(flows, [flow, flow + 1])
-        return link[first:last]
+        first, link = self._by_flow, self._paths[1]
+        return link[first[flow] : first[flow + 1]]
 
+    @cached_property
     def paused(self) -> dict[tuple[str, str], float]:
         """Return for each link the share of the window for which its most paused lane was paused."""
         found: dict[tuple[str, str], float] = {}
@@ -287,6 +332,25 @@ class Facts:
             for at in (starts, stops)
         )
         return times, np.minimum(1.0, begun - ended)
+
+
+def _ranges(first: Places, end: Places) -> Places:
+    """Return the numbers of all ranges, one range after the other."""
+    lengths = end - first
+    before = np.concatenate([[0], np.cumsum(lengths)])
+    found: Places = np.arange(before[-1]) + np.repeat(first - before[:-1], lengths)
+    return found
+
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+def _grouped(keys: Iterable[_Key]) -> dict[_Key, Places]:
+    """Return the positions of each key."""
+    found: dict[_Key, list[int]] = {}
+    for place, each in enumerate(keys):
+        found.setdefault(each, []).append(place)
+    return {each: np.array(places, dtype=np.int64) for each, places in found.items()}
 
 
 def key(name: str) -> Reference:

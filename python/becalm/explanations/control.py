@@ -57,8 +57,8 @@ def stands(case: Case, each: Bottleneck) -> bool:
 def branches(case: Case, each: Bottleneck) -> Places:
     """Return the links that wait behind a bottleneck for a quarter of the window or more."""
     links = case.facts.links
-    before = case.facts.crossed(each.flows) & ~links.is_root & (links.branch >= limits.STANDING)
-    return np.flatnonzero(before)
+    crossed = case.facts.crossed(each.flows)
+    return crossed[~links.is_root[crossed] & (links.branch[crossed] >= limits.STANDING)]
 
 
 def unmarked(case: Case, each: Bottleneck) -> bool:
