@@ -34,6 +34,7 @@ from becalm.errors import (
     ResultsError,
     ScenarioError,
     SchemeError,
+    StoppedError,
     StoreError,
 )
 from becalm.explanations import Explanation, explain
@@ -96,6 +97,7 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "SchemeError",
+    "StoppedError",
     "StoreError",
     "SweepError",
     "SweepProgress",

@@ -57,6 +57,7 @@ class _Outcome(TypedDict):
     events: int
     packet_hops: int
     end: float
+    stopped: bool
     guards: list[str]
     tables: dict[str, list[tuple[str, str, Any]]]
 
@@ -295,7 +296,7 @@ def trace(
 ) -> _Trace: ...
 def report(
     scenario: Scenario,
-    runs: Sequence[tuple[int, str, int, dict[str, list[tuple[str, str, Any]]]]],
+    runs: Sequence[tuple[int, str, int, float | None, dict[str, list[tuple[str, str, Any]]]]],
     about: str,
     most_bytes: int = 0,
     all: bool = False,

@@ -48,6 +48,10 @@ class FabricError(BecalmError, RuntimeError):
     """A run cannot continue: a route leads nowhere, a deadlock occurred, or a rule of the model is broken."""
 
 
+class StoppedError(FabricError):
+    """A run was stopped before its measured window began, so it has no results."""
+
+
 class SchemeError(BecalmError, RuntimeError):
     """A user-defined scheme cannot be loaded, or failed in a run."""
 

@@ -38,6 +38,7 @@ class _Replication(_Kept):
     guards: list[str]
     end: float = Field(math.nan, allow_inf_nan=True)
     processor_time: float | None = None
+    stopped: bool = False
 
     @field_validator("end", mode="before")
     @classmethod

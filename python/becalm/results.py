@@ -74,6 +74,8 @@ class Replication:
     """Simulated time at the end [s]; NaN in results of versions that did not keep it."""
     processor_time: float | None = None
     """Processor seconds of all its threads; None if they were not measured."""
+    stopped: bool = False
+    """Whether it was stopped before its end."""
 
 
 class Results(Tables):
@@ -169,6 +171,14 @@ class Results(Tables):
         except ImportError as error:
             why = f"{error}; pip install 'becalm[pandas]'"
             raise ResultsError(f"to_pandas needs pandas and pyarrow: {why}") from error
+
+    @property
+    def stopped(self) -> float | None:
+        """The simulated time [s] at which the run was stopped before its end; None if it was not stopped.
+
+        With several replications, the earliest such time. Replications that had not begun are missing.
+        """
+        return min((item.end for item in self.replications if item.stopped), default=None)
 
     @property
     def fingerprints(self) -> list[str]:
@@ -337,4 +347,5 @@ def _replication(outcome: Outcome) -> Replication:
         guards=core["guards"],
         end=core["end"],
         processor_time=outcome.processor_time,
+        stopped=core["stopped"],
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from becalm import memory
 from becalm._core import run as core_run
+from becalm.errors import StoppedError
 from becalm.parallel import Cancel, cores, run_all
 from becalm.processor import spent
 from becalm.results import Outcome, Results
@@ -42,6 +43,7 @@ def run(
     threads: int | None = None,
     max_memory: int | str | None = None,
     schemes: Iterable[type[Scheme] | Provided | str] = (),
+    stop: Callable[[], bool] | None = None,
 ) -> Results:
     """Run all replications of a scenario.
 
@@ -56,9 +58,12 @@ def run(
         max_memory: memory that the run may use, in bytes or as a size such as `4 GB`. None: 80% of the
             machine's memory.
         schemes: user-defined schemes, as classes or as FILE:NAME; see `Scenario.using`.
+        stop: asked about every 50 ms. If it returns True, the run ends at the simulated time that it has
+            reached. The results are those of a run with this duration; see `Results.stopped`.
 
     Raises:
         SchemeError: a scheme cannot be loaded, or failed in the run.
+        StoppedError: `stop` returned True before the measured window of any replication began.
         MemoryLimitError: the run would need more memory than `max_memory`; nothing was built.
         FabricError: the run cannot continue, for example because of a deadlock.
         KeyboardInterrupt: Ctrl-C was pressed; the run ends within a second.
@@ -77,11 +82,20 @@ def run(
             with lock:
                 progress(now)
 
+    early: list[StoppedError] = []
+
     def work(index: int, cancel: Cancel) -> None:
-        outcomes[index] = run_one(scenario, index, cancel, report, each)
+        if stop is not None and outcomes and stop():
+            return
+        try:
+            outcomes[index] = run_one(scenario, index, cancel, report, each, stop)
+        except StoppedError as error:
+            early.append(error)
 
     run_all(work, replications, threads)
-    return Results.from_outcomes(scenario, [outcomes[index] for index in range(replications)])
+    if not outcomes:
+        raise early[0]
+    return Results.from_outcomes(scenario, [outcomes[index] for index in sorted(outcomes)])
 
 
 def threads_each(scenario: Scenario, threads: int | None) -> int:
@@ -113,13 +127,20 @@ def run_one(
     cancel: Cancel,
     report: Callable[[Progress], object],
     threads: int = 1,
+    stop: Callable[[], bool] | None = None,
 ) -> Outcome:
-    """Run one replication on this thread and further threads as needed; `cancel` ends it."""
+    """Run one replication on this thread and further threads as needed; `cancel` ends it, as does `stop`.
+
+    Raises:
+        StoppedError: `stop` returned True before the measured window began.
+
+    """
     replications = scenario.replications
 
-    def on_progress(now: float, duration: float, events: int, packet_hops: int) -> None:
+    def on_progress(now: float, duration: float, events: int, packet_hops: int) -> bool:
         cancel.check()
         report(Progress(replication, replications, now, duration, events, packet_hops))
+        return stop is not None and stop()
 
     cancel.check()
     start = time.perf_counter()

@@ -62,6 +62,11 @@ pub(crate) struct Inboxes<E> {
 }
 
 impl<E: Compact> Inboxes<E> {
+    /// The last time of the current window, which no event has passed.
+    pub fn last_time(&self) -> Time {
+        self.span.1
+    }
+
     /// Creates empty inboxes with windows no longer than `lookahead`. Most events happen within `reach` after their
     /// causes; the inboxes cover that span unless this needs too many of them.
     pub fn new(group_of: Vec<u16>, groups: usize, lookahead: Time, reach: Time) -> Inboxes<E> {

@@ -172,6 +172,11 @@ where
         }
     }
 
+    /// A time that no event has passed so far, also after an interrupted run, which leaves the parts at different times.
+    pub fn reached(&self) -> Time {
+        self.simulators.iter().map(|simulator| simulator.agenda.reached()).max().unwrap_or(Time::ZERO)
+    }
+
     /// Progress of all parts.
     pub fn work(&self) -> Work {
         let sum = |value: fn(&Simulator<M>) -> u64| self.simulators.iter().map(value).sum();

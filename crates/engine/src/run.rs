@@ -166,6 +166,14 @@ impl<E: Compact> Agenda<E> {
         end.filter(|&end| end >= from).unwrap_or(Time(before.0 - 1))
     }
 
+    /// A time that no event has passed so far.
+    pub(crate) fn reached(&self) -> Time {
+        match &self.pending {
+            Pending::Whole(_) => self.now,
+            Pending::Groups(inboxes) => self.now.max(inboxes.last_time()),
+        }
+    }
+
     /// All pending events, in no particular order.
     pub fn pending(&self) -> impl Iterator<Item = Entry<E>> {
         let (queue, inboxes) = match &self.pending {

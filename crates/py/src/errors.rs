@@ -52,6 +52,10 @@ pub fn from_run(py: Python<'_>, error: RunError, raised: Option<PyErr>) -> PyErr
         RunError::Interrupted => raised.unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
         RunError::Scheme(Failure { problem, .. }) if problem == INTERRUPTED => PyKeyboardInterrupt::new_err(()),
         RunError::Fabric(error) => from_fabric(py, &error),
+        RunError::Early(_) => {
+            let raised = exception(py, "StoppedError").and_then(|class| class.call1((error.to_string(),)));
+            raised.map_or_else(|e| e, PyErr::from_value)
+        }
         RunError::Scheme(_) | RunError::Unprovided(_) => {
             let raised = exception(py, "SchemeError").and_then(|class| class.call1((error.to_string(),)));
             raised.map_or_else(|e| e, PyErr::from_value)

@@ -11,14 +11,15 @@ use serde_json::Value;
 
 use crate::scenario::Scenario;
 
-/// A replication from Python: number, fingerprint, packet-hops, `{table: [(column, unit, values), ...]}`.
-type Given<'py> = (u32, String, u64, Bound<'py, PyDict>);
+/// A replication from Python: number, fingerprint, packet-hops, the time in s at which it was stopped,
+/// `{table: [(column, unit, values), ...]}`.
+type Given<'py> = (u32, String, u64, Option<f64>, Bound<'py, PyDict>);
 type Reals<'py> = Bound<'py, PyArray1<f64>>;
 
 /// Pack the data of runs for a page.
 ///
-/// `runs` are `(replication, fingerprint, packet_hops, {table: [(column, unit, values), ...]})`; values are
-/// NumPy arrays of float64 or uint64, lists of `str`, or lists of `bytes`. `about` is JSON for the header.
+/// `runs` are `(replication, fingerprint, packet_hops, stopped, {table: [(column, unit, values), ...]})`; `stopped` is
+/// the time in s at which a run was stopped, or None. Values are NumPy arrays of float64 or uint64, lists of `str`, or lists of `bytes`. `about` is JSON for the header.
 /// Frames are left out if the payload would exceed `most_bytes`; 0 means no limit. `all` keeps all shares of
 /// links over time, in full resolution.
 ///
@@ -64,7 +65,7 @@ fn json(text: &str) -> PyResult<Value> {
     serde_json::from_str(text).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-fn run((replication, fingerprint, packet_hops, given): Given<'_>) -> PyResult<Run> {
+fn run((replication, fingerprint, packet_hops, stopped, given): Given<'_>) -> PyResult<Run> {
     let mut tables = Tables::default();
     for (name, columns) in given.iter() {
         let columns: Vec<(String, String, Bound<'_, PyAny>)> = columns.extract()?;
@@ -72,7 +73,7 @@ fn run((replication, fingerprint, packet_hops, given): Given<'_>) -> PyResult<Ru
             columns.into_iter().map(|(name, unit, values)| Ok(Column { data: data(&name, &values)?, name, unit }));
         tables.insert(name.extract()?, columns.collect::<PyResult<_>>()?);
     }
-    Ok(Run { replication, fingerprint, packet_hops, tables })
+    Ok(Run { replication, fingerprint, packet_hops, stopped, tables })
 }
 
 fn data(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Data> {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use becalm_scenario::{Progress, Results};
+use becalm_scenario::{Progress, Results, Stopper};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -15,10 +15,10 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(50);
 /// Run one replication of a scenario on up to `threads` threads, without holding the interpreter.
 ///
 /// `progress(time, duration, events, packet_hops)` is called about every 50 ms of wall time, and once at the
-/// end, with times in seconds. An exception in it ends the run and is passed on. So does Ctrl-C on the main
-/// thread.
+/// end, with times in seconds. If it returns `True`, the run ends at the simulated time that it has reached. An
+/// exception in it ends the run and is passed on. So does Ctrl-C on the main thread.
 ///
-/// Returns `{"tables": ..., "fingerprint": ..., "events": ..., "packet_hops": ..., "end": ...,
+/// Returns `{"tables": ..., "fingerprint": ..., "events": ..., "packet_hops": ..., "end": ..., "stopped": ...,
 /// "guards": [...]}`; the end is the simulated time in seconds.
 /// Raises `FabricError` or `DeadlockError`.
 #[pyfunction]
@@ -32,7 +32,11 @@ pub fn run<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let inner = &scenario.get().inner;
     let mut raised: Option<PyErr> = None;
-    let outcome = py.detach(|| inner.run(replication, threads, &mut reporter(progress.as_ref(), &mut raised)));
+    let outcome = py.detach(|| {
+        let prepared = inner.prepare(replication, threads)?;
+        let stopper = prepared.stopper();
+        prepared.run(&mut reporter(progress.as_ref(), &mut raised, &stopper))
+    });
     match outcome {
         Ok(results) => {
             report(progress.as_ref(), &end(inner, &results))?;
@@ -48,26 +52,35 @@ fn end(scenario: &becalm_scenario::Scenario, results: &Results) -> Progress {
     Progress { time: duration, duration, events: results.events, packet_hops: results.packet_hops }
 }
 
-/// Reports to Python about every 50 ms of wall time. Returns whether to continue, and keeps an exception from
-/// Python.
-pub(crate) fn reporter(progress: Option<&Py<PyAny>>, raised: &mut Option<PyErr>) -> impl FnMut(&Progress) -> bool {
+/// Reports to Python about every 50 ms of wall time. Returns whether to continue, passes on a request to stop, and keeps
+/// an exception from Python.
+pub(crate) fn reporter(
+    progress: Option<&Py<PyAny>>,
+    raised: &mut Option<PyErr>,
+    stopper: &Stopper,
+) -> impl FnMut(&Progress) -> bool {
     let mut reported = Instant::now();
     move |now| {
         if reported.elapsed() < PROGRESS_EVERY {
             return true;
         }
         reported = Instant::now();
-        *raised = report(progress, now).err();
+        match report(progress, now) {
+            Ok(true) => stopper.ask(),
+            Ok(false) => {}
+            Err(error) => *raised = Some(error),
+        }
         raised.is_none()
     }
 }
 
-fn report(progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<()> {
+/// Reports to Python; returns whether the run is to stop.
+fn report(progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<bool> {
     Python::attach(|py| {
         py.check_signals()?;
-        let Some(progress) = progress else { return Ok(()) };
-        progress.call1(py, (now.time.as_secs(), now.duration.as_secs(), now.events, now.packet_hops))?;
-        Ok(())
+        let Some(progress) = progress else { return Ok(false) };
+        let answer = progress.call1(py, (now.time.as_secs(), now.duration.as_secs(), now.events, now.packet_hops))?;
+        answer.bind(py).is_truthy()
     })
 }
 
@@ -77,6 +90,7 @@ pub(crate) fn to_python(py: Python<'_>, results: Results) -> PyResult<Bound<'_, 
     dict.set_item("events", results.events)?;
     dict.set_item("packet_hops", results.packet_hops)?;
     dict.set_item("end", results.end.as_secs())?;
+    dict.set_item("stopped", results.stopped)?;
     dict.set_item("guards", results.guards)?;
     dict.set_item("tables", columns::to_python(py, results.tables)?)?;
     Ok(dict)

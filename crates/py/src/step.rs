@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use becalm_engine::Time;
 use becalm_fabric::policy::Pace;
-use becalm_scenario::{Course, RunError};
+use becalm_scenario::{Course, RunError, Stopper};
 use numpy::ndarray::Array2;
 use numpy::{IntoPyArray, PyArray2};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -114,8 +114,10 @@ impl Run {
         let mut guard = self.lock()?;
         let course = guard.as_mut().ok_or_else(over)?;
         let mut raised: Option<PyErr> = None;
-        let done = py
-            .detach(|| course.advance(&self.scenario, Time(until), &mut run::reporter(progress.as_ref(), &mut raised)));
+        let never = Stopper::default();
+        let mut report = run::reporter(progress.as_ref(), &mut raised, &never);
+        let done = py.detach(|| course.advance(&self.scenario, Time(until), &mut report));
+        drop(report);
         done.map_err(|error| errors::from_run(py, error, raised))
     }
 
@@ -155,7 +157,8 @@ impl Run {
         let mut course = self.lock()?.take().ok_or_else(over)?;
         let mut raised: Option<PyErr> = None;
         let outcome = py.detach(|| {
-            let mut report = run::reporter(None, &mut raised);
+            let never = Stopper::default();
+            let mut report = run::reporter(None, &mut raised, &never);
             course.advance(&self.scenario, Time::MAX, &mut report)?;
             course.finish(&self.scenario, &mut report)
         });

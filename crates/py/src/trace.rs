@@ -1,7 +1,7 @@
 //! A run that records individual packets.
 
 use becalm_engine::Time;
-use becalm_scenario::TraceSpec;
+use becalm_scenario::{Stopper, TraceSpec};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -34,7 +34,10 @@ pub fn trace<'py>(
     let inner = &scenario.get().inner;
     let spec = TraceSpec { flows, links, calls, from: Time(start), until: Time(stop), most };
     let mut raised: Option<PyErr> = None;
-    let outcome = py.detach(|| inner.trace(replication, &spec, &mut run::reporter(progress.as_ref(), &mut raised)));
+    let never = Stopper::default();
+    let mut report = run::reporter(progress.as_ref(), &mut raised, &never);
+    let outcome = py.detach(|| inner.trace(replication, &spec, &mut report));
+    drop(report);
     match outcome {
         Ok(trace) => {
             let dict = PyDict::new(py);

@@ -20,6 +20,8 @@ pub struct Run {
     pub fingerprint: String,
     /// Number of packet-hops, counting each link that a packet crossed.
     pub packet_hops: u64,
+    /// Time in seconds at which the run was stopped before its end, if it was.
+    pub stopped: Option<f64>,
     /// Result tables; missing ones are not shown.
     pub tables: Tables,
 }
@@ -99,7 +101,7 @@ fn one(scenario: &Scenario, run: &Run, paths: &FlowPaths, schema: &Schema, frame
     shown.extend(ranking::victims(tables, schema));
     shown.extend(ranking::tree(scenario, tables, schema));
     shown.extend(ranking::others(tables, schema));
-    let end = end(scenario, tables);
+    let end = run.stopped.unwrap_or_else(|| end(scenario, tables));
     json!({
         "end": end,
         "roles": ranking::roles(scenario, tables, paths),
@@ -173,7 +175,13 @@ mod tests {
         );
         let scenario = Scenario::parse(&text, "f.toml").unwrap_or_else(|errors| panic!("{errors}"));
         let results = scenario.run(0, 1, &mut |_| true).unwrap();
-        let run = Run { replication: 0, fingerprint: "f".to_string(), packet_hops: 1, tables: results.tables.into() };
+        let run = Run {
+            replication: 0,
+            fingerprint: "f".to_string(),
+            packet_hops: 1,
+            stopped: None,
+            tables: results.tables.into(),
+        };
         let made = payload(
             &scenario,
             &[run],
@@ -230,7 +238,7 @@ mod tests {
         let declared = |name: &str, kind: &str| json!({"name": name, "kind": kind, "unit": "", "meaning": "It."});
         let columns = [declared("what", "name"), declared("part", "share")];
         let probe = json!({"name": "probe", "rows": "One.", "over_time": false, "rank": "part", "columns": columns});
-        let run = Run { replication: 0, fingerprint: "f".to_string(), packet_hops: 1, tables };
+        let run = Run { replication: 0, fingerprint: "f".to_string(), packet_hops: 1, stopped: None, tables };
         let made = payload(&scenario, &[run], &json!({"schema": [probe]}), Options::default());
         let length = u64::from_le_bytes(made.bytes[..8].try_into().unwrap()) as usize;
         let header: Value = serde_json::from_slice(&made.bytes[8..8 + length]).unwrap();

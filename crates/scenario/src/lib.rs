@@ -54,6 +54,6 @@ mod work;
 pub use catalogue::{catalogue, json_schema, result_schema};
 pub use fabric::{Direction, FlowPaths};
 pub use memory::MemoryEstimate;
-pub use run::{Course, Prepared, Progress, Results, RunError};
+pub use run::{Course, Prepared, Progress, Results, RunError, Stopper};
 pub use scenario::Scenario;
 pub use trace::{Trace, TraceSpec};

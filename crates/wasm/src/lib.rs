@@ -73,7 +73,7 @@ pub fn run(
     let results = match scenario.run(replication, 1, progress) {
         Ok(results) => results,
         Err(RunError::Interrupted) => return (json!({"failed": "stopped"}), Vec::new()),
-        Err(error @ (RunError::Fabric(_) | RunError::Scheme(_) | RunError::Unprovided(_))) => {
+        Err(error) => {
             return (json!({"failed": error.to_string()}), Vec::new());
         }
     };
@@ -84,7 +84,13 @@ pub fn run(
         "events": results.events,
         "end": results.end.as_secs(),
     });
-    let run = Run { replication, fingerprint, packet_hops: results.packet_hops, tables: results.tables.into() };
+    let run = Run {
+        replication,
+        fingerprint,
+        packet_hops: results.packet_hops,
+        stopped: None,
+        tables: results.tables.into(),
+    };
     let options = Options { all: true, ..Options::default() };
     (reply, payload(&scenario, &[run], &about(), options).bytes)
 }

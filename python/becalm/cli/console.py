@@ -148,6 +148,8 @@ def show_run(results: Results, folder: Path) -> None:
     out.print(f"fingerprint {results.fingerprint}", soft_wrap=True)
     if results.scenario.resolved["run"]["end"] == "delivered":
         out.print(f"ended at {', '.join(seconds(item.end) for item in results.replications)}")
+    if results.stopped is not None:
+        out.print(f"stopped at {seconds(results.stopped)} of {results.scenario.resolved['run']['duration']}")
     say(f"results in {folder}")
 
 

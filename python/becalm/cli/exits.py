@@ -17,7 +17,7 @@ from becalm.mistakes import printable
 
 FAILED = 1
 BAD_INPUT = 2
-_SIGNALLED = 128
+SIGNALLED = 128
 """Base of the shell's exit codes for signals, to which the signal number is added."""
 
 
@@ -42,7 +42,7 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
             check_addresses()
             command(*args, **kwargs)
         except Terminated as error:
-            stop("terminated; no half-written files remain", _SIGNALLED + error.number)
+            stop("terminated; no half-written files remain", SIGNALLED + error.number)
         except KeyboardInterrupt:
             stop(MESSAGE, INTERRUPTED)
         except FabricError as error:

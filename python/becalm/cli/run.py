@@ -56,6 +56,13 @@ def run(
         Path | None,
         typer.Option(help="Write a report of the run, including frames, to an .html file."),
     ] = None,
+    max_time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="Stop after this time on the clock, such as `600 s`, with the results so far.",
+        ),
+    ] = None,
     threads: Threads = None,
     max_memory: MaxMemory = None,
     pcap: trace.Pcap = None,
@@ -70,6 +77,7 @@ def run(
     import becalm
     from becalm import memory
     from becalm.cli import console
+    from becalm.cli.stopping import Stopping
     from becalm.comparison.scene import is_scene
     from becalm.results import FOLDER
     from becalm.runs import fewer_threads
@@ -84,6 +92,7 @@ def run(
         changes["run.seed"] = seed
     _check_names(out, report, *traces.files)
     limit = memory.limit_of(max_memory)
+    stopping = Stopping(None if max_time is None else _wall_time(max_time))
     own = own_schemes(response, marking, echo)
     scenario = _loaded(file, limit, own) if example is None else examples.load(example)
     scenario = scenario.using(own)
@@ -101,10 +110,18 @@ def run(
             "note: this is a scene for `becalm compare`; `becalm run` runs it without congestion control"
         )
     with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
-        with console.Bar(quiet=quiet) as bar:
-            results = becalm.run(scenario, progress=bar.on_run, threads=threads, max_memory=limit)
+        with console.Bar(quiet=quiet) as bar, stopping.watching():
+            try:
+                results = becalm.run(
+                    scenario, progress=bar.on_run, threads=threads, max_memory=limit, stop=stopping
+                )
+            except becalm.StoppedError as error:
+                stopping.leave(str(error))
+                raise
         place.write(results.fill)
-    said = [*traces.write(choice, quiet=quiet), *_written(results, report, place.folder, overwrite=overwrite)]
+    # Traces are separate runs; who stops a run does not wait for them.
+    said = [] if results.stopped is not None else traces.write(choice, quiet=quiet)
+    said += _written(results, report, place.folder, overwrite=overwrite)
     if as_json:
         summed = {"results": str(place.folder), "fingerprint": results.fingerprint}
         tables = {name: results.tables[name].to_dicts() for name in SUMMARY if name in results.tables}
@@ -113,6 +130,7 @@ def run(
         console.show_run(results, place.folder)
         for line in said:
             console.say(line)
+    stopping.leave("stopped by a signal; the results end there")
 
 
 def validate(
@@ -175,6 +193,15 @@ def _loaded(file: Path, max_memory: int | str | None, own: tuple[Provided, ...])
     if scene.is_scene(file):
         return merge.uncontrolled(file)
     return becalm.load(file, max_memory=max_memory, schemes=own)
+
+
+def _wall_time(text: str) -> float:
+    from becalm.quantities import seconds
+
+    limit = seconds(text)
+    if limit <= 0:
+        stop(f"--max-time {text}: must be more than 0 s", BAD_INPUT)
+    return limit
 
 
 def _check_names(*paths: Path | None) -> None:

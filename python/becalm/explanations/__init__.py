@@ -1,8 +1,8 @@
 """A diagnosis in words: sentences about a run, derived from its tables by documented rules.
 
-The modules, from the bottom up: `model` (sentences); `rule`; `spread`, `jobs`, `control`, `pauses` and
-`advice` (rules by topic); `rules` (all rules); and `page` (their description). `becalm.analysis` computes the
-input of the rules.
+The modules, from the bottom up: `model` (sentences); `rule`; `spread`, `jobs`, `control`, `pauses`,
+`endings` and `advice` (rules by topic); `rules` (all rules); and `page` (their description).
+`becalm.analysis` computes the input of the rules.
 """
 
 from __future__ import annotations

@@ -89,7 +89,11 @@ def payload(
         numbers = ", ".join(str(each.replication) for each in results.replications)
         raise ResultsError(f"no replication {replication}; valid: {numbers}")
     runs = [
-        (each.replication, each.fingerprint, each.packet_hops, dict(_tables(results, each.replication)))
+        (
+            *(each.replication, each.fingerprint, each.packet_hops),
+            each.end if each.stopped else None,
+            dict(_tables(results, each.replication)),
+        )
         for each in chosen
     ]
     room = max(1, (max_size - len(template().encode())) * 3 // 4) if max_size else 0
@@ -176,6 +180,7 @@ def _about(
             f"{hosts:,} hosts, {switches:,} {'switch' if switches == 1 else 'switches'}",
             f"{hops:,} packet-hops in {formats.seconds(results.wall_time)}",
             f"{runs} replications" if runs > 1 else f"fingerprint {results.fingerprint}",
+            *([] if results.stopped is None else [f"stopped at {formats.seconds(results.stopped)}"]),
             f"becalm {manifest['becalm']}" + (f", page by becalm {here['becalm']}" if other else ""),
             str(manifest["created"]),
         ],

@@ -135,9 +135,14 @@ class Store:
             Whether a file was written.
 
         Raises:
-            StoreError: the store has another result for the same run, so results depend on more than the key.
+            StoreError: the store has another result for the same run, so results depend on more than the key;
+                or the run was stopped before its end.
 
         """
+        if results.stopped is not None:
+            raise StoreError(
+                f"{results.scenario.name}: was stopped at {results.stopped} s; a store has whole runs"
+            )
         note = self.note(key)
         if note is not None:
             if note.fingerprint != results.fingerprint:

@@ -81,6 +81,11 @@ where
         self.parts.work()
     }
 
+    /// A time that no event has passed so far; see [`becalm_engine::Parts::reached`].
+    pub fn reached(&self) -> Time {
+        self.parts.reached()
+    }
+
     fn model(&self, part: usize) -> &Fabric<R, K, E, O> {
         &self.parts.simulators()[part].model
     }

@@ -12,7 +12,7 @@ use becalm_model::Model;
 use super::counters::{Counters, Observed};
 use super::ending::Ending;
 use super::film::Film;
-use super::{Progress, Results, RunError, check_guards, guards, jobs, tables};
+use super::{Progress, Results, RunError, Stopper, check_guards, guards, jobs, tables};
 use crate::assemble::Traffic;
 use crate::scenario::Scenario;
 use crate::sections::run::End;
@@ -35,6 +35,10 @@ pub struct Course {
     /// The counters at the start of the measured window.
     before: Option<Counters>,
     ending: Ending,
+    stopper: Stopper,
+    /// When the run ends: at the duration of the scenario, or earlier if a [`Stopper`] has stopped it.
+    last: Time,
+    stopped: bool,
     /// Whether everything was delivered before the end of the scenario.
     drained: bool,
     /// Whether no events were left.
@@ -71,6 +75,9 @@ impl Course {
             sample: Time::ZERO,
             before: None,
             ending: Ending::new(scenario),
+            stopper: Stopper::default(),
+            last: *scenario.sections.run.duration,
+            stopped: false,
             drained: false,
             idle: false,
             stuck: false,
@@ -78,6 +85,11 @@ impl Course {
         };
         course.check(scenario)?;
         Ok(course)
+    }
+
+    /// Ends the run early on request.
+    pub fn stopper(&self) -> Stopper {
+        self.stopper.clone()
     }
 
     /// Whether the run has ended.
@@ -132,7 +144,10 @@ impl Course {
         let (warmup, step) = (scenario.measured_from(), *scenario.sections.observe.step);
         while !self.ended {
             let mut target = self.next_stop(scenario, warmup);
-            let stop = self.run(scenario, target.min(until), progress)?;
+            let Some(stop) = self.run(scenario, target.min(until), progress)? else {
+                self.stop()?;
+                continue;
+            };
             self.idle = stop == Stop::Idle;
             self.model.overflow().map_or(Ok(()), Err)?;
             if self.idle && self.model.packets_in_flight() > 0 {
@@ -151,9 +166,17 @@ impl Course {
         Ok(())
     }
 
+    /// Makes the present the end of the run: the run is the same as one with this duration.
+    fn stop(&mut self) -> Result<(), RunError> {
+        let now = self.model.reached().min(self.last);
+        let begun = self.before.as_ref().is_some_and(|before| before.time < now);
+        (self.last, self.stopped) = (now, true);
+        if begun { Ok(()) } else { Err(RunError::Early(now)) }
+    }
+
     /// The time of the next observation, or before it, to which the run can advance.
     fn next_stop(&mut self, scenario: &Scenario, warmup: Time) -> Time {
-        let mut target = self.sample.min(*scenario.sections.run.duration);
+        let mut target = self.sample.min(self.last);
         target = target.min(self.ending.limit(scenario, &mut self.model));
         let last_job = scenario.last_job().filter(|&start| start > self.now());
         let warmup = self.before.is_none().then_some(warmup);
@@ -164,7 +187,6 @@ impl Course {
     /// Takes the samples that are due at an observation time, and determines whether the run ends at this
     /// time.
     fn observe(&mut self, scenario: &Scenario, target: Time, warmup: Time, step: Time) {
-        let duration = *scenario.sections.run.duration;
         if self.before.is_none() && target == warmup {
             self.before = Some(Counters::of(scenario, &self.model));
         }
@@ -178,7 +200,7 @@ impl Course {
         let at_stop = *scenario.sections.run.end == End::Jobs || target == self.sample || target == warmup;
         let ended = at_stop && self.before.is_some() && scenario.has_ended(&self.model, target);
         self.drained = ended && *scenario.sections.run.end == End::Delivered;
-        self.ended = ended || target == duration;
+        self.ended = ended || target == self.last;
         if (target == self.sample || self.ended) && self.series.times().last() != Some(&target) {
             self.take_sample(scenario, target);
             self.sample = self.sample.saturating_add(step);
@@ -188,24 +210,27 @@ impl Course {
         }
     }
 
+    /// Handles all events up to and including a time. Returns `None` if the run is to stop before that.
     fn run(
         &mut self,
         scenario: &Scenario,
         until: Time,
         progress: &mut dyn FnMut(&Progress) -> bool,
-    ) -> Result<Stop, RunError> {
+    ) -> Result<Option<Stop>, RunError> {
         // No event precedes time zero; the first events belong to the first step.
         if until == Time::ZERO {
-            return Ok(Stop::Time);
+            return Ok(Some(Stop::Time));
         }
         let (duration, faults) = (*scenario.sections.run.duration, &self.faults);
+        let (stopper, stopped, mut interrupted) = (&self.stopper, self.stopped, false);
         let mut report = |work: &Work| {
-            !faults.any()
-                && progress(&Progress { time: work.time, duration, events: work.events, packet_hops: work.work })
+            let now = Progress { time: work.time, duration, events: work.events, packet_hops: work.work };
+            interrupted = interrupted || !progress(&now);
+            !faults.any() && !interrupted && (stopped || !stopper.is_asked())
         };
         let stop = becalm_model::run(&mut self.model, until, &mut report);
         self.check(scenario)?;
-        stop.ok_or(RunError::Interrupted)
+        if interrupted { Err(RunError::Interrupted) } else { Ok(stop) }
     }
 
     /// The results at the end of the run.
@@ -215,7 +240,7 @@ impl Course {
     pub fn finish(self, scenario: &Scenario, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Results, RunError> {
         let after = Counters::of(scenario, &self.model);
         let Course { model, mut series, mut paces, mut snapshots, film, .. } = self;
-        let Course { followed, drained, idle, stuck, before, faults, .. } = self;
+        let Course { followed, drained, idle, stuck, before, faults, stopped, .. } = self;
         let mut whole = model.join();
         whole.model.settle(whole.now());
         check_guards(&whole)?;
@@ -241,7 +266,11 @@ impl Course {
             packet_hops: whole.model.packet_hops(),
         };
         let mut go_on = || !faults.any() && progress(&end);
-        let alone = scenario.jobs_alone(self.replication, self.threads, &faults, &mut go_on)?;
+        // Who stops a run does not wait for others.
+        let alone = match stopped {
+            true => Some(vec![None; scenario.sections.jobs.len()]),
+            false => scenario.jobs_alone(self.replication, self.threads, &faults, &mut go_on)?,
+        };
         faults.first().map_or(Ok(()), |failure| Err(scenario.explained(failure)))?;
         let alone = alone.ok_or(RunError::Interrupted)?;
         let of_jobs = jobs::tables(scenario, &whole.model, &alone);
@@ -253,6 +282,7 @@ impl Course {
         Ok(Results {
             tables: all,
             end: after.time,
+            stopped,
             fingerprint: watch.fingerprint.value(),
             events: end.events,
             packet_hops: end.packet_hops,

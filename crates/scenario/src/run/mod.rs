@@ -20,6 +20,8 @@ mod tables;
 mod window;
 
 use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use becalm_engine::{Simulator, Time};
 use becalm_external::{Failure, Place};
@@ -66,12 +68,29 @@ pub struct Results {
     pub fingerprint: u64,
     /// Simulated time at the end.
     pub end: Time,
+    /// Whether a [`Stopper`] ended the run before its time.
+    pub stopped: bool,
     /// Number of handled events.
     pub events: u64,
     /// Number of times that a packet crossed a link.
     pub packet_hops: u64,
     /// Rules of the model that were checked at the end and found to hold.
     pub guards: Vec<String>,
+}
+
+/// A request to end a run at the simulated time that it has reached. The results are those of a run with that duration.
+#[derive(Clone, Debug, Default)]
+pub struct Stopper(Arc<AtomicBool>);
+
+impl Stopper {
+    /// Asks the run to end.
+    pub fn ask(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_asked(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 /// A run at time zero.
@@ -95,6 +114,9 @@ pub enum RunError {
     /// The progress function returned `false`.
     #[error("interrupted")]
     Interrupted,
+    /// The run was stopped before its measured window.
+    #[error("stopped at {0}, before the measured window begins: there are no results")]
+    Early(Time),
 }
 
 impl Scenario {
@@ -159,6 +181,11 @@ impl Scenario {
 }
 
 impl Prepared<'_> {
+    /// Ends the run early on request.
+    pub fn stopper(&self) -> Stopper {
+        self.course.stopper()
+    }
+
     /// Runs to the end; see [`Scenario::run`].
     ///
     /// # Errors

@@ -1,6 +1,6 @@
-//! The window of a run that ends early is that of its traffic, whatever is observed.
+//! The ends of runs: with the traffic, whatever is observed; and on request.
 
-use becalm_scenario::{Results, Scenario};
+use becalm_scenario::{Progress, Results, RunError, Scenario};
 
 use crate::scenes::{names, numbers};
 
@@ -135,4 +135,77 @@ fn a_run_that_delivers_everything_ends_with_the_last_arrival() {
         assert_eq!(numbers(results, "snapshots", "time").last(), Some(&20e-6));
         assert_eq!(numbers(results, "links", "utilization"), numbers(&short, "links", "utilization"));
     }
+}
+
+/// Stops a run after some reports, and compares it with a run of that duration.
+fn stopped_after(reports: u32, text: &str, threads: usize) -> Results {
+    let scenario = Scenario::parse(text, "stopped.toml").unwrap_or_else(|mistakes| panic!("{mistakes}"));
+    let prepared = scenario.prepare(0, threads).unwrap();
+    let (stopper, mut left) = (prepared.stopper(), reports);
+    let mut progress = |_: &Progress| {
+        left = left.saturating_sub(1);
+        if left == 0 {
+            stopper.ask();
+        }
+        true
+    };
+    let results = prepared.run(&mut progress).unwrap();
+    assert!(results.stopped, "it ended by itself");
+    let duration = format!("duration = \"{} ps\"", (results.end.as_secs() * 1e12).round());
+    let short = run(&text.replace("duration = \"10 ms\"", &duration), threads);
+    assert_eq!((results.fingerprint, results.end), (short.fingerprint, short.end), "{threads} threads");
+    assert_eq!(
+        results.tables.iter().find(|table| table.name == "flows"),
+        short.tables.iter().find(|table| table.name == "flows")
+    );
+    results
+}
+
+/// Two racks with hot spots, and finite buffers.
+fn racks(more: &str) -> String {
+    format!(
+        r#"
+        [run]
+        duration = "10 ms"
+        [topology.clos]
+        leaves = 4
+        spines = 2
+        hosts_per_leaf = 4
+        delay = "1 us"
+        [packet]
+        mtu = "2048 B"
+        {more}
+        [[flows]]
+        name = "hot"
+        from = ["*"]
+        to = ["H0"]
+        [[flows]]
+        name = "background"
+        from = ["*"]
+        to = ["*"]
+        traffic.poisson = {{ load = 0.3, message = "8 KiB" }}
+        [observe]
+        step = "3 ms"
+        "#
+    )
+}
+
+#[test]
+fn a_stopped_run_is_a_run_of_that_duration() {
+    let schemes = "[marking.input_triggered]\n[response.lipd]";
+    let pfc = "[switch]\nbuffer = \"200 KiB\"\nflow_control.pfc = {}";
+    for text in [racks(schemes), racks(pfc), racks(""), ring("3 ms", "").replace("16 MiB", "512 MiB")] {
+        for (reports, threads) in [(1, 1), (7, 1), (3, 2), (9, 2)] {
+            stopped_after(reports, &text, threads);
+        }
+    }
+}
+
+#[test]
+fn a_run_that_is_stopped_before_its_window_has_no_results() {
+    let text = racks("").replace("duration = \"10 ms\"", "duration = \"10 ms\"\nwarmup = \"9 ms\"");
+    let scenario = Scenario::parse(&text, "early.toml").unwrap();
+    let prepared = scenario.prepare(0, 1).unwrap();
+    prepared.stopper().ask();
+    assert!(matches!(prepared.run(&mut |_| true), Err(RunError::Early(_))));
 }
