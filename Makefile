@@ -279,6 +279,15 @@ licences: need-rust ## check the licences of all crates and that NOTICES is curr
 	$(PYTHON) .ci/licences
 	$(PYTHON) .ci/notices --check
 
+.PHONY: sbom
+sbom: need-rust ## write the bill of materials of a wheel, target/becalm.cdx.json
+	@mkdir -p target
+	$(PYTHON) .ci/sbom target/becalm.cdx.json
+
+.PHONY: audit
+audit: need-rust need-python ## compare the locked dependencies with advisory databases; skipped without a network
+	.ci/audit $(PYTHON)
+
 .PHONY: notices
 notices: need-rust ## write NOTICES: the licence texts of all code in wheels
 	$(PYTHON) .ci/notices
