@@ -28,6 +28,17 @@ def test_generated_pages_are_current() -> None:
     assert there == {path for path in made if path.startswith("schemes/")}
 
 
+def test_readme_names_the_commands_that_make_and_ci_run() -> None:
+    named = re.findall(r"^(make \w+) ", (ROOT / "README.md").read_text(), flags=re.MULTILINE)
+    assert named == ["make demo", "make test"]
+    targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+    assert {"demo", "test"} <= set(targets)
+    script = (ROOT / ".ci" / "run").read_text()
+    (expression,) = re.findall(r"test_command=\$\(sed -n '(.+)' README\.md\)", script)
+    assert r"\(make test\) " in expression
+    assert "quickly $test_command" in script
+
+
 def test_tables_of_benchmarks_are_those_of_the_figures() -> None:
     page = (ROOT / "docs" / "performance.md").read_text()
     assert bench_table.refreshed(page, bench_table.HISTORY.read_text()) == page

@@ -81,7 +81,7 @@ class Bed:
 
     def _apply(self, scenario: dict[str, Any]) -> dict[str, Any]:
         in_bytes = scenario["switch"]["buffer"].endswith(" B")
-        buffer = f"{self.buffer * (MTU + HEADER)} B" if in_bytes else f"{self.buffer} packets"
+        buffer = f"{self.buffer * (MTU + HEADER)} B" if in_bytes else f"{self.buffer} slots"
         switch = {"arbiter": ARBITERS[self.arbiter], "queueing": self.queueing, "buffer": buffer}
         return {**scenario, "switch": {**scenario["switch"], **switch}}
 

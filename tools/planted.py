@@ -83,7 +83,7 @@ PLANTS = (
         within("switch", "arbiter", to=lambda _: {"round_robin": {}}),
     ),
     Plant(
-        "a slot less in each buffer", "santos2003/fig3c", within("switch", "buffer", to=lambda _: "3 packets")
+        "a slot less in each buffer", "santos2003/fig3c", within("switch", "buffer", to=lambda _: "3 slots")
     ),
     Plant("AIMD for LIPD", "santos2003/conditions", renamed("response", "lipd", "aimd")),
     Plant(

@@ -92,7 +92,7 @@ def random_tree(schemes: dict[str, Any], share: float) -> becalm.Scenario:
         {
             "run": {"duration": _ms(max(40 * share, 2)), "seed": 3},
             "topology": {"edges": {"hosts": hosts, "switches": switches, "cables": cables, "rate": "1 GB/s"}},
-            "switch": {"buffer": "6 packets"},
+            "switch": {"buffer": "6 slots"},
             "flows": flows,
             **schemes,
         }

@@ -14,7 +14,7 @@ pub use pfc::{FlowControl, PauseResponse, Pfc, SharedPool};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
     /// Slots; each packet occupies one, whatever its size.
-    Packets(u32),
+    Slots(u32),
     /// Bytes, in credits of [`CREDIT_BYTES`]; a packet's size is rounded up.
     Bytes(u32),
 }
@@ -24,35 +24,40 @@ pub const CREDIT_BYTES: u32 = 64;
 
 impl Room {
     /// Capacity for any number of packets.
-    pub const UNLIMITED: Room = Room::Packets(u32::MAX);
+    pub const UNLIMITED: Room = Room::Slots(u32::MAX);
 
     /// Whether packets of all sizes occupy the same space.
     #[inline]
-    pub const fn is_in_packets(self) -> bool {
-        matches!(self, Room::Packets(_))
+    pub const fn is_in_slots(self) -> bool {
+        matches!(self, Room::Slots(_))
     }
 
     /// The buffer's size in units of credit.
     pub const fn capacity(self) -> u32 {
         match self {
-            Room::Packets(n) => n,
+            Room::Slots(n) => n,
             Room::Bytes(n) => n / CREDIT_BYTES,
         }
     }
 
-    /// The buffer's size in bytes. A buffer that counts packets is sized for packets of the largest size.
+    /// The buffer's size in bytes. Slots are sized for packets of the largest size.
     pub const fn bytes(self, largest: u32) -> u32 {
         match self {
-            Room::Packets(n) => n.saturating_mul(largest),
+            Room::Slots(n) => n.saturating_mul(largest),
             Room::Bytes(n) => n,
         }
+    }
+
+    /// Number of packets of `size` bytes that fit.
+    pub const fn holds(self, size: u32) -> u32 {
+        self.capacity() / self.need(size)
     }
 
     /// Units of credit that a packet of `size` bytes needs.
     #[inline]
     pub const fn need(self, size: u32) -> u32 {
         match self {
-            Room::Packets(_) => 1,
+            Room::Slots(_) => 1,
             Room::Bytes(_) => size.div_ceil(CREDIT_BYTES),
         }
     }

@@ -80,7 +80,7 @@
 //! let spec = FabricSpec {
 //!     switch: SwitchConfig {
 //!         vls: 1,
-//!         buffer: Room::Packets(4),
+//!         buffer: Room::Slots(4),
 //!         forwarding_delay: Time::from_ns(40),
 //!         switching: Switching::CutThrough,
 //!         arbiter: Arbiter::RoundRobin,
@@ -140,6 +140,7 @@ pub use distribution::Distribution;
 pub use error::FabricError;
 pub use event::Event;
 pub use host::job::JobSpec;
+pub use host::mix::Mix;
 pub use host::traffic::{SourceSpec, Traffic};
 pub use ids::{FlowId, NodeId, PortId, RankId, SourceId};
 pub use message::Message;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use becalm_schema::{Errors, Origin};
+use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -86,6 +87,14 @@ impl Scenario {
     /// Return the groups of flows, including jobs: name, first flow, and the flow after the last.
     fn groups(&self) -> Vec<(String, u32, u32)> {
         self.inner.flow_groups()
+    }
+
+    /// For each flow, the share of its slowest link that it can use by the buffers on its path, and by its window.
+    fn reach(&self, flows: Vec<u32>) -> PyResult<Vec<[f64; 2]>> {
+        match flows.iter().find(|&&flow| flow as usize >= self.inner.flow_count()) {
+            Some(flow) => Err(PyIndexError::new_err(format!("there is no flow {flow}"))),
+            None => Ok(self.inner.reach(&flows)),
+        }
     }
 
     /// Whether all of its schemes may run on several threads.

@@ -40,6 +40,7 @@ mod fabric;
 mod link;
 mod memory;
 mod network;
+mod reach;
 mod resolve;
 mod run;
 mod scenario;

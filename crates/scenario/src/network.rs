@@ -93,7 +93,7 @@ impl Scenario {
     /// If a flow does not exist.
     pub fn unloaded(&self, flows: &[u32]) -> Vec<[f64; 3]> {
         let paths = Paths::new(&self.network.topology, &self.network.routes);
-        let unloaded = Unloaded::new(&self.network.topology, &paths, &self.sections.switch_config());
+        let unloaded = Unloaded::new(&self.network.topology, &paths, &self.switch_config());
         let (full, ack) = (self.sections.packet.full(), self.sections.packet_config().ack);
         let of = |&flow: &u32| {
             let flow = &self.plan.flows[flow as usize];

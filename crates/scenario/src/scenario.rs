@@ -7,7 +7,7 @@ use becalm_schema::{Errors, Field, Node, Origin, Review, parse};
 use crate::check;
 use crate::cnps;
 use crate::link::{self, link};
-use crate::resolve::{Network, Plan};
+use crate::resolve::{Buffers, Network, Plan};
 use crate::sections::Sections;
 
 /// A scenario that can be run.
@@ -15,6 +15,7 @@ use crate::sections::Sections;
 pub struct Scenario {
     pub(crate) sections: Sections,
     pub(crate) network: Network,
+    pub(crate) buffers: Buffers,
     pub(crate) plan: Plan,
 }
 
@@ -88,11 +89,12 @@ impl Scenario {
         }
         check::sections(&sections, &mut review);
         let network = Network::build(&sections, &mut review)?;
-        check::network(&sections, &network, &mut review);
+        let buffers = Buffers::new(&sections, &network).unwrap_or_default();
+        check::network(&sections, &network, buffers, &mut review);
         let plan = Plan::new(&sections, &network, &mut review);
         check::plan(&sections, &network, &plan, &mut review);
         cnps::settle(&mut sections);
-        Some(Scenario { sections, network, plan })
+        Some(Scenario { sections, network, buffers, plan })
     }
 
     /// Every value of the scenario, including defaults; null for omitted settings.

@@ -1,7 +1,7 @@
 //! Values that can be derived from a scenario without a run.
 
 use becalm_control::{Responding, ResponseScheme};
-use becalm_fabric::{NodeKind, Rate};
+use becalm_fabric::{NodeKind, Rate, Room};
 use serde_json::json;
 
 use crate::scenario::Scenario;
@@ -14,11 +14,14 @@ impl Scenario {
     ///   injection cap,
     /// - `packet_bytes`, `packet_time`: the size of a full packet on the wire, and its transmission time at
     ///   that rate in seconds,
+    /// - `buffer_bytes`, `buffer_packets`: the size of an input buffer in bytes, and the number of full packets that fit;
+    ///   null without a limit,
     /// - `drain_capped`: whether any host receives at a lower rate than its link,
     /// - `cct`: the response's table of delays in packet times; null for a response without a table.
     pub fn summary(&self) -> serde_json::Value {
         let packet = self.sections.packet.sizes().largest();
         let rate = self.slowest_host();
+        let buffer = (self.buffers.room != Room::UNLIMITED).then_some(self.buffers.bytes);
         let hosts = self.network.topology.nodes().iter().filter(|node| node.kind == NodeKind::Host).count();
         json!({
             "hosts": hosts,
@@ -26,6 +29,8 @@ impl Scenario {
             "host_rate": rate.bytes_per_second(),
             "packet_bytes": packet,
             "packet_time": rate.time_of(packet).as_secs(),
+            "buffer_bytes": buffer,
+            "buffer_packets": buffer.map(|_| self.buffered_packets()),
             "drain_capped": self.plan.adapters.iter().any(|adapter| adapter.drain_rate.is_some()),
             "cct": Responding::delays(&self.sections.response),
         })

@@ -18,13 +18,14 @@ struct Marks {
 
 impl Scenario {
     /// Settings that are valid but probably not intended: implausible contents of files; schedules with interleaved
-    /// messages; responses that never learn of congestion, or that are meant for other destinations; and, with PFC, headroom that can overflow, thresholds at
-    /// which links run dry, and pauses before marks.
+    /// messages; responses that never learn of congestion, or that are meant for other destinations; buffers, windows and
+    /// targets that leave links idle; and, with PFC, headroom that can overflow, thresholds at which links run dry, and
+    /// pauses before marks.
     pub fn warnings(&self) -> Vec<String> {
         let turns = self.takes_turns().into_iter().collect();
         let sections = &self.sections;
         let of_schemes = [unheard::warnings(sections), cnps::warnings(sections)].concat();
-        [self.file_warnings(), turns, of_schemes, self.pause_warnings()].concat()
+        [self.file_warnings(), turns, of_schemes, self.reach_warnings(), self.pause_warnings()].concat()
     }
 
     /// A warning about GOAL schedules without `adapter.injection`. By default, the messages of a host are interleaved,
@@ -49,7 +50,7 @@ impl Scenario {
     }
 
     fn pause_warnings(&self) -> Vec<String> {
-        let switch = self.sections.switch.config();
+        let switch = self.switch_config();
         let Some(pfc) = switch.flow_control.pfc() else { return Vec::new() };
         let worst = self.worst(&switch);
         let of_links =

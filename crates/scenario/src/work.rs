@@ -39,8 +39,7 @@ impl Scenario {
                 Traffic::Poisson { mean_interval, bytes, .. } => *bytes as f64 * seconds / mean_interval.as_secs(),
                 Traffic::Batch { count, bytes, .. } => f64::from(*count) * *bytes as f64,
             };
-            let flows = source.flows.len() as f64;
-            source.flows.clone().for_each(|number| bytes[number as usize] += offered / flows);
+            source.shares().for_each(|(flow, share)| bytes[flow as usize] += offered * share);
         }
     }
 

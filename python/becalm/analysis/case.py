@@ -48,6 +48,22 @@ class Case:
         chosen = [flow for flow in self.unexplained if flows.marked[flow] > 0 and answers[flows.group[flow]]]
         return np.array(chosen, dtype=np.int64)
 
+    @cached_property
+    def narrow(self) -> dict[str, Places]:
+        """The unexplained flows that get what a limit on their path lets through, by the limit.
+
+        The limits are `buffer`, the credit of the input buffers, and `window`, a constant window.
+        """
+        facts, flows = self.facts, self.facts.flows
+        own = np.setdiff1d(self.unexplained, self.slowed)
+        shares = facts.reach(own)
+        slowest = np.array([facts.links.capacity[facts.path(int(flow))].min() for flow in own], dtype=float)
+        got = flows.delivered[own] / slowest
+        lower = shares.min(axis=1)
+        reached = (lower < limits.REACHED) & (np.abs(got / lower - 1) < 1 - limits.REACHED)
+        by = shares.argmin(axis=1)
+        return {name: own[reached & (by == place)] for place, name in enumerate(("buffer", "window"))}
+
     def delaying(self, job: str) -> Bottleneck | None:
         """Return the first bottleneck of others that a job's flows cross or wait behind."""
         own = np.flatnonzero(np.array(self.facts.flows.group) == job)

@@ -275,6 +275,11 @@ class Facts:
         first, link = self._by_flow, self._paths[1]
         return link[first[flow] : first[flow + 1]]
 
+    def reach(self, flows: Places) -> Floats:
+        """Return the shares of its slowest link that each flow can use by buffers and by its window."""
+        found = self.results.scenario.core.reach([int(flow) for flow in flows])
+        return np.array(found, dtype=np.float64).reshape(-1, 2)
+
     @cached_property
     def paused(self) -> dict[tuple[str, str], float]:
         """Return for each link the share of the window for which its most paused lane was paused."""

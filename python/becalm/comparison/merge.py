@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from os import PathLike
 
 from becalm import contents, manager
-from becalm._core import bytes as core_bytes
 from becalm.comparison.scene import Scene, read
 from becalm.comparison.scheme import CHOSEN, LAID_OVER, Scheme, find
 from becalm.documents import Table
@@ -59,26 +58,21 @@ def _tuned(scenario: Scenario, point: Table) -> Scenario:
     for keys, value in point.items():
         for key in keys.split():
             share = _SHARE.fullmatch(str(value))
-            changes[key] = value if share is None else float(share[1]) * _buffer(scenario) / 1000
+            changes[key] = (
+                value if share is None else float(share[1]) * scenario.summary["buffer_bytes"] / 1000
+            )
             if share is not None:
                 changes[f"{key.rpartition('.')[0]}.per"] = None
     return scenario.replace(changes)
 
 
-def _buffer(scenario: Scenario) -> float:
-    """Return the size of an input buffer in bytes."""
-    text = scenario.resolved["switch"]["buffer"]
-    size = core_bytes(text)
-    return float(text.split()[0]) * scenario.summary["packet_bytes"] if size is None else float(size)
-
-
 def unreached(scenario: Scenario) -> list[str]:
     """Return warnings about marking thresholds that packets from a single input never reach."""
     ramp, facts = scenario.resolved["marking"].get("ramp"), scenario.summary
-    if ramp is None or scenario.resolved["switch"]["buffer"] == "unlimited":
+    if ramp is None or facts["buffer_bytes"] is None:
         return []
     grown = facts["host_rate"] * 8e-9 / ramp["per"] if ramp["per"] else 1.0
-    holds = _buffer(scenario) / 1000
+    holds = facts["buffer_bytes"] / 1000
     return [
         f"marking.ramp.{key} is {ramp[key] * grown:.4g} kB at a host's rate; a buffer holds {holds:.4g} kB"
         for key in ("kmax", "kmin")

@@ -129,7 +129,7 @@ def _tree(table: dict[str, Any], short: bool) -> dict[str, Any]:
     return {
         "run": {"duration": f"{duration} ms", "warmup": f"{duration / 2:g} ms"},
         "topology": {"tree": {"ports": PORTS, "levels": 2}},
-        "switch": {"buffer": "4 packets", "arbiter": {"round_robin": {}}},
+        "switch": {"buffer": "4 slots", "arbiter": {"round_robin": {}}},
         "marking": INPUT_TRIGGERED,
         "echo": {"ack": {}},
         "response": table,

@@ -222,10 +222,36 @@ def latency(case: Case) -> Iterator[Sentence]:
     yield Sentence("latency", "cost", text, numbers, (refer,))
 
 
+_NARROW = {
+    "buffer": "the credit of the input buffers on the path allows: they hold less than is on the way before a "
+    'credit returns. With switch.buffer = "auto", links stay busy.',
+    "window": "their window allows: it holds less than is on the way before an ACK returns. A larger window of "
+    "the response keeps links busy.",
+}
+
+
+@rule("narrow", "cost")
+def narrow(case: Case) -> Iterator[Sentence]:
+    """Name small buffers and windows that leave links idle, without any congestion.
+
+    A flow is listed if no bottleneck is on its path, and it gets within 5% of what the credit of the buffers,
+    or its constant window, allows on an empty fabric.
+    """
+    flows = case.facts.flows
+    for limit, own in case.narrow.items():
+        if not len(own):
+            continue
+        offered, got = float(flows.offered[own].sum()), float(flows.delivered[own].sum())
+        text = f"{counted(len(own), 'flow')} got {share(got / offered)} of the demand, as much as {_NARROW[limit]}"
+        numbers = {"flows": len(own), "offered": offered, "delivered": got}
+        yield Sentence("narrow", "cost", text, numbers, (case.facts.of_flows(own),), cause=limit)
+
+
 @rule("unexplained", "cost")
 def unexplained(case: Case) -> Iterator[Sentence]:
     """State that flows lose traffic without a bottleneck on their paths, for a reason not in the tables."""
-    flows, own = case.facts.flows, np.setdiff1d(case.unexplained, case.slowed)
+    known = np.concatenate([case.slowed, *case.narrow.values()])
+    flows, own = case.facts.flows, np.setdiff1d(case.unexplained, known)
     if not len(own):
         return
     offered, got = float(flows.offered[own].sum()), float(flows.delivered[own].sum())

@@ -78,7 +78,7 @@ class Dumbbell:
         return {
             "run": {"duration": _ms(self.duration), "warmup": _ms(self.warmup)},
             "topology": {"dumbbell": {"local": max(self.local, 1), "remote": self.remote}},
-            "switch": {"buffer": f"{self.buffer} packets", "arbiter": FOUR_BYPASSES},
+            "switch": {"buffer": f"{self.buffer} slots", "arbiter": FOUR_BYPASSES},
             "marking": self.marking,
             "echo": {"ack": {}},
             "response": self.response,

@@ -7,11 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from becalm._core import bytes as core_bytes
 from becalm.errors import BecalmError
 from becalm.manager.settings import (
     AS_IT_IS,
-    CREDIT_BYTES,
     DEFAULT,
     ENTRIES,
     LONGEST_TABLE,
@@ -109,24 +107,17 @@ def waiting_alone(scenario: Fabric) -> tuple[float, float]:
     """
     links = scenario.network().links
     between = links.filter((links["from_level"] > 0) & (links["to_level"] > 0))
-    buffer, packet = scenario.resolved["switch"]["buffer"], scenario.summary["packet_bytes"]
-    if buffer == "unlimited" or 1 not in Counter(between["from"].to_list()).values():
+    facts = scenario.summary
+    packets = facts["buffer_packets"]
+    if packets is None or 1 not in Counter(between["from"].to_list()).values():
         return math.inf, math.inf
-    capacity = core_bytes(buffer)
-    if capacity is None:
-        packets, share = int(buffer.split()[0]), 1 / int(buffer.split()[0])
-    else:
-        room = math.ceil(packet / CREDIT_BYTES) * CREDIT_BYTES
-        packets, share = int(capacity // room), packet / capacity
+    share = facts["packet_bytes"] / facts["buffer_bytes"]
     return max(0, packets - 1) * share, max(0, packets - 2) * share
 
 
 def _buffer(scenario: Fabric) -> float:
     """Return the size of an input buffer in bytes; infinite without a limit."""
-    buffer = scenario.resolved["switch"]["buffer"]
-    if buffer == "unlimited":
-        return math.inf
-    return core_bytes(buffer) or int(buffer.split()[0]) * float(scenario.summary["packet_bytes"])
+    return scenario.summary["buffer_bytes"] or math.inf
 
 
 def _margin(degree: int, packet_time: float) -> float:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from becalm import manager
-from becalm._core import bytes as core_bytes
 from becalm.quantities import seconds
 from becalm.scenario import Scenario
 from becalm.sweeps.random import Range
@@ -143,9 +142,7 @@ def roce_space(scenario: Scenario) -> Space:
     resolved = scenario.resolved
     ranges: dict[str, Range] = {}
     if "ramp" in resolved["marking"]:
-        buffer = resolved["switch"]["buffer"]
-        size = core_bytes(buffer) if buffer != "unlimited" else 400e3
-        kilobytes = (size or int(buffer.split()[0]) * scenario.summary["packet_bytes"]) / 1e3
+        kilobytes = (scenario.summary["buffer_bytes"] or 400e3) / 1e3
         ranges |= {
             "marking.ramp.kmin": Range("float", (1.0, max(2.0, kilobytes / 4)), log=True),
             "marking.ramp.kmax": Range("float", (max(2.0, kilobytes / 4), max(4.0, 4 * kilobytes)), log=True),

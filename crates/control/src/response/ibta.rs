@@ -18,8 +18,11 @@
 //! - `ccti_min`: `CCTI_Min`, the initial and smallest index. It is at most `ccti_limit`.
 //! - `ccti_timer`: `CCTI_Timer`, the time between two expiries, in units of 1.024 us. A BECN does not restart the
 //!   timer. With 0, the timer never expires. Gran 2010, Table I, uses 150.
-//! - `phase`: with `"random"`, the timer of each flow (or service level of a host) has a random phase derived from the
-//!   seed. With `"zero"`, all timers expire at the same times, starting one period after the run begins.
+//! - `timer_scope`: with `"sl"`, the flows of the same port and service level share a timer, as in the specification
+//!   and in Gran 2010, section II-B: an expiry decreases the index of each of them. With `"flow"`, each flow has a
+//!   separate timer.
+//! - `phase`: with `"random"`, each timer has a random phase derived from the seed. With `"zero"`, all timers expire at
+//!   the same times, starting one period after the run begins.
 //! - `clock_error`: the largest error of an adapter's clock in ppm, fast or slow. The errors of the hosts' clocks are
 //!   uniformly distributed. InfiniBand allows 100 ppm for a link's clock, and neither paper states the errors of its
 //!   adapters.
@@ -42,8 +45,6 @@
 //!
 //! # Departures from the source
 //! - Here, shifting the transmission time Tp (Tp >> shift) drops no bits.
-//! - Each flow has a separate timer or, if the adapter's `port_control` is `"sl"`, each service level of a host does.
-//!   In IBTA, all flows of a port and service level share a timer.
 //! - Only the timer decreases the index; a pause of the flow does not reset it. Depending on `port_control`, each queue
 //!   pair or each service level has its own index.
 //! - The window is not part of IBTA congestion control.
@@ -54,7 +55,7 @@ use becalm_engine::Time;
 use becalm_fabric::policy::{Notice, Pace, Response};
 use becalm_schema::Conflict;
 
-use super::timer::{Clock, Phase, Timer};
+use super::timer::{Clock, Phase, Timer, TimerScope};
 use super::window::Window;
 use crate::cct::{CctEntry, CctParams};
 use crate::scheme::ResponseScheme;
@@ -73,6 +74,8 @@ becalm_schema::table! {
         pub ccti_min: u32 = 0; ""; 0..=255,
         /// Time between two expiries of the timer; 0 for never.
         pub ccti_timer: u32 = 150; "1.024 us"; 0..=65_535,
+        /// The flows that share a timer.
+        pub timer_scope: TimerScope = TimerScope::Sl,
         /// Phase of the timers. Adapters are not synchronized, so by default each timer has a random phase derived from
         /// the seed.
         pub phase: Phase = Phase::Random,
@@ -119,6 +122,7 @@ impl Params {
 pub struct Ibta {
     settings: Arc<Settings>,
     timer: Timer,
+    scope: TimerScope,
     ccti: u32,
 }
 
@@ -154,6 +158,7 @@ impl ResponseScheme for Ibta {
         Ibta {
             settings: Arc::new(settings),
             timer: Timer::new(params.timer(), params.phase, params.clock_error),
+            scope: params.timer_scope,
             ccti: min,
         }
     }
@@ -164,6 +169,11 @@ impl ResponseScheme for Ibta {
 }
 
 impl Ibta {
+    /// The flows that share the timer.
+    pub fn timer_scope(&self) -> TimerScope {
+        self.scope
+    }
+
     /// Sets the clock that drives the timer, before the run begins.
     pub fn run_by(&mut self, clock: Clock) {
         self.timer.run_by(clock);

@@ -12,7 +12,7 @@ mod window;
 pub use discrete::{Step, Table, TableError};
 pub use law::{Law, Rounding, Settings, increase_curve, recovery_time};
 pub use rate::RateControl;
-pub use timer::{Clock, Phase};
+pub use timer::{Clock, Phase, TimerScope};
 pub use window::Window;
 
 crate::responses! {

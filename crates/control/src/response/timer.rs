@@ -12,6 +12,16 @@ becalm_schema::words! {
     }
 }
 
+becalm_schema::words! {
+    /// The flows that share a timer.
+    pub enum TimerScope {
+        /// The flows of the same host and service level.
+        Sl = "sl",
+        /// None: each flow has a separate timer.
+        Flow = "flow",
+    }
+}
+
 /// The clock that drives a timer: two random numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {

@@ -201,7 +201,7 @@ impl Adapter {
     /// Whether an answer may be sent even though data wait for credit on the only lane.
     fn may_overtake<O>(&self, cx: &Context<'_, O>) -> bool {
         let first = self.config.answers == Answers::First;
-        first && !self.answers.is_empty() && !cx.shared.config.buffer.is_in_packets()
+        first && !self.answers.is_empty() && !cx.shared.config.buffer.is_in_slots()
     }
 
     /// Queues an answer, or merges it with a waiting one. Returns whether the number of packets has

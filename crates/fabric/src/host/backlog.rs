@@ -1,24 +1,33 @@
 //! The backlog of a host: posted packets that have not been sent, held in a send queue of limited size.
+//!
+//! A host posts messages one after another. While a message waits for space, the host posts no other: sources that are
+//! due get in line behind it, and random traffic stops (`suspended`) and goes on afterwards. Therefore, the shares of
+//! the host's sources do not depend on how its traffic is divided into sources.
 
 use std::collections::VecDeque;
 
 use crate::config::{AdapterConfig, WhenFull};
 use crate::ids::SourceId;
 
-/// The occupancy of a host's send queue, and the sources blocked by a full queue.
+/// The occupancy of a host's send queue, and the sources that wait for a full queue.
 #[derive(Debug)]
 pub(crate) struct Backlog {
     /// Capacity in packets; [`AdapterConfig::UNLIMITED`] for no limit.
     limit: u32,
     full: WhenFull,
     packets: u64,
-    /// Sources whose message did not fit, in order of arrival.
-    blocked: VecDeque<SourceId>,
+    /// Sources with messages to post, in order of arrival. The first one's message did not fit.
+    waiting: VecDeque<SourceId>,
+    /// Whether the first of them has been called to post.
+    called: bool,
+    /// Sources of random traffic that stopped when they were due.
+    suspended: Vec<SourceId>,
 }
 
 impl Backlog {
     pub fn new(config: &AdapterConfig) -> Backlog {
-        Backlog { limit: config.queue, full: config.when_full, packets: 0, blocked: VecDeque::new() }
+        let (waiting, suspended) = (VecDeque::new(), Vec::new());
+        Backlog { limit: config.queue, full: config.when_full, packets: 0, waiting, called: false, suspended }
     }
 
     #[inline]
@@ -31,13 +40,18 @@ impl Backlog {
         self.full == WhenFull::Drop
     }
 
+    /// Whether a message waits for space.
+    pub fn is_blocked(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// Number of messages, out of `count` with this many packets each, that fit. An empty queue accepts a
-    /// message of any size. A `late` message has to wait behind blocked sources.
+    /// message of any size. A `late` message has to wait behind others.
     pub fn fits(&self, packets: u64, count: u32, late: bool) -> u32 {
         if !self.is_limited() {
             return count;
         }
-        if late && !self.blocked.is_empty() {
+        if late && self.is_blocked() {
             return 0;
         }
         let room = u64::from(self.limit).saturating_sub(self.packets) / packets;
@@ -55,18 +69,39 @@ impl Backlog {
         self.packets -= 1;
     }
 
-    /// Blocks a source behind all others, or in front of them if it was called but still does not fit.
-    pub fn block(&mut self, source: SourceId, again: bool) {
-        if again {
-            self.blocked.push_front(source);
-        } else {
-            self.blocked.push_back(source);
-        }
+    /// Lets a source with messages wait behind all others.
+    pub fn wait(&mut self, source: SourceId) {
+        self.waiting.push_back(source);
     }
 
-    /// Returns the source to call, if one is blocked and the queue has space; the source is no longer
-    /// blocked.
+    /// Records that the messages of the source that was called still do not fit.
+    pub fn wait_on(&mut self) {
+        self.called = false;
+    }
+
+    /// Records that the messages of the source that was called have been posted.
+    pub fn posted_held(&mut self) {
+        self.waiting.pop_front();
+        self.called = false;
+    }
+
+    /// Stops a source of random traffic until no message waits.
+    pub fn suspend(&mut self, source: SourceId) {
+        self.suspended.push(source);
+    }
+
+    /// The sources that may go on because no message waits.
+    pub fn resume(&mut self) -> Vec<SourceId> {
+        if self.is_blocked() { Vec::new() } else { std::mem::take(&mut self.suspended) }
+    }
+
+    /// Returns the first source that waits, if the queue has space and the source has not been called.
     pub fn call(&mut self) -> Option<SourceId> {
-        if self.packets < u64::from(self.limit) { self.blocked.pop_front() } else { None }
+        if self.called || self.packets >= u64::from(self.limit) {
+            return None;
+        }
+        let first = self.waiting.front().copied();
+        self.called = first.is_some();
+        first
     }
 }

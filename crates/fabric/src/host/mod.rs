@@ -1,6 +1,6 @@
 //! Hosts: adapters, the two ends of flows, pacers, and the sources of traffic.
 //!
-//! [`traffic`] describes what flows send, and `source` generates it. A `sender` segments messages into packets. A
+//! [`traffic`] describes what flows send, [`mix`] divides it among flows, and `source` generates it. A `sender` segments messages into packets. A
 //! `pacer` applies the pace, `paced` lists pacers that may send only later, and a `send_queue` determines the sending
 //! order. `flows` combines these. A `backlog` counts the packets in a host's send queue, if its size is limited. An
 //! `adapter` sends on the host's link and accepts arriving packets. With a drain rate, packets pass through a
@@ -17,6 +17,7 @@ mod handling;
 mod hosts;
 pub mod job;
 mod jobs;
+pub mod mix;
 mod paced;
 mod pacer;
 mod posting;

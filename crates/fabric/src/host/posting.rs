@@ -20,9 +20,10 @@ impl<R: Response, E> Hosts<R, E> {
         let next = match self.sources[id.index()].spec.traffic {
             Traffic::Greedy { bytes, .. } => self.switch_greedy(id, bytes, cx),
             Traffic::OnOff { mean_on, mean_off } => self.switch_on_off(id, mean_on, mean_off, cx),
+            Traffic::Poisson { .. } if self.is_blocked(id) => self.suspend(id),
             Traffic::Poisson { mean_interval, paced, .. } => self.post_next(id, mean_interval, paced, cx),
             Traffic::Batch { count, .. } => {
-                self.post_batch(id, count, cx);
+                self.post_batch(id, count, false, cx);
                 None
             }
         };
@@ -68,6 +69,35 @@ impl<R: Response, E> Hosts<R, E> {
         if on && stop != Time::MAX { Some(change.min(stop)) } else { (change < stop).then_some(change) }
     }
 
+    /// Whether a message waits for space in the send queue of the source's host.
+    fn is_blocked(&self, id: SourceId) -> bool {
+        self.adapters[self.host_of_source(id)].backlog.is_blocked()
+    }
+
+    /// Stops a source until its host posts again. Returns no time.
+    fn suspend(&mut self, id: SourceId) -> Option<Time> {
+        let host = self.host_of_source(id);
+        self.adapters[host].backlog.suspend(id);
+        None
+    }
+
+    /// Lets the host's suspended sources go on, if no message waits. Exponential intervals are memoryless, so a source
+    /// draws its next interval as if its time had stood still.
+    fn resume<O: Observer>(&mut self, host: usize, cx: &mut Context<'_, O>) {
+        for id in self.adapters[host].backlog.resume() {
+            let source = &mut self.sources[id.index()];
+            let Traffic::Poisson { mean_interval, .. } = source.spec.traffic else { continue };
+            let next = cx.now.saturating_add(source.random.exponential(mean_interval));
+            if next < source.spec.stop {
+                self.schedule_post(next, id, cx);
+            }
+        }
+    }
+
+    fn host_of_source(&self, id: SourceId) -> usize {
+        self.flows.host_of(self.sources[id.index()].first_flow()) as usize
+    }
+
     /// Posts one message of Poisson traffic. Returns when to post the next one, unless this one waits.
     fn post_next<O: Observer>(
         &mut self,
@@ -92,26 +122,27 @@ impl<R: Response, E> Hosts<R, E> {
         (next < stop).then_some(next)
     }
 
-    /// Posts this many messages of a batch, or as many as fit in the send queue.
-    fn post_batch<O: Observer>(&mut self, id: SourceId, count: u32, cx: &mut Context<'_, O>) {
+    /// Posts this many messages of a batch, or as many as fit in the send queue. `again` as in `offer`. Returns `false`
+    /// if the rest has to wait.
+    fn post_batch<O: Observer>(&mut self, id: SourceId, count: u32, again: bool, cx: &mut Context<'_, O>) -> bool {
         let SourceSpec { traffic: Traffic::Batch { bytes, sizes, .. }, flows, .. } = &self.sources[id.index()].spec
         else {
-            return;
+            return true;
         };
         let (bytes, flows) = (*bytes, flows.clone());
         if flows.len() == 1 && *sizes == Distribution::Fixed {
             let all = Held { flow: FlowId(flows.start), bytes, count, then: Then::Rest(0) };
-            self.offer(id, all, false, cx);
-            return;
+            return self.offer(id, all, again, cx);
         }
         for rest in (0..count).rev() {
             let source = &mut self.sources[id.index()];
             let flow = source.pick_flow();
             let bytes = source.pick_size();
-            if !self.offer(id, Held { flow, bytes, count: 1, then: Then::Rest(rest) }, false, cx) {
-                return;
+            if !self.offer(id, Held { flow, bytes, count: 1, then: Then::Rest(rest) }, again, cx) {
+                return false;
             }
         }
+        true
     }
 
     /// Posts the messages that fit in the host's send queue. The others are dropped, or block the source.
@@ -130,7 +161,8 @@ impl<R: Response, E> Hosts<R, E> {
         }
         if rest > 0 {
             self.sources[id.index()].held = Some(Held { count: rest, ..message });
-            self.adapters[host].backlog.block(id, again);
+            let backlog = &mut self.adapters[host].backlog;
+            if again { backlog.wait_on() } else { backlog.wait(id) }
         }
         rest == 0
     }
@@ -147,12 +179,16 @@ impl<R: Response, E> Hosts<R, E> {
                     self.schedule_post(next, id, cx);
                 }
             }
-            Then::Rest(count) => self.post_batch(id, count, cx),
+            // The source keeps its place in front of the others.
+            Then::Rest(count) if !self.post_batch(id, count, true, cx) => return,
+            Then::Rest(_) => {}
         }
         let host = self.flows.host_of(held.flow) as usize;
+        self.adapters[host].backlog.posted_held();
         if let Some(other) = self.adapters[host].backlog.call() {
             self.schedule_post(cx.now, other, cx);
         }
+        self.resume(host, cx);
     }
 
     /// Posts messages to a flow, whether or not they fit in the send queue.

@@ -73,9 +73,6 @@ impl Source {
     /// The flow of the next message.
     pub fn pick_flow(&mut self) -> FlowId {
         let flows = &self.spec.flows;
-        match flows.len() as u32 {
-            1 => FlowId(flows.start),
-            n => FlowId(flows.start + self.random.below(n)),
-        }
+        FlowId(flows.start + self.spec.mix.pick(flows.len() as u32, &mut self.random))
     }
 }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use becalm_engine::Time;
 
 use crate::distribution::Distribution;
+use crate::host::mix::Mix;
 use crate::ids::FlowId;
 
 /// A kind of traffic.
@@ -51,12 +52,14 @@ pub enum Traffic {
 
 /// A source: one kind of traffic on one or more flows of the same host.
 ///
-/// With several flows, each message uses one of them at random. `Greedy` and `OnOff` require exactly one
-/// flow.
+/// With several flows, each message uses one of them at random, by the shares of `mix`. `Greedy` and `OnOff` require
+/// exactly one flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceSpec {
     /// The flows, as a contiguous range. All start at the same host.
     pub flows: Range<u32>,
+    /// The shares of the flows.
+    pub mix: Mix,
     /// Kind of traffic.
     pub traffic: Traffic,
     /// Start time.
@@ -68,6 +71,11 @@ pub struct SourceSpec {
 impl SourceSpec {
     /// A source on a single flow that is active during the entire run.
     pub fn always(flow: FlowId, traffic: Traffic) -> SourceSpec {
-        SourceSpec { flows: flow.0..flow.0 + 1, traffic, start: Time::ZERO, stop: Time::MAX }
+        SourceSpec { flows: flow.0..flow.0 + 1, mix: Mix::default(), traffic, start: Time::ZERO, stop: Time::MAX }
+    }
+
+    /// Each flow and its share of the messages.
+    pub fn shares(&self) -> impl Iterator<Item = (u32, f64)> + use<> {
+        self.flows.clone().zip(self.mix.shares(self.flows.len() as u32))
     }
 }

@@ -99,7 +99,7 @@ impl State {
     fn queue(&self, output: u16, shared: &Shared, now: Time) -> u64 {
         let lanes = &self.ports[self.at(output, 0)..][..usize::from(self.vls)];
         let units = |port: &Port| match self.room {
-            Room::Packets(_) => u64::from(port.lane.waiting),
+            Room::Slots(_) => u64::from(port.lane.waiting),
             Room::Bytes(_) => port.lane.waiting_bytes / u64::from(CREDIT_BYTES),
         };
         let link = &self.output(output).link;

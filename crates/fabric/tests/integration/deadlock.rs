@@ -33,7 +33,7 @@ pub fn ring_spec((topology, routes): (Topology, Routes), packets: u32) -> Fabric
     let sources = (0..3).map(|i| SourceSpec::always(FlowId(i), greedy())).collect();
     let mut spec = plain(topology, flows, sources);
     spec.routes = routes;
-    spec.switch.buffer = Room::Packets(packets);
+    spec.switch.buffer = Room::Slots(packets);
     spec
 }
 

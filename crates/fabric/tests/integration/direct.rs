@@ -14,7 +14,7 @@ fn loaded(topology: Topology, routes: Routes, vls: u8, per_host: u32) -> FabricS
     let flows: Vec<_> = ends.iter().map(|&(a, b)| free_flow(hosts[a as usize], hosts[b as usize])).collect();
     let sources = (0..flows.len() as u32).map(|i| SourceSpec::always(FlowId(i), greedy())).collect();
     let mut spec = plain(topology, flows, sources);
-    spec.switch = SwitchConfig { vls, buffer: Room::Packets(1), arbiter: Arbiter::RoundRobin, ..SANTOS };
+    spec.switch = SwitchConfig { vls, buffer: Room::Slots(1), arbiter: Arbiter::RoundRobin, ..SANTOS };
     spec.routes = routes;
     spec
 }
@@ -90,12 +90,8 @@ fn packets_that_cross_a_dateline_have_a_lane_along_the_ring() {
     let host = |name: &str| topology.find(name).expect("a host");
     let mut flow = free_flow(host("H4"), host("H1"));
     flow.0.vl = 2;
-    let sources = vec![SourceSpec {
-        flows: 0..1,
-        traffic: Traffic::Batch { count: 1, bytes: 100, sizes: Distribution::Fixed },
-        start: Time::ZERO,
-        stop: Time::MAX,
-    }];
+    let once = Traffic::Batch { count: 1, bytes: 100, sizes: Distribution::Fixed };
+    let sources = vec![SourceSpec::always(FlowId(0), once)];
     let mut spec = plain(topology.clone(), vec![flow], sources);
     spec.switch = SwitchConfig { vls: 4, ..SANTOS };
     spec.routes = routes;

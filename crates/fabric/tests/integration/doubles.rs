@@ -45,7 +45,7 @@ impl Response for Steady {
 /// The switch of Santos 2002 and 2003, Table I.
 pub const SANTOS: SwitchConfig = SwitchConfig {
     vls: 1,
-    buffer: Room::Packets(4),
+    buffer: Room::Slots(4),
     forwarding_delay: Time::from_ns(40),
     switching: Switching::CutThrough,
     paths: PathSelection::Destination,

@@ -25,7 +25,7 @@ fn leaves(n: u32, paths: PathSelection, buffer: u32, seed: u64) -> FabricSpec<St
     let FabricSpec { topology, adapters, responses, markers, switch, packets, flows, sources, jobs, changes, .. } =
         plain(topology, flows, sources);
     let routes = Routes::all_shortest(&topology);
-    let switch = SwitchConfig { paths, buffer: Room::Packets(buffer), arbiter: Arbiter::RoundRobin, ..switch };
+    let switch = SwitchConfig { paths, buffer: Room::Slots(buffer), arbiter: Arbiter::RoundRobin, ..switch };
     let echo = Silent;
     FabricSpec {
         topology,

@@ -116,7 +116,7 @@ fn flow_controls() -> impl Strategy<Value = FlowControl> {
 }
 
 fn scenes() -> impl Strategy<Value = Scene> {
-    let room = prop_oneof![4 => (1u32..6).prop_map(Room::Packets), 4 => (2112u32..9000).prop_map(Room::Bytes), 1 => Just(Room::UNLIMITED)];
+    let room = prop_oneof![4 => (1u32..6).prop_map(Room::Slots), 4 => (2112u32..9000).prop_map(Room::Bytes), 1 => Just(Room::UNLIMITED)];
     let arbiter = prop_oneof![bounded_arbiters(), Just(Arbiter::RoundRobin)];
     let switch = (room, arbiter, any::<[bool; 3]>(), 1u8..4, laws(), flow_controls()).prop_map(
         |(buffer, arbiter, [a, b, c], vls, paths, flow_control)| SwitchConfig {
@@ -254,7 +254,7 @@ fn spec(scene: &Scene) -> FabricSpec<Erratic, Inspector, Acks> {
         }
         flows.push(flow);
         let (start, stop) = (Time::from_us(u64::from(random.below(50))), Time::from_us(300));
-        sources.push(SourceSpec { flows: i..i + 1, traffic: traffic(&mut random), start, stop });
+        sources.push(SourceSpec { start, stop, ..SourceSpec::always(FlowId(i), traffic(&mut random)) });
     }
     let markers = topology.switches().map(|switch| {
         let (degree, vls) = (topology.node(switch).degree, scene.config.vls);
@@ -398,7 +398,7 @@ proptest! {
 fn a_packet_that_yields_goes_on_when_the_oldest_is_paused() {
     let pfc = Pfc { xon: None, pool: None, headroom: None, delay: None, response: None };
     let config = SwitchConfig {
-        buffer: Room::Packets(2),
+        buffer: Room::Slots(2),
         switching: Switching::StoreAndForward,
         arbiter: Arbiter::OldestFirst { max_bypass: 0, bypass: Bypass::Switch, counts_answers: false },
         queueing: Queueing::Fifo,

@@ -23,7 +23,7 @@ struct Scene {
 fn scenes(arbiter: impl Strategy<Value = Arbiter>) -> impl Strategy<Value = Scene> {
     let config = (3u32..9, arbiter, any::<[bool; 3]>()).prop_map(|(packets, arbiter, [a, b, c])| SwitchConfig {
         vls: 2,
-        buffer: Room::Packets(packets),
+        buffer: Room::Slots(packets),
         switching: if a { Switching::CutThrough } else { Switching::StoreAndForward },
         arbiter,
         queueing: if b { Queueing::Voq } else { Queueing::Fifo },

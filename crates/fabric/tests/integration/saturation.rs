@@ -14,12 +14,12 @@ fn saturation(n: u32, queueing: Queueing) -> f64 {
     let flows: Vec<_> = pairs.map(|(from, to)| free_flow(host(from), host(to))).collect();
     let batch = Traffic::Batch { count: 25_000, bytes: 2048, sizes: Distribution::Fixed };
     let sources = (0..n)
-        .map(|i| SourceSpec { flows: i * n..(i + 1) * n, traffic: batch.clone(), start: Time::ZERO, stop: Time::MAX })
+        .map(|i| SourceSpec { flows: i * n..(i + 1) * n, ..SourceSpec::always(FlowId(0), batch.clone()) })
         .collect();
     let mut spec = plain(topology, flows, sources);
     spec.adapters.iter_mut().for_each(|adapter| adapter.injection = Injection::Posted);
     spec.switch = SwitchConfig {
-        buffer: Room::Packets(64),
+        buffer: Room::Slots(64),
         arbiter: Arbiter::RoundRobin,
         queueing,
         input_reads: InputReads::One,

@@ -27,7 +27,7 @@ fn first_at_the_instant(seed: u64) -> u32 {
     let once = Traffic::Batch { count: 1, bytes: 2048, sizes: Distribution::Fixed };
     // The packet of h0 keeps the output busy for 2068 ns.
     let start = |i: u32| if i == 0 { Time::ZERO } else { Time::from_ns(2068) };
-    let source = |i: u32| SourceSpec { flows: i..i + 1, traffic: once.clone(), start: start(i), stop: Time::MAX };
+    let source = |i: u32| SourceSpec { start: start(i), ..SourceSpec::always(FlowId(i), once.clone()) };
     let mut spec = plain(topology.clone(), flows, (0..3).map(source).collect());
     spec.seed = seed;
     let mut run = simulate(spec, ());

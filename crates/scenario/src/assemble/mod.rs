@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
-use becalm_control::response::Clock;
+use becalm_control::response::{Clock, TimerScope};
 use becalm_control::{EchoScheme, Echoing, Marking, MarkingScheme, Responding, ResponseScheme};
 use becalm_engine::{Stream, Time};
 use becalm_external::Faults;
 use becalm_fabric::{
-    FabricError, FlowId, FlowSpec, JobSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId, RateChange, SourceSpec,
+    FabricError, FlowId, FlowSpec, JobSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId, RateChange,
+    SourceSpec, SwitchConfig,
 };
 use becalm_metrics::{Messages, Pauses, Ports, Watch};
 use becalm_model::{Model, Spec};
@@ -42,13 +43,15 @@ pub(crate) enum Traffic {
 const PHASE_STREAM: u64 = 1 << 33;
 const CLOCK_STREAM: u64 = 1 << 34;
 const START_STREAM: u64 = 1 << 35;
+const LEVEL_PHASE_STREAM: u64 = 1 << 36;
 
-/// The clock of a response, with the phase of the response and the error of its host's clock.
-fn clock(seed: u64, response: u64, host: NodeId) -> Clock {
-    Clock {
-        phase: Stream::new(seed, response, PHASE_STREAM).unit(),
-        error: 2.0 * Stream::new(seed, u64::from(host.0), CLOCK_STREAM).unit() - 1.0,
-    }
+/// The clock of a response, with the phase of its timer and the error of its host's clock.
+fn clock(seed: u64, scope: TimerScope, response: u64, (host, sl): (NodeId, u32)) -> Clock {
+    let mut phase = match scope {
+        TimerScope::Flow => Stream::new(seed, response, PHASE_STREAM),
+        TimerScope::Sl => Stream::new(seed, u64::from(host.0) << 4 | u64::from(sl), LEVEL_PHASE_STREAM),
+    };
+    Clock { phase: phase.unit(), error: 2.0 * Stream::new(seed, u64::from(host.0), CLOCK_STREAM).unit() - 1.0 }
 }
 
 impl Scenario {
@@ -72,7 +75,7 @@ impl Scenario {
         Spec {
             topology: self.network.topology.clone(),
             routes: self.network.routes.clone(),
-            switch: sections.switch_config(),
+            switch: self.switch_config(),
             packets: sections.packet_config(),
             adapters: self.plan.adapters.clone(),
             flows,
@@ -118,9 +121,25 @@ impl Scenario {
         changes.map(|p| RateChange { at: *p.at, from: port(&p.link), rate: p.rate.rate() }).collect()
     }
 
-    /// Size of an input buffer in bytes. A size in packets is converted with the size of the largest packet.
+    /// Size of an input buffer in bytes.
     pub(crate) fn capacity_bytes(&self) -> u32 {
-        self.sections.switch.buffer.0.bytes(self.sections.largest(&self.sections.packet))
+        self.buffers.bytes
+    }
+
+    /// Number of full packets that fit into an input buffer; with PFC, up to XOFF.
+    pub(crate) fn buffered_packets(&self) -> u32 {
+        let largest = self.sections.largest(&self.sections.packet);
+        let switch = self.switch_config();
+        if switch.flow_control.pfc().is_some() {
+            self.buffers.bytes / largest
+        } else {
+            self.buffers.room.holds(largest)
+        }
+    }
+
+    /// The fabric's settings for the switches.
+    pub(crate) fn switch_config(&self) -> SwitchConfig {
+        self.sections.switch_config(self.buffers.room)
     }
 
     /// The flows and their responses. There is one response for each flow, or one for all flows of a host and
@@ -138,7 +157,7 @@ impl Scenario {
             let mut add = || {
                 let mut response = initial[flow.group as usize].clone();
                 if let Responding::Ibta(timed) = &mut response {
-                    timed.run_by(clock(seed, responses.len() as u64, flow.source));
+                    timed.run_by(clock(seed, timed.timer_scope(), responses.len() as u64, (flow.source, sl)));
                 }
                 if let Responding::External(external) = &mut response {
                     external.watched_by(faults.clone(), responses.len() as u32);
@@ -337,10 +356,12 @@ mod tests {
     #[test]
     fn timers_have_phases_and_hosts_have_clocks() {
         let period = Time::from_ns(1_024_000);
-        let random = deadlines(1, "clock_error = 0.0", "");
+        let shared = deadlines(1, "clock_error = 0.0", "");
+        assert!(shared[0] == shared[1] && shared[2] == shared[3] && shared[0] != shared[2], "one per port: {shared:?}");
+        assert_ne!(shared, deadlines(2, "clock_error = 0.0", ""));
+        let random = deadlines(1, "clock_error = 0.0\ntimer_scope = \"flow\"", "");
         assert!(random.iter().all(|&time| time <= period));
         assert!((0..4).all(|i| !random[..i].contains(&random[i])), "{random:?}");
-        assert_ne!(random, deadlines(2, "clock_error = 0.0", ""));
         assert_eq!(deadlines(1, "clock_error = 0.0\nphase = \"zero\"", ""), [period; 4]);
         let off = deadlines(1, "clock_error = 1000.0\nphase = \"zero\"", "");
         assert!(off[0] == off[1] && off[2] == off[3] && off[0] != off[2], "one error per host: {off:?}");

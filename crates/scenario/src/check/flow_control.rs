@@ -1,11 +1,12 @@
 //! Checks of priority-based flow control.
 
 use becalm_control::{Marking, MarkingScheme};
-use becalm_fabric::Room;
 use becalm_schema::{Choice, Place, Review};
 
+use crate::resolve::Buffers;
 use crate::sections::Sections;
 use crate::sections::flow_control::{CLASSES, Pfc, Thresholds};
+use crate::sections::quantities::Buffer;
 use crate::sections::switch::Switch;
 
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
@@ -13,14 +14,13 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     let Some(pfc) = switch.flow_control.get().and_then(|control| control.pfc()) else { return };
     switches(switch, review);
     delays(pfc, review);
-    thresholds(pfc, switch, sections, review);
     marking(sections, review);
 }
 
 /// Reports settings that are not possible with PFC.
 fn switches(switch: &Switch, review: &mut Review<'_>) {
     let control = switch.flow_control.place();
-    if switch.buffer.get().is_some_and(|buffer| buffer.0 == Room::UNLIMITED) {
+    if switch.buffer.get().is_some_and(|buffer| *buffer == Buffer::Unlimited) {
         let problem = "must be finite with pfc, where it sets XOFF: an unlimited buffer never pauses its sender";
         review.add(Place::first_given(&[switch.buffer.place(), control]), problem);
     }
@@ -43,17 +43,18 @@ fn delays(pfc: &Pfc, review: &mut Review<'_>) {
 }
 
 /// Checks that XON is not above XOFF, and that the shared memory is large enough for a packet.
-fn thresholds(pfc: &Pfc, switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
+pub(super) fn thresholds(sections: &Sections, buffers: Buffers, review: &mut Review<'_>) {
+    let Some(pfc) = sections.switch.get().and_then(|switch| switch.flow_control.get()?.pfc()) else { return };
     let Some(packet) = sections.packet.complete() else { return };
     let largest = sections.largest(packet);
-    match (pfc.thresholds.get(), switch.buffer.get()) {
-        (Some(Thresholds::Static(own)), Some(buffer)) => {
-            let xoff = buffer.0.bytes(largest);
+    match pfc.thresholds.get() {
+        Some(Thresholds::Static(own)) => {
+            let xoff = buffers.bytes;
             if own.xon.set().is_some_and(|xon| xon.0 > xoff) {
                 review.add(own.xon.place(), format!("must be at most XOFF (switch.buffer), which is {xoff} B"));
             }
         }
-        (Some(Thresholds::Dynamic(of)), _) if of.shared.set().is_some_and(|shared| shared.0 < largest) => {
+        Some(Thresholds::Dynamic(of)) if of.shared.set().is_some_and(|shared| shared.0 < largest) => {
             review.add(of.shared.place(), format!("is too small for a packet of {largest} B"));
         }
         _ => {}

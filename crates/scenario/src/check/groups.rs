@@ -19,6 +19,7 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     for (group, place) in sections.flows.items().iter().filter_map(|group| Some((group.get()?, group.place()))) {
         name(group, &mut names, review);
         ends(group, place, review);
+        weights(group, review);
         stop(group, review);
         spread(group, review);
         lane(group.sl.get(), group.sl.place(), sections, review);
@@ -57,6 +58,27 @@ fn ends(group: &Group, place: Place, review: &mut Review<'_>) {
     match (to.given(), pattern.given()) {
         (None, None) => review.add(place, "to is missing: set the receivers or a pattern"),
         (Some(_), Some(pattern)) => review.add(pattern, "cannot be set together with to"),
+        _ => {}
+    }
+}
+
+/// Checks that each entry of `to` has a weight, and that messages have a choice of destinations.
+fn weights(group: &Group, review: &mut Review<'_>) {
+    let (Some(place), Some(weights)) = (group.weights.given(), group.weights.set()) else { return };
+    if matches!(group.traffic.get(), Some(Traffic::Greedy(_) | Traffic::OnOff(_))) {
+        review.add(place, "needs traffic.poisson or traffic.batch: other traffic does not choose a destination");
+    }
+    if let Some(wrong) = weights.iter().find(|weight| !(weight.is_finite() && **weight > 0.0)) {
+        review.add(place, format!("must be positive numbers, not {wrong}"));
+    }
+    match group.to.set() {
+        Some(to) if to.len() != weights.len() => {
+            review.add(
+                place,
+                format!("must have one weight for each of the {} entries of to, not {}", to.len(), weights.len()),
+            );
+        }
+        None if group.to.given().is_none() => review.add(place, "needs to, whose entries it weighs"),
         _ => {}
     }
 }

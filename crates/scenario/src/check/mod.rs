@@ -13,7 +13,7 @@ mod jobs;
 mod network;
 mod observe;
 mod paths;
-mod probe;
+pub(crate) mod probe;
 mod run;
 mod schemes;
 mod send_queue;
@@ -22,7 +22,7 @@ mod traffic;
 
 use becalm_schema::Review;
 
-use crate::resolve::{Network, Plan};
+use crate::resolve::{Buffers, Network, Plan};
 use crate::sections::Sections;
 
 /// Reports conflicts between sections.
@@ -37,8 +37,9 @@ pub(crate) fn sections(sections: &Sections, review: &mut Review<'_>) {
 }
 
 /// Reports conflicts with the network.
-pub(crate) fn network(sections: &Sections, network: &Network, review: &mut Review<'_>) {
+pub(crate) fn network(sections: &Sections, network: &Network, buffers: Buffers, review: &mut Review<'_>) {
     network::check(sections, network, review);
+    flow_control::thresholds(sections, buffers, review);
 }
 
 /// Reports conflicts with the traffic.

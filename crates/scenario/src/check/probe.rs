@@ -11,7 +11,7 @@ pub(super) const TRIES: u32 = 1000;
 const LONG: Time = Time::from_ms(10_000);
 
 /// A response for a trial.
-pub(super) fn response(params: &ResponseParams) -> Responding {
+pub(crate) fn response(params: &ResponseParams) -> Responding {
     let (rate, rtt) = (Rate::from_bits_per_second(8e9), Time::from_us(10));
     let mut response = Responding::new(params);
     response.start(&FlowShape { rate, mtu: 2048, header: 20, base_rtt: rtt, longest_rtt: rtt, hops: 2 });

@@ -4,13 +4,13 @@
 use becalm_control::{
     EchoScheme, Echoing, Feedback, Marking, MarkingParams, MarkingScheme, Responding, ResponseParams, ResponseScheme,
 };
-use becalm_fabric::Room;
 use becalm_schema::{Choice, Conflict, Located, Place, Review};
 
 use super::groups::readable;
 use super::probe::{idles_without_marks, least_window, loses_state, never_delays};
 use crate::sections::Sections;
 use crate::sections::flows::{Group, Restart, Traffic};
+use crate::sections::quantities::Buffer;
 
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     unlimited(sections, review);
@@ -42,7 +42,7 @@ fn restarts(sections: &Sections, review: &mut Review<'_>) {
 /// Checks that a scheme that depends on the size of a buffer has a finite buffer.
 fn unlimited(sections: &Sections, review: &mut Review<'_>) {
     let buffer = sections.switch.get().and_then(|switch| switch.buffer.get());
-    let Some(marking) = sections.marking.get().filter(|_| buffer.is_some_and(|buffer| buffer.0 == Room::UNLIMITED))
+    let Some(marking) = sections.marking.get().filter(|_| buffer.is_some_and(|buffer| *buffer == Buffer::Unlimited))
     else {
         return;
     };

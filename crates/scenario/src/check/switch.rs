@@ -7,6 +7,7 @@ use becalm_schema::{Place, Review};
 use crate::sections::Sections;
 use crate::sections::flow_control::FlowControl;
 use crate::sections::packet::CnpLane;
+use crate::sections::quantities::Buffer;
 use crate::sections::switch::{Arbiter, Bypass, InputReads, Switch, Switching, VlArbitration};
 
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
@@ -22,12 +23,12 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
 
 fn buffer(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let (Some(buffer), Some(packet)) = (switch.buffer.get(), sections.packet.complete()) else { return };
-    let (room, largest) = (buffer.0, sections.largest(packet));
+    let largest = sections.largest(packet);
     // With PFC, a packet that exceeds XOFF still fits into the headroom.
     let has_credit = switch.flow_control.get().is_some_and(|control| matches!(control, FlowControl::Credits(_)));
-    if let Room::Bytes(bytes) = room
+    if let Buffer::Bytes(bytes) = *buffer
         && has_credit
-        && room.need(largest) > room.capacity()
+        && Room::Bytes(bytes).need(largest) > Room::Bytes(bytes).capacity()
     {
         let problem =
             format!("a buffer of {bytes} B is too small for a packet of {largest} B; no packet could be sent");

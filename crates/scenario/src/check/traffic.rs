@@ -1,12 +1,13 @@
 //! Checks that traffic can reach its destinations and starts in time.
 
 use becalm_engine::Time;
-use becalm_fabric::{Paths, Room};
+use becalm_fabric::Paths;
 use becalm_schema::{Located, Place, Review};
 
 use crate::resolve::{Network, Plan};
 use crate::sections::Sections;
 use crate::sections::flows::Group;
+use crate::sections::quantities::Buffer;
 use crate::sections::topology::TopologyChoice;
 
 /// Advice against cycles on a network whose packets may change lanes.
@@ -74,7 +75,7 @@ fn cycles(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Revi
     let Some(choice) = sections.topology.complete() else { return };
     // No packet ever waits for buffer space.
     let buffer = sections.switch.get().and_then(|switch| switch.buffer.get());
-    if buffer.is_some_and(|buffer| buffer.0 == Room::UNLIMITED) {
+    if buffer.is_some_and(|buffer| *buffer == Buffer::Unlimited) {
         return;
     }
     let (routes, allowed, advice) = match choice {

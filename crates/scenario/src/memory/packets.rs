@@ -16,7 +16,7 @@ impl Scenario {
     /// Number of packets that wait in switches at the end, which is the excess of offered traffic at the bottleneck of
     /// each path, limited by the buffers. With a response to congestion, few packets wait.
     pub(super) fn waiting_packets(&self) -> u64 {
-        let room = self.buffered_packets();
+        let room = self.packets_in_switches();
         let responds = self
             .sections
             .groups()
@@ -43,12 +43,11 @@ impl Scenario {
         (packets as u64).clamp(FEW.min(room), room)
     }
 
-    /// Number of packets that fit into the buffers of switches.
-    fn buffered_packets(&self) -> u64 {
-        let packet = self.sections.packet.sizes().largest();
+    /// Number of full packets that fit into the buffers of switches.
+    fn packets_in_switches(&self) -> u64 {
         let buffers =
             self.network.links.iter().filter(|link| self.network.topology.node(link.to.node).kind == NodeKind::Switch);
-        let each = u64::from(self.capacity_bytes() / packet) * u64::from(self.sections.vls());
+        let each = u64::from(self.buffered_packets()) * u64::from(self.sections.vls());
         buffers.count() as u64 * each
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use becalm_engine::Time;
 use becalm_fabric::{PortId, Rate, Topology};
 
 /// One direction of a cable.
@@ -10,6 +11,7 @@ pub(crate) struct Link {
     pub from: PortId,
     pub to: PortId,
     pub rate: Rate,
+    pub delay: Time,
     pub name: String,
 }
 
@@ -34,7 +36,8 @@ pub(super) fn links(topology: &Topology) -> Vec<Link> {
                 1 => format!("{a}->{b}"),
                 _ => format!("{a}[{port}]->{b}"),
             };
-            links.push(Link { from, to: *to, rate: topology.cables()[*cable].rate, name });
+            let cable = &topology.cables()[*cable];
+            links.push(Link { from, to: *to, rate: cable.rate, delay: cable.delay, name });
         }
     }
     links

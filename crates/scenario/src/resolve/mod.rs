@@ -6,9 +6,11 @@
 //! - `network`: all of these, built once. `shapes`: the switches as markers see them.
 //! - `pairs`, `sending`: sources and their destinations. `plan`: the flows of all groups, and the adapters of all
 //!   hosts.
+//! - `buffers`: the size of input buffers.
 //! - `jobs`: programs, the hosts of their ranks, and the flows between ranks.
 //! - `sources`: the traffic sources of a group.
 
+mod buffers;
 mod direct;
 mod jobs;
 mod links;
@@ -23,6 +25,7 @@ mod size;
 mod sources;
 mod topology;
 
+pub(crate) use buffers::{Buffers, credit_loop};
 pub(crate) use jobs::Job;
 pub(crate) use links::Link;
 pub(crate) use names::{ALL, unknown};

@@ -1,6 +1,8 @@
 //! The sources of a group and their destinations, from lists, patterns or connections.
 
 use becalm_engine::Stream;
+use becalm_fabric::{Mix, NodeId};
+use becalm_schema::names::expand;
 use becalm_schema::{Located, Place, Review};
 
 use super::names::ALL;
@@ -54,12 +56,41 @@ pub(super) fn sendings(
             Some(pairs.filter(|(_, to)| !to.is_empty()).map(|(source, to)| Sending::new(source, to)).collect())
         }
         (None, Some(destinations)) => {
-            let others = |source| destinations.iter().copied().filter(|&host| host != source).collect::<Vec<_>>();
-            let pairs: Vec<Sending> = sources.into_iter().map(|source| Sending::new(source, others(source))).collect();
+            let parts = parts(group, &destinations);
+            let pairs: Vec<Sending> =
+                sources.into_iter().map(|source| sending(source, &destinations, &parts)).collect();
             Some(without_idle(pairs, group, network, review))
         }
         (None, None) => None,
     }
+}
+
+/// One part of the destinations for each name or range in `to`, with its number of hosts and its weight; none without
+/// weights.
+fn parts(group: &Group, destinations: &[NodeId]) -> Vec<(usize, f64)> {
+    let (Some(weights), Some(to)) = (group.weights.set(), group.to.set()) else { return Vec::new() };
+    let mut left = destinations.len();
+    let mut part = |(name, weight): (&Located<String>, &f64)| {
+        // All hosts are those that were not named before, and no name may follow.
+        let named = name.get().filter(|text| *text != ALL).and_then(|text| expand(text).ok());
+        let hosts = named.map_or(left, |names| names.len().min(left));
+        left -= hosts;
+        (hosts, *weight)
+    };
+    to.iter().zip(weights).map(&mut part).collect()
+}
+
+/// A source and its destinations, all but itself.
+fn sending(source: NodeId, destinations: &[NodeId], parts: &[(usize, f64)]) -> Sending {
+    let others = |hosts: &[NodeId]| hosts.iter().filter(|&&host| host != source).count() as u32;
+    let mut first = 0;
+    let mut part = |&(hosts, weight): &(usize, f64)| {
+        first += hosts;
+        (others(&destinations[first - hosts..first]), weight)
+    };
+    let parts: Vec<(u32, f64)> = parts.iter().map(&mut part).collect();
+    let others = destinations.iter().copied().filter(|&host| host != source).collect();
+    Sending { mix: Mix::weighted(parts.into_iter()), ..Sending::new(source, others) }
 }
 
 /// Removes hosts that have no destination other than themselves. This is an error if such a host was named

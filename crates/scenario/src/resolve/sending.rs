@@ -1,7 +1,7 @@
 //! One source of a group and its destinations.
 
 use becalm_engine::Time;
-use becalm_fabric::NodeId;
+use becalm_fabric::{Mix, NodeId};
 
 use crate::sections::quantities::Payload;
 
@@ -9,6 +9,8 @@ use crate::sections::quantities::Payload;
 pub(crate) struct Sending {
     pub source: NodeId,
     pub destinations: Vec<NodeId>,
+    /// The shares of the destinations.
+    pub mix: Mix,
     /// Payload of its messages, if it differs from the group's.
     pub message: Option<Payload>,
     /// Start time, if it differs from the group's.
@@ -18,6 +20,6 @@ pub(crate) struct Sending {
 impl Sending {
     /// A source with the settings of its group.
     pub fn new(source: NodeId, destinations: Vec<NodeId>) -> Sending {
-        Sending { source, destinations, message: None, start: None }
+        Sending { source, destinations, mix: Mix::default(), message: None, start: None }
     }
 }

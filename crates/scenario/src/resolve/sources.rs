@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use becalm_engine::Time;
-use becalm_fabric::{Rate, SourceSpec, Traffic};
+use becalm_fabric::{FlowId, Mix, Rate, SourceSpec, Traffic};
 
 use super::sending::Sending;
 use crate::sections::flows::{self, DEFAULT_MESSAGE, Group, Poisson};
@@ -20,7 +20,7 @@ pub(super) fn sources(
     let mut sources = Vec::new();
     // Most sources of a group have equal messages, and the mean number of packets may be a long sum.
     let mut known: Option<(u64, f64)> = None;
-    for (Sending { message, start, .. }, flows, rate) in sendings {
+    for (Sending { message, start, mix, .. }, flows, rate) in sendings {
         let traffic = match &*group.traffic {
             flows::Traffic::Poisson(p) => {
                 let p = Poisson { message: message.or(*p.message).into(), ..p.clone() };
@@ -28,7 +28,7 @@ pub(super) fn sources(
                 let mean = p.mean();
                 let same = known.filter(|(known, _)| *known == mean);
                 let (_, bytes) = *known.insert(same.unwrap_or_else(|| (mean, p.load_bytes(packet))));
-                sources.extend(poisson(&p, bytes, rate, flows, start..stop));
+                sources.extend(poisson(&p, bytes, rate, (flows, mix), start..stop));
                 continue;
             }
             flows::Traffic::Greedy(p) => Traffic::Greedy {
@@ -44,14 +44,13 @@ pub(super) fn sources(
         // A source of messages selects a destination for each message. Streams have one source per flow.
         if matches!(traffic, Traffic::Batch { .. }) || start.is_some() {
             let start = start.or_else(|| starts.next());
-            sources.extend(start.map(|start| SourceSpec { flows, traffic, start, stop }));
+            sources.extend(start.map(|start| SourceSpec { flows, mix, traffic, start, stop }));
         } else {
             let single = flows.zip(starts.by_ref());
             sources.extend(single.map(|(i, start)| SourceSpec {
-                flows: i..i + 1,
-                traffic: traffic.clone(),
                 start,
                 stop,
+                ..SourceSpec::always(FlowId(i), traffic.clone())
             }));
         }
     }
@@ -63,7 +62,7 @@ fn poisson(
     p: &Poisson,
     load_bytes: f64,
     rate: Rate,
-    flows: Range<u32>,
+    (flows, mix): (Range<u32>, Mix),
     during: Range<Time>,
 ) -> impl Iterator<Item = SourceSpec> {
     let loads = p.loads(during.start).filter(move |(load, from, _)| *load > 0.0 && *from < during.end);
@@ -71,6 +70,6 @@ fn poisson(
         let seconds = load_bytes / (rate.bytes_per_second() * load);
         let mean_interval = Time::from_secs(seconds).max(Time(1));
         let traffic = Traffic::Poisson { mean_interval, bytes: p.mean(), sizes: p.sizes.0.clone(), paced: *p.paced };
-        SourceSpec { flows: flows.clone(), traffic, start, stop: end.min(during.end) }
+        SourceSpec { flows: flows.clone(), mix: mix.clone(), traffic, start, stop: end.min(during.end) }
     })
 }

@@ -45,7 +45,7 @@ fn unfinished(scenario: &Scenario, after: &Counters) -> Vec<u64> {
 /// The completion time of each message on an empty network, from the time of posting.
 fn ideals(scenario: &Scenario, records: &[MessageRecord], seed: u64) -> Vec<Time> {
     let network = &scenario.network;
-    let (switch, packets) = (scenario.sections.switch.config(), scenario.sections.packet.sizes());
+    let (switch, packets) = (scenario.switch_config(), scenario.sections.packet.sizes());
     let paths = Paths::new(&network.topology, &network.routes);
     let unloaded = Unloaded::new(&network.topology, &paths, &switch);
     let mut known: HashMap<u32, Vec<PortId>> = HashMap::new();

@@ -55,7 +55,7 @@ impl Offers {
             end.greedy_until(after.time).as_secs() - start.greedy_until(before.time).as_secs()
         };
         let mut posted: Vec<f64> = views().map(|(start, end)| (end.posted_bytes - start.posted_bytes) as f64).collect();
-        let random = spread_evenly(scenario, &mut posted);
+        let random = spread_by_shares(scenario, &mut posted);
         let rates = plan.flows.iter().map(|flow| source_rate(scenario, flow));
         let greedy: Vec<f64> = rates.clone().zip(views()).map(|(rate, views)| rate * greedy_time(views)).collect();
         let delivered: Vec<f64> =
@@ -153,15 +153,15 @@ impl Offers {
     }
 }
 
-/// Divides the posted bytes of each source equally among its flows. Returns whether each flow shares its
+/// Divides the posted bytes of each source among its flows, by their shares. Returns whether each flow shares its
 /// source with others. The messages of a shared source go to random destinations, so the part of each flow is
 /// random.
-fn spread_evenly(scenario: &Scenario, posted: &mut [f64]) -> Vec<bool> {
+fn spread_by_shares(scenario: &Scenario, posted: &mut [f64]) -> Vec<bool> {
     let mut random = vec![false; posted.len()];
     for source in scenario.plan.sources.iter().filter(|source| source.flows.len() > 1) {
         let flows = source.flows.start as usize..source.flows.end as usize;
-        let part = posted[flows.clone()].iter().sum::<f64>() / flows.len() as f64;
-        posted[flows.clone()].fill(part);
+        let sum = posted[flows.clone()].iter().sum::<f64>();
+        source.shares().for_each(|(flow, share)| posted[flow as usize] = sum * share);
         random[flows].fill(true);
     }
     random

@@ -43,7 +43,7 @@ becalm_schema::words! {
 becalm_schema::words! {
     /// What happens to a message when the send queue is full.
     pub enum WhenFull {
-        /// Its source waits, and generates no other message until this one is posted.
+        /// Its host waits, and posts no other message until this one fits.
         Block = "block",
         /// It is dropped and counted.
         Drop = "drop",

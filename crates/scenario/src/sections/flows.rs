@@ -206,6 +206,10 @@ becalm_schema::table! {
         pub from: Option<Vec<Located<String>>>,
         /// Receiving hosts, in the same form. Set either this or `pattern`.
         pub to: Option<Vec<Located<String>>>,
+        /// Share of each source host's messages that go to each entry of `to`, relative to the other entries. Within
+        /// an entry, all hosts get equal shares. If left out, all hosts of all entries get equal shares. Requires
+        /// `poisson` or `batch`.
+        pub weights: Option<Vec<f64>>,
         /// Pattern of destinations among the hosts in `from`.
         pub pattern: Option<Pattern>,
         /// List of flows, instead of `from` with `to` or `pattern`. Settings of `traffic` per source host,

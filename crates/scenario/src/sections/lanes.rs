@@ -1,7 +1,7 @@
 //! The virtual lanes of a scenario: the lanes of flows and of congestion notification packets (CNPs).
 
 use becalm_control::{Cnps, EchoScheme, Echoing};
-use becalm_fabric::{LaneChanges, PacketConfig, SwitchConfig, VlArbitration};
+use becalm_fabric::{LaneChanges, PacketConfig, Room, SwitchConfig, VlArbitration};
 use becalm_schema::Located;
 
 use crate::sections::Sections;
@@ -49,9 +49,9 @@ impl Sections {
         self.cnp_vl().map_or(*self.switch.vls as u8, |first| first + self.lanes_of_level() as u8)
     }
 
-    /// The fabric's settings for the switches.
-    pub(crate) fn switch_config(&self) -> SwitchConfig {
-        let mut config = SwitchConfig { vls: self.vls(), ..self.switch.config() };
+    /// The fabric's settings for switches with input buffers of this capacity.
+    pub(crate) fn switch_config(&self, buffer: Room) -> SwitchConfig {
+        let mut config = SwitchConfig { vls: self.vls(), ..self.switch.config(buffer) };
         if let (VlArbitration::Tables { high, .. }, Some(first)) = (&mut config.vl_arbitration, self.cnp_vl()) {
             high.extend((first..self.vls()).map(|vl| (vl, u8::MAX)));
         }

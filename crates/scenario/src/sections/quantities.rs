@@ -1,7 +1,7 @@
 //! Amounts with a unit, as in scenarios: `"1 GB/s"`, `"2048 B"`, `"4 packets"`.
 
 use becalm_engine::Time;
-use becalm_fabric::{PauseResponse, Rate, Room};
+use becalm_fabric::{CREDIT_BYTES, PauseResponse, Rate};
 use becalm_schema::field::{Field, refuse};
 use becalm_schema::{Errors, Node, Ranged, Value, quantity, seconds};
 use becalm_workload::LARGEST_MESSAGE;
@@ -141,45 +141,85 @@ macro_rules! bytes {
 bytes!(Bytes, u32, u32::MAX, "must be below 4 GiB");
 bytes!(Payload, u64, LARGEST_MESSAGE, "must be at most 1 TiB");
 
-/// The size of a buffer, in packets or bytes.
+/// The size of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Buffer(pub Room);
+pub enum Buffer {
+    /// As large as the cables need.
+    Auto,
+    /// Space for any number of packets.
+    Unlimited,
+    /// Space for this number of full packets. Smaller packets occupy less.
+    Packets(u32),
+    /// This number of slots. Each packet occupies one, whatever its size.
+    Slots(u32),
+    /// Bytes.
+    Bytes(u32),
+}
+
+const AUTO: &str = "auto";
+const SLOTS: [(&str, f64); 2] = [("slot", 1.0), ("slots", 1.0)];
+
+impl Buffer {
+    /// Reads a size; `None` if the text is none.
+    fn parse(text: &str) -> Option<Buffer> {
+        let count = |units| quantity(text, units).filter(|n| *n >= 0.0 && *n < f64::from(u32::MAX) && n.fract() == 0.0);
+        match text {
+            AUTO => Some(Buffer::Auto),
+            UNLIMITED => Some(Buffer::Unlimited),
+            _ => count(&PACKETS)
+                .map(|n| Buffer::Packets(n as u32))
+                .or_else(|| count(&SLOTS).map(|n| Buffer::Slots(n as u32)))
+                .or_else(|| u32::try_from(whole_bytes(text)?).ok().map(Buffer::Bytes)),
+        }
+    }
+
+    /// Whether no packet fits, whatever its size.
+    fn is_empty(self) -> bool {
+        match self {
+            Buffer::Auto | Buffer::Unlimited => false,
+            Buffer::Packets(n) | Buffer::Slots(n) => n == 0,
+            Buffer::Bytes(n) => n < CREDIT_BYTES,
+        }
+    }
+}
 
 impl Field for Buffer {
     fn expects() -> String {
-        "a number of packets or bytes with its unit, such as \"4 packets\" or \"64 KiB\", or \"unlimited\"".to_string()
+        "a number of packets, slots or bytes with its unit, such as \"4 packets\", \"4 slots\" or \"64 KiB\", or \
+         \"auto\" or \"unlimited\""
+            .to_string()
     }
 
     fn read(node: &Node, errors: &mut Errors) -> Option<Buffer> {
-        let Some(text) = node.text() else { return refuse(node, errors) };
-        if text == UNLIMITED {
-            return Some(Buffer(Room::UNLIMITED));
-        }
-        let bytes = whole_bytes(text).and_then(|bytes| u32::try_from(bytes).ok());
-        let room = match (quantity(text, &PACKETS), bytes) {
-            (Some(n), _) if n >= 0.0 && n < f64::from(u32::MAX) && n.fract() == 0.0 => Room::Packets(n as u32),
-            (None, Some(n)) => Room::Bytes(n),
-            _ => return refuse(node, errors),
-        };
-        if room.capacity() == 0 {
-            errors.add(node, "is too small for a packet; must be at least 1 packet or 64 B", "");
+        let Some(buffer) = node.text().and_then(Buffer::parse) else { return refuse(node, errors) };
+        if buffer.is_empty() {
+            errors.add(node, "is too small for a packet; must be at least 1 packet, 1 slot or 64 B", "");
             return None;
         }
-        Some(Buffer(room))
+        Some(buffer)
     }
 
     fn to_json(&self) -> serde_json::Value {
-        match self.0 {
-            Room::UNLIMITED => json!(UNLIMITED),
-            Room::Packets(1) => json!("1 packet"),
-            Room::Packets(n) => json!(format!("{n} packets")),
-            Room::Bytes(n) => json!(in_words(n.into())),
+        match self {
+            Buffer::Auto => json!(AUTO),
+            Buffer::Unlimited => json!(UNLIMITED),
+            Buffer::Packets(n) => json!(counted(*n, "packet")),
+            Buffer::Slots(n) => json!(counted(*n, "slot")),
+            Buffer::Bytes(n) => json!(in_words(u64::from(*n))),
         }
     }
 
     fn json_schema() -> serde_json::Value {
-        json!({"type": "string", "pattern": r"^(unlimited|\s*[0-9.eE+-]+\s*(packets?|B|[kMGT]B|[KMGT]iB)\s*)$"})
+        json!({
+            "type": "string",
+            "pattern": r"^(auto|unlimited|\s*[0-9.eE+-]+\s*(packets?|slots?|B|[kMGT]B|[KMGT]iB)\s*)$",
+        })
     }
+}
+
+/// A number with its noun.
+fn counted(n: u32, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 /// A number of packets, or `"unlimited"`.
@@ -304,13 +344,19 @@ mod tests {
     }
 
     #[test]
-    fn buffers_count_packets_or_bytes() {
-        assert_eq!(read("4 packets"), Ok(Buffer(Room::Packets(4))));
-        assert_eq!(read("1 packet"), Ok(Buffer(Room::Packets(1))));
-        assert_eq!(read("64 KiB"), Ok(Buffer(Room::Bytes(65536))));
-        assert_eq!(read("unlimited"), Ok(Buffer(Room::UNLIMITED)));
-        assert_eq!(Buffer(Room::UNLIMITED).to_json(), json!("unlimited"));
-        for wrong in ["0 packets", "10 B", "1.5 packets", "-4 packets", "4"] {
+    fn buffers_count_packets_slots_or_bytes() {
+        for (text, buffer) in [
+            ("auto", Buffer::Auto),
+            ("unlimited", Buffer::Unlimited),
+            ("1 packet", Buffer::Packets(1)),
+            ("4 packets", Buffer::Packets(4)),
+            ("1 slot", Buffer::Slots(1)),
+            ("4 slots", Buffer::Slots(4)),
+            ("64 KiB", Buffer::Bytes(65536)),
+        ] {
+            assert_eq!((read(text), buffer.to_json()), (Ok(buffer), json!(text)));
+        }
+        for wrong in ["0 packets", "0 slots", "10 B", "1.5 packets", "-4 packets", "4", "automatic"] {
             assert!(read::<Buffer>(wrong).is_err(), "{wrong}");
         }
     }

@@ -156,8 +156,13 @@ becalm_schema::table! {
     /// Settings of all switches.
     pub located struct Switch {
         /// Size of the input buffer of each port and VL; with `[switch.flow_control.pfc]`, its size up to XOFF, not
-        /// including headroom.
-        pub buffer: Buffer = Buffer(Room::Packets(4)),
+        /// including headroom. `"4 packets"` has space for the bytes of four full packets, in which smaller packets
+        /// occupy less; in `"4 slots"`, each packet occupies a slot, whatever its size. `"auto"` is twice the
+        /// product of rate and credit loop of the link that needs most, and at least 4 packets. The credit loop is
+        /// the time from the start of a packet until its credit is back: two delays of the cable, the forwarding delay
+        /// and the packet's transmission time (twice, with `store_and_forward`). A smaller buffer than one product
+        /// leaves the link idle.
+        pub buffer: Buffer = Buffer::Auto,
         /// Time from the arrival of a packet's header to its earliest departure. With `store_and_forward`, it is
         /// counted from the arrival of the packet's last byte.
         pub forwarding_delay: Time = Time::from_ns(40); ""; ..=Time::from_ms(1000),
@@ -196,11 +201,11 @@ impl Switch {
         }
     }
 
-    /// The fabric's settings for a switch.
-    pub fn config(&self) -> SwitchConfig {
+    /// The fabric's settings for a switch with input buffers of this capacity.
+    pub fn config(&self, buffer: Room) -> SwitchConfig {
         SwitchConfig {
             vls: *self.vls as u8,
-            buffer: self.buffer.0,
+            buffer,
             forwarding_delay: *self.forwarding_delay,
             switching: match *self.switching {
                 Switching::CutThrough => fabric::Switching::CutThrough,

@@ -3,6 +3,7 @@
 mod adapters;
 mod answers;
 mod bad;
+mod buffers;
 mod catalogue;
 mod cnps;
 mod collectives;

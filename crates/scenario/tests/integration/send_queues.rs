@@ -49,6 +49,58 @@ fn a_blocked_batch_is_posted_in_the_end() {
     }
 }
 
+/// Host a sends to a slow host and, in `groups` groups or as one source with weights, four times as much to a fast one.
+/// Returns the share of its offered load that each of the two gets.
+fn mixed(groups: Option<u32>) -> (f64, f64) {
+    let flows = match groups {
+        Some(groups) => {
+            let fast = (0..groups).map(|i| {
+                let load = 0.8 / f64::from(groups);
+                format!("[[flows]]\nname = \"fast{i}\"\nfrom = [\"a\"]\nto = [\"c\"]\ntraffic.poisson.load = {load}\n")
+            });
+            let slow = "[[flows]]\nname = \"slow\"\nfrom = [\"a\"]\nto = [\"b\"]\ntraffic.poisson.load = 0.2\n";
+            fast.chain([slow.to_string()]).collect::<String>()
+        }
+        None => "[[flows]]\nname = \"all\"\nfrom = [\"a\"]\nto = [\"c\", \"b\"]\nweights = [4, 1]\n\
+                 traffic.poisson.load = 1.0\n"
+            .to_string(),
+    };
+    let adapter = "[adapter]\ninjection = \"posted\"\nqueue = 32\n\
+                   caps = [{hosts = [\"b\"], drain_rate = \"50 MB/s\"}]\n\
+                   [response.none]\nwindow = 8\n";
+    let results = run(&single("duration = \"60 ms\"\nwarmup = \"10 ms\"", &format!("{adapter}{flows}")));
+    let rates = numbers(&results, "flows", "rate");
+    let slow = rates[rates.len() - 1];
+    ((rates.iter().sum::<f64>() - slow) / 0.8e9, slow / 0.2e9)
+}
+
+/// Poisson streams add up to a Poisson stream, so their division into groups has no effect on their shares.
+#[test]
+fn traffic_gets_the_same_share_however_it_is_divided_into_groups() {
+    let all = [Some(1), Some(2), Some(4), Some(8), None].map(mixed);
+    for (fast, slow) in all {
+        // The slow host gets a quarter of its load, which holds up the messages behind.
+        assert!((0.24..0.26).contains(&slow), "{all:?}");
+        assert!((fast - slow).abs() < 0.02, "{all:?}");
+    }
+}
+
+#[test]
+fn destinations_get_messages_by_their_weights() {
+    let flows = "[[flows]]\nname = \"f\"\nfrom = [\"*\"]\nto = [\"a\", \"b\", \"c\"]\nweights = [3, 2, 1]\n\
+                 traffic.poisson.load = 0.3\n";
+    let results = run(&single("duration = \"40 ms\"", flows));
+    let messages = numbers(&results, "flows", "messages");
+    // a -> b, c; b -> a, c; c -> a, b. The weight of a host's own entry is left out.
+    for (pair, ratio) in messages.chunks(2).zip([2.0, 3.0, 1.5]) {
+        assert!((pair[0] / pair[1] / ratio - 1.0).abs() < 0.1, "{messages:?}");
+    }
+    let offered = numbers(&results, "flows", "offered");
+    for (pair, ratio) in offered.chunks(2).zip([2.0, 3.0, 1.5]) {
+        assert!((pair[0] / pair[1] / ratio - 1.0).abs() < 1e-9, "{offered:?}");
+    }
+}
+
 /// Link share of cold flows from 1.2 to 1.7 ms after a hot spot of 2 ms, on a tree of two levels without congestion
 /// control; Pfister 2005, section III.
 fn cold(ports: u32, adapter: &str) -> f64 {

@@ -23,7 +23,7 @@ LAWS: dict[str, Table] = {
 """Rules of choice by their names in figures."""
 
 
-def clos(leaves: int, uplinks: int, law: str, *, buffer: str = "256 packets") -> Table:
+def clos(leaves: int, uplinks: int, law: str, *, buffer: str = "256 slots") -> Table:
     """Return `topology` and `switch` of this network."""
     return {
         "topology": {

@@ -42,7 +42,7 @@ def experiments() -> list[Experiment]:
 
 
 def _incast(law: str) -> Table:
-    scene = clos(2, SPINES, law, buffer="32 packets")
+    scene = clos(2, SPINES, law, buffer="32 slots")
     scene["topology"]["clos"]["hosts_per_leaf"] = 8
     pairs = [{"from": f"H{i}", "to": f"H{i + 8}"} for i in range(4, 8)]
     return scene | {

@@ -115,7 +115,7 @@ class Bed:
             "run": {"duration": _s(self.duration), "warmup": _s(self.starts[-1] + self.settle)},
             "topology": _TOPOLOGY,
             "switch": {
-                "buffer": f"{self.buffer} packets",
+                "buffer": f"{self.buffer} slots",
                 "forwarding_delay": "100 ns",
                 "arbiter": {"oldest_first": {"max_bypass": "unlimited"}},
             },

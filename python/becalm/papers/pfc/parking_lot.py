@@ -50,7 +50,7 @@ def scenario(flows: int, control: str, short: bool) -> dict[str, Any]:
     return {
         "run": {"duration": "10 ms" if short else "40 ms", "warmup": "2 ms"},
         "topology": {"edges": {**edges, "cables": [*cables, trunk]}},
-        "switch": {"buffer": "20 packets", "flow_control": {control: {}}},
+        "switch": {"buffer": "20 slots", "flow_control": {control: {}}},
         "adapter": {"injection_rate": cap, "drain_rate": cap},
         "flows": [
             {"name": f"F{number}", "from": [source], "to": [destination]}

@@ -14,7 +14,7 @@ sources* (all hosts, or three) also send to host 31. Points that the paper leave
   that wait;
 - an adapter sends packets in posting order, but skips packets whose delay has not ended;
 - there is one queue pair per destination, shared by hot and background traffic;
-- a host's send queue holds 128 packets in total for all destinations, and a full queue blocks its source;
+- a host's send queue holds 128 packets in total for all destinations, and a full queue blocks its host;
 - packets posted for host 31 are sent even after the hot period;
 - of three hot sources, one is on the switch of host 31, and the others are elsewhere;
 - marks return in congestion notification packets; switches mark only at the root of the congestion.

@@ -110,7 +110,7 @@ def _row(keys: dict[str, str], short: bool) -> dict[str, Any]:
     return {
         "run": {"duration": f"{duration} ms", "warmup": f"{duration // 5} ms"},
         "topology": {"edges": {"hosts": hosts, "switches": ["A", "B", "C"], "cables": cables}},
-        "switch": {"buffer": "4 packets", "arbiter": FOUR_BYPASSES},
+        "switch": {"buffer": "4 slots", "arbiter": FOUR_BYPASSES},
         "marking": {"input_triggered": keys},
         "echo": {"ack": {}},
         "response": {"lipd": {}},

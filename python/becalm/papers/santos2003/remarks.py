@@ -61,7 +61,7 @@ def _chain(window: int) -> dict[str, Any]:
                 "cables": [{"between": cable} for cable in cables],
             }
         },
-        "switch": {"buffer": "4 packets", "forwarding_delay": "64 ns", "arbiter": FOUR_BYPASSES},
+        "switch": {"buffer": "4 slots", "forwarding_delay": "64 ns", "arbiter": FOUR_BYPASSES},
         "marking": {"none": {}},
         "packet": {"mtu": f"{curves.PACKET_BYTES - 20} B", "header": "20 B"},
         "echo": {"ack": {}},

@@ -1,0 +1,165 @@
+//! The share of its links that a flow can use: limits by the credit of buffers and by constant windows.
+
+use becalm_control::{Responding, ResponseParams, ResponseScheme};
+use becalm_fabric::policy::Response;
+use becalm_fabric::{NodeKind, Paths, PortId, Unloaded};
+
+use crate::check::probe;
+use crate::resolve::{Link, credit_loop};
+use crate::scenario::Scenario;
+use crate::sections::quantities::Buffer;
+
+/// Largest number of flows of a group whose windows are examined.
+const MOST_FLOWS: usize = 1000;
+/// A share from which a limit is not worth a warning.
+const FULL: f64 = 0.99;
+
+/// A limit that leaves a link partly idle.
+struct Limit {
+    /// The link or the flow.
+    place: String,
+    /// Bytes that may be on their way, and bytes that keep the link busy.
+    has: f64,
+    needs: f64,
+}
+
+impl Limit {
+    fn share(&self) -> f64 {
+        (self.has / self.needs).min(1.0)
+    }
+}
+
+impl Scenario {
+    /// Warnings about buffers and windows that leave links idle without any congestion.
+    pub(crate) fn reach_warnings(&self) -> Vec<String> {
+        let buffers = self.narrowest_buffer().map(|limit| {
+            format!(
+                "switch.buffer: space for {:.0} B is too little for {}, which has {:.0} B on the way before a credit \
+                 returns: it reaches at most {:.0}% of its rate; \"auto\" is large enough",
+                limit.has,
+                limit.place,
+                limit.needs.ceil(),
+                (100.0 * limit.share()).floor()
+            )
+        });
+        let windows = self.narrowest_windows().into_iter().map(|(key, limit)| {
+            format!(
+                "{key}: {:.0} B are too few for {}, which has {:.0} B on the way before an ACK returns: it reaches at \
+                 most {:.0}% of its slowest link",
+                limit.has,
+                limit.place,
+                limit.needs.ceil(),
+                (100.0 * limit.share()).floor()
+            )
+        });
+        buffers.into_iter().chain(windows).collect()
+    }
+
+    /// The share of its slowest link that each flow can use, by the buffers on its path and by its window, on an empty
+    /// fabric.
+    ///
+    /// # Panics
+    /// If a flow does not exist.
+    pub fn reach(&self, flows: &[u32]) -> Vec<[f64; 2]> {
+        let paths = Paths::new(&self.network.topology, &self.network.routes);
+        let credit = self.credit_bytes();
+        let of = |&flow: &u32| {
+            let planned = &self.plan.flows[flow as usize];
+            let ports = paths.path(planned.source, planned.destination).expect("the paths are checked");
+            let slowest = ports.iter().map(|&port| self.rate(port)).fold(f64::INFINITY, f64::min);
+            let carried =
+                ports.iter().map(|&port| self.credit_limit(self.link_at(port), credit).share() * self.rate(port));
+            let buffers = carried.fold(f64::INFINITY, f64::min) / slowest;
+            let group = self.sections.group(planned.group);
+            let window = constant_window(group.response.unwrap_or(&self.sections.response));
+            let windows = window.map_or(1.0, |window| self.window_limit(&paths, flow, window).share());
+            [buffers.min(1.0), windows]
+        };
+        flows.iter().map(of).collect()
+    }
+
+    /// The link whose buffer limits it most, if a buffer of a given size limits any.
+    fn narrowest_buffer(&self) -> Option<Limit> {
+        if matches!(*self.sections.switch.buffer, Buffer::Auto | Buffer::Unlimited) {
+            return None;
+        }
+        let credit = self.credit_bytes();
+        let limits = self.network.links.iter().map(|link| self.credit_limit(link, credit));
+        limits.filter(|limit| limit.share() < FULL).min_by(|a, b| a.share().total_cmp(&b.share()))
+    }
+
+    /// Bytes of full packets that fit into a buffer; no limit with PFC, whose headroom takes what is on the way.
+    fn credit_bytes(&self) -> f64 {
+        if self.switch_config().flow_control.pfc().is_some() {
+            return f64::INFINITY;
+        }
+        f64::from(self.buffered_packets()) * f64::from(self.sections.largest(&self.sections.packet))
+    }
+
+    /// The limit of a link by the credit of the buffer at its end.
+    fn credit_limit(&self, link: &Link, credit: f64) -> Limit {
+        let largest = self.sections.largest(&self.sections.packet);
+        let is_switch = self.network.topology.node(link.to.node).kind == NodeKind::Switch;
+        let has = if is_switch { credit } else { f64::INFINITY };
+        let time = credit_loop(link.delay, link.rate, &self.sections.switch, largest);
+        Limit { place: format!("link {}", link.name), has, needs: link.rate.bytes_per_second() * time.as_secs() }
+    }
+
+    /// For each constant window that limits a flow, its key and the flow that it limits most.
+    fn narrowest_windows(&self) -> Vec<(String, Limit)> {
+        let paths = Paths::new(&self.network.topology, &self.network.routes);
+        let mut found: Vec<(String, Limit)> = Vec::new();
+        for (number, flows) in self.plan.groups.iter().enumerate() {
+            let response = self.sections.group(number as u32).response.unwrap_or(&self.sections.response);
+            let Some(window) = constant_window(response) else { continue };
+            let step = flows.len().div_ceil(MOST_FLOWS).max(1);
+            let limits = flows.clone().step_by(step).map(|flow| self.window_limit(&paths, flow, window));
+            let Some(limit) = limits.min_by(|a, b| a.share().total_cmp(&b.share())) else { continue };
+            if limit.share() < FULL {
+                keep_narrower(&mut found, format!("response.{}.window", becalm_schema::Choice::name(response)), limit);
+            }
+        }
+        found
+    }
+
+    /// The limit of a flow by a window of this number of packets.
+    fn window_limit(&self, paths: &Paths<'_>, flow: u32, window: u32) -> Limit {
+        let unloaded = Unloaded::new(&self.network.topology, paths, &self.switch_config());
+        let (full, ack) = (self.sections.packet.full(), self.sections.packet_config().ack);
+        let planned = &self.plan.flows[flow as usize];
+        let (rtt, _) = unloaded.round_trip(planned.source, planned.destination, full, ack);
+        let ports = paths.path(planned.source, planned.destination).expect("the paths are checked");
+        let slowest = ports.iter().map(|&port| self.rate(port)).fold(f64::INFINITY, f64::min);
+        let (from, to) = (self.network.name(planned.source), self.network.name(planned.destination));
+        let has = f64::from(window) * f64::from(full);
+        Limit { place: format!("the flow from {from} to {to}"), has, needs: slowest * rtt.as_secs() }
+    }
+
+    fn link_at(&self, port: PortId) -> &Link {
+        let at =
+            self.network.links.binary_search_by_key(&(port.node, port.port), |link| (link.from.node, link.from.port));
+        &self.network.links[at.expect("links are sorted by port")]
+    }
+
+    /// Bytes per second of the link at a port.
+    fn rate(&self, port: PortId) -> f64 {
+        self.link_at(port).rate.bytes_per_second()
+    }
+}
+
+fn keep_narrower(found: &mut Vec<(String, Limit)>, key: String, limit: Limit) {
+    match found.iter_mut().find(|(known, _)| *known == key) {
+        Some((_, known)) if known.share() <= limit.share() => {}
+        Some((_, known)) => *known = limit,
+        None => found.push((key, limit)),
+    }
+}
+
+/// The window in packets of a response that never changes it; `None` for a response without a limit.
+fn constant_window(params: &ResponseParams) -> Option<u32> {
+    if !Responding::can_be_tried(params) || Responding::moves_window(params) {
+        return None;
+    }
+    let window = probe::response(params).pace().window;
+    (window < u32::MAX).then_some(window)
+}
