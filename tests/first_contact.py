@@ -14,6 +14,7 @@ from itertools import product
 from typing import Any
 
 import becalm
+import polars as pl
 
 Table = dict[str, Any]
 
@@ -25,9 +26,8 @@ TOPOLOGIES: dict[str, Table] = {
         "cables": [
             {"between": ["H0..H3", "S0"]},
             {"between": ["H4..H7", "S1"]},
-            *[{"between": ["S0", "S1"]}] * 4,
+            {"between": ["S0", "S1"]},
         ],
-        "routes": [],
     },
     "clos": {"leaves": 2, "spines": 4, "hosts_per_leaf": 4},
     "tree": {"ports": 4, "levels": 2},
@@ -40,26 +40,25 @@ FLOW_CONTROLS: dict[str, Table] = {
     "pfc": {"pfc": {}},
     "pfc dynamic": {"pfc": {"thresholds": {"dynamic": {}}}},
 }
+MARKS: Table = {"marking": {"queue_threshold": {"root_only": False}}}
 RESPONSES: dict[str, Table] = {
     "none": {},
-    "fixed": {},
-    "lipd": {"marking": {"input_triggered": {}}},
-    "fimd": {"marking": {"input_triggered": {}}},
-    "aimd": {"marking": {"input_triggered": {}}},
-    "ibta": {"marking": {"ibta": {}}, "echo": {"ibta": {}}},
+    "fixed": {"response": {"fixed": {"rate": 1.0}}},
+    "lipd": MARKS,
+    "fimd": MARKS,
+    "aimd": MARKS,
+    "ibta": MARKS | {"echo": {"ibta": {}}},
     "dcqcn": {"marking": {"ramp": {}}, "echo": {"rocev2": {}}},
-    "dctcp": {"marking": {"queue_threshold": {}}},
+    "dctcp": MARKS,
     "hpcc": {},
     "swift": {},
     "timely": {},
-    "binary_feedback": {"marking": {"interval_average": {}}},
+    "binary_feedback": MARKS,
 }
 RATES = (10, 100, 400, 800)
 """Gb/s."""
 CABLES = {"10 m": 50, "100 m": 500, "1 km": 5000}
 """Delay in ns."""
-ENDS = {"dumbbell": ("AV", "BV")}
-"""The two farthest hosts, where they are not the first and the last."""
 PARTS = {"lone": 0.99, "opposite": 0.97, "permutation": 0.95, "ring": 0.97}
 """The part of its result that each scene must reach."""
 MESSAGE = 2**21
@@ -83,10 +82,101 @@ class Case:
         if self.topology in ("dragonfly", "torus"):
             # Paths can form cycles here, so packets change lanes.
             switch["vls"] = 2
-        topology = {key: value for key, value in TOPOLOGIES[self.topology].items() if value != []}
         return {
-            "topology": {self.topology: topology | links},
+            "topology": {self.topology: TOPOLOGIES[self.topology] | links},
             "switch": switch,
             "response": {self.response: {}},
             **RESPONSES[self.response],
         }
+
+    def __str__(self) -> str:
+        return f"{self.topology}, {self.control}, {self.response}, {self.rate} Gb/s, {self.cable}"
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What a scene reached, as a part of its known result, and the warnings about it."""
+
+    scene: str
+    part: float
+    warnings: list[str]
+
+    @property
+    def full(self) -> bool:
+        """Whether the scene reaches its part."""
+        return self.part >= PARTS[self.scene]
+
+    @property
+    def explained(self) -> bool:
+        """Whether a warning names a share that the scene nearly reaches, or exceeds, or a slow start.
+
+        A job's messages each start and end with a partly used window, so it reaches less than a stream.
+        """
+        nearly = 0.7 if self.scene == "ring" else 0.9
+        stated = [float(share) / 100 for each in self.warnings for share in STATED.findall(each)]
+        slow = any(SLOW in each for each in self.warnings)
+        return slow or any(self.part >= nearly * share - 0.02 for share in stated)
+
+
+STATED = re.compile(r"at most ([\d.]+)% ")
+"""The share that a warning about a buffer, a window or a target states."""
+SLOW = "fills its slowest link only after"
+
+
+def cases() -> list[Case]:
+    """Return all combinations."""
+    return [Case(*parts) for parts in product(TOPOLOGIES, FLOW_CONTROLS, RESPONSES, RATES, CABLES)]
+
+
+def reached(case: Case) -> Iterator[Reached]:
+    """Run the scenes of a case."""
+    data = case.data()
+    pairs = _network(data, {"from": ["*"], "to": ["*"]})
+    hops = pairs.flow_paths.group_by("flow").len().sort("flow")["len"].to_list()
+    ends = pairs.flows.row(hops.index(max(hops)), named=True)
+    there, back = (ends["source"], ends["destination"]), (ends["destination"], ends["source"])
+    loop = 2 * max(hops) * CABLES[case.cable] * 1e-9
+    for scene, ways in (("lone", [there]), ("opposite", [there, back])):
+        flows = [{"name": f"{start}", "from": [start], "to": [end]} for start, end in ways]
+        yield _streams(case, scene, data | {"flows": flows}, loop)
+    half = len(pairs.hosts) // 2
+    flows = [{"name": "all", "from": ["*"], "pattern": {"shift": {"by": half}}}]
+    yield _streams(case, "permutation", data | {"flows": flows}, loop)
+    yield _ring(case, data)
+
+
+def _network(data: Table, group: Table) -> Any:
+    flows = [{"name": "f", "traffic": {"batch": {"count": 1}}, **group}]
+    return becalm.Scenario({**data, "run": {"duration": "1 us"}, "flows": flows}).network()
+
+
+def _streams(case: Case, scene: str, data: Table, loop: float) -> Reached:
+    """Run greedy flows; the result is the mean share of the rate that the most loaded link allows."""
+    packet = 2068 * 8e-9 / case.rate
+    unit = max(loop, 50 * packet)
+    run = {"duration": f"{40 * unit * 1e6:.6f} us", "warmup": f"{20 * unit * 1e6:.6f} us"}
+    observe = {"links": [], "step": f"{unit * 1e6:.6f} us", "window": f"{2 * unit * 1e6:.6f} us"}
+    scenario = becalm.Scenario({**data, "run": run, "observe": observe})
+    paths = scenario.network().flow_paths
+    most = paths.group_by("link").agg(pl.col("share").sum())["share"].max()
+    rates = becalm.run(scenario, threads=1).flows["rate"]
+    rate = rates.min() if scene == "opposite" else rates.mean()
+    return Reached(scene, rate * most / (case.rate * 1e9 / 8), scenario.warnings)
+
+
+def _ring(case: Case, data: Table) -> Reached:
+    """Run a ring all-reduce; the result is its closed form over its time."""
+    ring = _network(data, {"from": ["*"], "pattern": {"shift": {"by": 1}}})
+    paths, n = ring.flow_paths, len(ring.hosts)
+    most = paths.group_by("link").agg(pl.col("share").sum())["share"].max()
+    hops = paths.group_by("flow").len()["len"].max()
+    packet = 2068 * 8e-9 / case.rate
+    distance = hops * CABLES[case.cable] * 1e-9 + (hops - 1) * 40e-9
+    expected = 2 * (n - 1) * (most * MESSAGE / n / 2048 * packet + distance)
+    job = {"name": "ring", "hosts": ["*"], "collective": {"all_reduce": {"bytes": f"{MESSAGE} B"}}}
+    # A window of one packet on a long cable takes thousands of times as long.
+    run = {"duration": f"{1e5 * expected * 1e6:.6f} us", "end": "jobs"}
+    observe = {"links": [], "step": f"{1e4 * expected * 1e6:.6f} us", "window": f"{2e4 * expected * 1e6:.6f} us"}
+    scenario = becalm.Scenario({**data, "run": run, "jobs": [job], "observe": observe})
+    time = becalm.run(scenario, threads=1).jobs["time"][0]
+    return Reached("ring", expected / time if time and time == time else 0.0, scenario.warnings)

@@ -276,6 +276,18 @@ macro_rules! responses {
                 }
             }
 
+            fn ceiling(params: &$params) -> Option<(&'static str, f64)> {
+                match params {
+                    $($params::$scheme(params) => <$module::$scheme as $crate::ResponseScheme>::ceiling(params)),+
+                }
+            }
+
+            fn growth(params: &$params) -> Option<(f64, f64)> {
+                match params {
+                    $($params::$scheme(params) => <$module::$scheme as $crate::ResponseScheme>::growth(params)),+
+                }
+            }
+
             fn counts_marks(params: &$params) -> bool {
                 match params {
                     $($params::$scheme(params) => <$module::$scheme as $crate::ResponseScheme>::counts_marks(params)),+

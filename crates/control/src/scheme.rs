@@ -120,6 +120,20 @@ pub trait ResponseScheme: Response + Sized {
         false
     }
 
+    /// The key that keeps a flow below the full rate of an idle path, and the share that it allows; `None` without such
+    /// a key.
+    fn ceiling(params: &Self::Params) -> Option<(&'static str, f64)> {
+        let _ = params;
+        None
+    }
+
+    /// The window at the start, and the number of round trips in which it grows by one packet, for a response that
+    /// starts slowly.
+    fn growth(params: &Self::Params) -> Option<(f64, f64)> {
+        let _ = params;
+        None
+    }
+
     /// Whether the response depends on the share of marked packets, and therefore needs every mark.
     fn counts_marks(params: &Self::Params) -> bool {
         let _ = params;

@@ -1,8 +1,11 @@
 //! The share of its links that a flow can use: limits by the credit of buffers and by constant windows.
 
+use std::ops::Range;
+
 use becalm_control::{Responding, ResponseParams, ResponseScheme};
 use becalm_fabric::policy::Response;
 use becalm_fabric::{NodeKind, Paths, PortId, Unloaded};
+use becalm_schema::Choice;
 
 use crate::check::probe;
 use crate::resolve::{Link, credit_loop};
@@ -11,6 +14,8 @@ use crate::sections::quantities::Buffer;
 
 /// Largest number of flows of a group whose windows are examined.
 const MOST_FLOWS: usize = 1000;
+/// Share of the measured window that a slow start may take without a warning.
+const SLOW: f64 = 0.05;
 /// A share from which a limit is not worth a warning.
 const FULL: f64 = 0.99;
 
@@ -52,7 +57,60 @@ impl Scenario {
                 (100.0 * limit.share()).floor()
             )
         });
-        buffers.into_iter().chain(windows).collect()
+        buffers.into_iter().chain(windows).chain(self.ceilings()).chain(self.slow_starts()).collect()
+    }
+
+    /// Warnings about responses that leave a part of an idle path unused, by design.
+    fn ceilings(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for group in self.sections.groups() {
+            let response = group.response.unwrap_or(&self.sections.response);
+            let Some((key, share)) = Responding::ceiling(response) else { continue };
+            let name = Choice::name(response);
+            let text = format!(
+                "response.{name}.{key} = {share}: a flow reaches at most {:.0}% of an idle path",
+                100.0 * share
+            );
+            if !found.contains(&text) {
+                found.push(text);
+            }
+        }
+        found
+    }
+
+    /// Warnings about windows that grow slowly, if flows have not filled their links when the measured window begins.
+    fn slow_starts(&self) -> Vec<String> {
+        let paths = Paths::new(&self.network.topology, &self.network.routes);
+        let packet = f64::from(self.sections.packet.full());
+        let (warmup, end) = (self.measured_from().as_secs(), self.sections.run.duration.as_secs());
+        let mut found: Vec<(f64, String)> = Vec::new();
+        for (number, flows) in self.plan.groups.iter().enumerate() {
+            let response = self.sections.group(number as u32).response.unwrap_or(&self.sections.response);
+            let (Some((initial, trips)), false) = (Responding::growth(response), flows.is_empty()) else { continue };
+            let limits = sample(flows).map(|flow| (self.window_limit(&paths, flow, 1), flow));
+            let Some((limit, flow)) = limits.max_by(|a, b| a.0.needs.total_cmp(&b.0.needs)) else { continue };
+            let seconds = (limit.needs / packet - initial).max(0.0) * trips * self.round_trip(&paths, flow);
+            if seconds > warmup + SLOW * (end - warmup) {
+                let name = Choice::name(response);
+                let text = format!(
+                    "response.{name}: its window starts at {initial} packets and grows by one in {trips} round trips, \
+                     so {} fills its slowest link only after {:.0} us; run.warmup is {:.0} us",
+                    limit.place,
+                    1e6 * seconds,
+                    1e6 * warmup
+                );
+                found.push((seconds, text));
+            }
+        }
+        found.into_iter().max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, text)| text).into_iter().collect()
+    }
+
+    /// Round-trip time of a full packet and its ACK on the flow's idle path, in seconds.
+    fn round_trip(&self, paths: &Paths<'_>, flow: u32) -> f64 {
+        let unloaded = Unloaded::new(&self.network.topology, paths, &self.switch_config());
+        let (full, ack) = (self.sections.packet.full(), self.sections.packet_config().ack);
+        let planned = &self.plan.flows[flow as usize];
+        unloaded.round_trip(planned.source, planned.destination, full, ack).0.as_secs()
     }
 
     /// The share of its slowest link that each flow can use, by the buffers on its path and by its window, on an empty
@@ -112,11 +170,10 @@ impl Scenario {
         for (number, flows) in self.plan.groups.iter().enumerate() {
             let response = self.sections.group(number as u32).response.unwrap_or(&self.sections.response);
             let Some(window) = constant_window(response) else { continue };
-            let step = flows.len().div_ceil(MOST_FLOWS).max(1);
-            let limits = flows.clone().step_by(step).map(|flow| self.window_limit(&paths, flow, window));
+            let limits = sample(flows).map(|flow| self.window_limit(&paths, flow, window));
             let Some(limit) = limits.min_by(|a, b| a.share().total_cmp(&b.share())) else { continue };
             if limit.share() < FULL {
-                keep_narrower(&mut found, format!("response.{}.window", becalm_schema::Choice::name(response)), limit);
+                keep_narrower(&mut found, format!("response.{}.window", Choice::name(response)), limit);
             }
         }
         found
@@ -124,15 +181,12 @@ impl Scenario {
 
     /// The limit of a flow by a window of this number of packets.
     fn window_limit(&self, paths: &Paths<'_>, flow: u32, window: u32) -> Limit {
-        let unloaded = Unloaded::new(&self.network.topology, paths, &self.switch_config());
-        let (full, ack) = (self.sections.packet.full(), self.sections.packet_config().ack);
         let planned = &self.plan.flows[flow as usize];
-        let (rtt, _) = unloaded.round_trip(planned.source, planned.destination, full, ack);
         let ports = paths.path(planned.source, planned.destination).expect("the paths are checked");
         let slowest = ports.iter().map(|&port| self.rate(port)).fold(f64::INFINITY, f64::min);
         let (from, to) = (self.network.name(planned.source), self.network.name(planned.destination));
-        let has = f64::from(window) * f64::from(full);
-        Limit { place: format!("the flow from {from} to {to}"), has, needs: slowest * rtt.as_secs() }
+        let has = f64::from(window) * f64::from(self.sections.packet.full());
+        Limit { place: format!("the flow from {from} to {to}"), has, needs: slowest * self.round_trip(paths, flow) }
     }
 
     fn link_at(&self, port: PortId) -> &Link {
@@ -145,6 +199,11 @@ impl Scenario {
     fn rate(&self, port: PortId) -> f64 {
         self.link_at(port).rate.bytes_per_second()
     }
+}
+
+/// Some flows of a group, evenly spaced; all of a small group.
+fn sample(flows: &Range<u32>) -> impl Iterator<Item = u32> + use<> {
+    flows.clone().step_by(flows.len().div_ceil(MOST_FLOWS).max(1))
 }
 
 fn keep_narrower(found: &mut Vec<(String, Limit)>, key: String, limit: Limit) {

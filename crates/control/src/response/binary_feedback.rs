@@ -173,6 +173,11 @@ impl ResponseScheme for BinaryFeedback {
         BinaryFeedback::with(Arc::new(params.clone()))
     }
 
+    fn growth(params: &Params) -> Option<(f64, f64)> {
+        let windows = if params.decide == Decide::TwoWindows { 2.0 } else { 1.0 };
+        Some((params.initial, windows / params.increase))
+    }
+
     fn moves_window(_: &Params) -> bool {
         true
     }

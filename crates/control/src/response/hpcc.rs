@@ -97,6 +97,10 @@ pub struct Hpcc {
 impl ResponseScheme for Hpcc {
     type Params = Params;
 
+    fn ceiling(params: &Params) -> Option<(&'static str, f64)> {
+        (params.eta < 1.0).then_some(("eta", params.eta))
+    }
+
     fn new(params: &Params) -> Hpcc {
         Hpcc::with(Arc::new(params.clone()))
     }

@@ -132,6 +132,10 @@ pub struct Timely {
 impl ResponseScheme for Timely {
     type Params = Params;
 
+    fn ceiling(params: &Params) -> Option<(&'static str, f64)> {
+        (params.rmax < 1.0).then_some(("rmax", params.rmax))
+    }
+
     fn new(params: &Params) -> Timely {
         Timely::with(Arc::new(params.clone()))
     }

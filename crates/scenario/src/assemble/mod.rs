@@ -116,9 +116,7 @@ impl Scenario {
     }
 
     pub(crate) fn rate_changes(&self) -> Vec<RateChange> {
-        let port = |name: &str| self.network.links.iter().find(|link| link.name == name).expect("checked").from;
-        let changes = self.sections.changes.iter();
-        changes.map(|p| RateChange { at: *p.at, from: port(&p.link), rate: p.rate.rate() }).collect()
+        self.network.rate_changes(&self.sections)
     }
 
     /// Size of an input buffer in bytes.

@@ -1,12 +1,12 @@
 //! The size of input buffers, once the network is known.
 
 use becalm_engine::Time;
-use becalm_fabric::{CREDIT_BYTES, Rate, Room};
+use becalm_fabric::{CREDIT_BYTES, Rate, RateChange, Room, needed_headrooms};
 
-use super::links::Link;
 use super::network::Network;
 use crate::sections::Sections;
 use crate::sections::flow_control::FlowControl;
+use crate::sections::packet::Packet;
 use crate::sections::quantities::Buffer;
 use crate::sections::switch::{Switch, Switching};
 
@@ -33,19 +33,19 @@ impl Default for Buffers {
 impl Buffers {
     /// The buffers of a network; `None` if their size could not be read.
     pub fn new(sections: &Sections, network: &Network) -> Option<Buffers> {
-        let (switch, packet) = (sections.switch.get()?, sections.packet.complete()?);
+        let (switch, packet) = (sections.switch.complete()?, sections.packet.complete()?);
         let largest = sections.largest(packet);
-        Some(match *switch.buffer.get()? {
+        Some(match *switch.buffer {
             Buffer::Unlimited => Buffers::default(),
             Buffer::Bytes(bytes) => Buffers { room: Room::Bytes(bytes), bytes },
             Buffer::Slots(slots) => Buffers { room: Room::Slots(slots), bytes: slots.saturating_mul(largest) },
             Buffer::Packets(packets) => {
-                let credited = matches!(switch.flow_control.get()?, FlowControl::Credits(_));
+                let credited = matches!(*switch.flow_control, FlowControl::Credits(_));
                 let each = if credited { largest.next_multiple_of(CREDIT_BYTES) } else { largest };
                 Buffers { room: Room::Bytes(packets.saturating_mul(each)), bytes: packets.saturating_mul(largest) }
             }
             Buffer::Auto => {
-                let bytes = automatic(sections, network, switch, largest);
+                let bytes = automatic(sections, network, switch, packet);
                 Buffers { room: Room::Bytes(bytes), bytes }
             }
         })
@@ -53,30 +53,31 @@ impl Buffers {
 }
 
 /// A buffer that keeps every link busy, in whole credits.
-fn automatic(sections: &Sections, network: &Network, switch: &Switch, largest: u32) -> u32 {
-    let fastest = |link: &Link| {
-        let later = sections.changes.items().iter().filter_map(|change| change.get());
-        let later = later.filter(|change| change.link.get().is_some_and(|name| *name == link.name));
-        let rates = later.filter_map(|change| Some(change.rate.get()?.rate()));
-        rates.chain([link.rate]).max_by(|a, b| a.bytes_per_second().total_cmp(&b.bytes_per_second()))
-    };
-    let needed = network.links.iter().filter_map(|link| Some(loop_bytes(link, fastest(link)?, switch, largest)));
-    let most = needed.fold(0.0, f64::max);
+fn automatic(sections: &Sections, network: &Network, switch: &Switch, packet: &Packet) -> u32 {
+    let largest = sections.largest(packet);
+    let changes = network.rate_changes(sections);
+    let loops = network.links.iter().map(|link| {
+        let later = changes.iter().filter(|change| change.from == link.from).map(|change| change.rate);
+        let bytes = |rate: Rate| rate.bytes_per_second() * credit_loop(link.delay, rate, switch, largest).as_secs();
+        LOOPS * later.chain([link.rate]).map(bytes).fold(0.0, f64::max)
+    });
+    let most = loops.fold(0.0, f64::max).min(f64::from(u32::MAX - CREDIT_BYTES)) as u32;
     let least = LEAST_PACKETS * largest.next_multiple_of(CREDIT_BYTES);
-    let bytes = (LOOPS * most).min(f64::from(u32::MAX - CREDIT_BYTES)) as u32;
-    bytes.max(least).next_multiple_of(CREDIT_BYTES)
+    let pauses = above_xon(network, switch, packet, &changes).map_or(0, |above| above.saturating_add(2 * largest));
+    most.max(least).max(pauses).min(u32::MAX - CREDIT_BYTES).next_multiple_of(CREDIT_BYTES)
 }
 
-/// The bytes that a link sends in its credit loop.
-fn loop_bytes(link: &Link, rate: Rate, switch: &Switch, size: u32) -> f64 {
-    rate.bytes_per_second() * credit_loop(link.delay, rate, switch, size).as_secs()
+/// The bytes that may leave a paused buffer before packets of the resumed sender arrive, at most; none with credits. By
+/// default, XON is two packets below the size of the buffer.
+fn above_xon(network: &Network, switch: &Switch, packet: &Packet, changes: &[RateChange]) -> Option<u32> {
+    let needed = needed_headrooms(&network.topology, &switch.config(Room::UNLIMITED), &packet.sizes(), changes)?;
+    needed.into_iter().flatten().max()
 }
 
 /// The time from the start of a packet on an idle link until its credit is back, if the packet leaves the next switch at
 /// once and at the same rate.
 pub(crate) fn credit_loop(delay: Time, rate: Rate, switch: &Switch, size: u32) -> Time {
     let packet = rate.time_of(size);
-    let stored = switch.switching.get() == Some(&Switching::StoreAndForward);
-    let forwarding = switch.forwarding_delay.get().copied().unwrap_or(Time::ZERO);
-    delay + delay + forwarding + if stored { packet + packet } else { packet }
+    let stored = *switch.switching == Switching::StoreAndForward;
+    delay + delay + *switch.forwarding_delay + if stored { packet + packet } else { packet }
 }

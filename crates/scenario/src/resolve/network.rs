@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use becalm_fabric::policy::SwitchShape;
-use becalm_fabric::{NodeId, NodeKind, Rate, Routes, Topology};
+use becalm_fabric::{NodeId, NodeKind, Rate, RateChange, Routes, Topology};
 use becalm_schema::{Located, Place, Review};
 
 use super::links::{Link, links};
 use super::names::{ALL, expand_list, unknown};
 use super::{direct, shapes, topology};
 use crate::sections::Sections;
+use crate::sections::changes::Change;
 
 /// Nodes, cables and routes, with derived values.
 #[derive(Clone, Debug)]
@@ -46,6 +47,16 @@ impl Network {
     /// The names of all links.
     pub fn link_names(&self) -> Vec<&str> {
         self.links.iter().map(|link| link.name.as_str()).collect()
+    }
+
+    /// The changes of rates that name a link of this network.
+    pub fn rate_changes(&self, sections: &Sections) -> Vec<RateChange> {
+        let read = |change: &Located<Change>| {
+            let change = change.get()?;
+            let link = self.links.iter().find(|link| Some(&link.name) == change.link.get())?;
+            Some(RateChange { at: *change.at.get()?, from: link.from, rate: change.rate.get()?.rate() })
+        };
+        sections.changes.items().iter().filter_map(read).collect()
     }
 
     /// The switches as their markers see them, with this number of virtual lanes and this capacity of input
