@@ -90,7 +90,10 @@ impl Scenario {
             let limits = sample(flows).map(|flow| (self.window_limit(&paths, flow, 1), flow));
             let Some((limit, flow)) = limits.max_by(|a, b| a.0.needs.total_cmp(&b.0.needs)) else { continue };
             let seconds = (limit.needs / packet - initial).max(0.0) * trips * self.round_trip(&paths, flow);
-            if seconds > warmup + SLOW * (end - warmup) {
+            // A job's messages are part of its time from the start.
+            let is_job = number >= self.sections.flows.len();
+            let late = if is_job { 0.0 } else { warmup + SLOW * (end - warmup) };
+            if seconds > late {
                 let name = Choice::name(response);
                 let text = format!(
                     "response.{name}: its window starts at {initial} packets and grows by one in {trips} round trips, \

@@ -29,7 +29,7 @@ fn clos(law: &str, more: &str) -> String {
         delay = "500 ns"
         {more}
         [switch]
-        buffer = "16 packets"
+        buffer = "16 slots"
         paths.{law}
         [marking.queue_threshold]
         [echo.ibta]
@@ -120,7 +120,7 @@ fn torus(keys: &str, switch: &str, more: &str) -> String {
         hosts_per_switch = 2
         {keys}
         [switch]
-        buffer = "2 packets"
+        buffer = "2 slots"
         {switch}
         {more}
         [[flows]]

@@ -20,7 +20,7 @@ fn scene(buffer: u32, marking: &str, response: &str) -> String {
         remote = 8
         local = 8
         [switch]
-        buffer = "{buffer} packets"
+        buffer = "{buffer} slots"
         arbiter.oldest_first.max_bypass = 4
         [marking.{marking}]
         [[flows]]

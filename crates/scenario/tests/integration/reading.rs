@@ -27,7 +27,7 @@ fn an_option_is_named_in_place_of_the_file() {
     let text = GOOD.replace("4 packets", "4 packts").replace("[\"BC\"]", "[\"BD\"]");
     let wrong =
         Scenario::parse_changed(&text, "good.toml", vec![origin("switch.buffer")], None).unwrap_err().to_string();
-    assert!(wrong.contains("--set switch.buffer=...: must be a number of packets or bytes"), "{wrong}");
+    assert!(wrong.contains("--set switch.buffer=...: must be a number of packets, slots or bytes"), "{wrong}");
     assert!(wrong.contains("good.toml:19: flows[0].to[0] = \"BD\": there is no host"), "{wrong}");
 }
 

@@ -14,7 +14,7 @@ fn saturation(n: u32, switch: &str) -> f64 {
         switches = ["S"]
         cables = [{{between = ["I1..I{n}", "S"]}}, {{between = ["O1..O{n}", "S"]}}]
         [switch]
-        buffer = "16 packets"
+        buffer = "16 slots"
         {switch}
         [[flows]]
         name = "uniform"
