@@ -43,7 +43,7 @@ impl Scenario {
                  returns: it reaches at most {:.0}% of its rate; \"auto\" is large enough",
                 limit.has,
                 limit.place,
-                limit.needs.ceil(),
+                limit.needs,
                 (100.0 * limit.share()).floor()
             )
         });
@@ -53,7 +53,7 @@ impl Scenario {
                  most {:.0}% of its slowest link",
                 limit.has,
                 limit.place,
-                limit.needs.ceil(),
+                limit.needs,
                 (100.0 * limit.share()).floor()
             )
         });

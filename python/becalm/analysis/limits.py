@@ -31,7 +31,7 @@ IDLE = 0.2
 STORM = 0.5
 """Pauses may be a storm if a host pauses its switch for at least this share of the window."""
 REACHED = 0.95
-"""A buffer or a window limits a flow that gets at least this share of what it allows, if that is less than this."""
+"""A buffer or window limits a flow if it allows less than this share, of which the flow gets about all."""
 STILL = 0.25
 """A job has stopped if none of its operations began or ended in this last share of the run."""
 MOST = 5

@@ -35,8 +35,8 @@ fn pair(switch: &str, delay: &str, rest: &str) -> String {
 
 #[test]
 fn packets_are_the_bytes_of_full_packets() {
-    let of = |buffer: &str| run(&pair(&format!("buffer = \"{buffer}\""), "200 ns", ""));
-    let [packets, bytes, slots] = ["14 packets", "58240 B", "14 slots"].map(of);
+    let of = |buffer: &str| run(&pair(&format!("buffer = \"{buffer}\""), "400 ns", ""));
+    let [packets, bytes, slots] = ["12 packets", "49920 B", "12 slots"].map(of);
     assert_eq!(packets.fingerprint, bytes.fingerprint);
     let shares = |results| numbers(results, "groups", "share");
     assert!(shares(&packets).iter().all(|&share| share > 0.9), "{:?}", shares(&packets));
@@ -76,12 +76,12 @@ fn a_small_buffer_limits_a_link_as_its_warning_says() {
     let one_way = text.split("[[flows]]\n        name = \"back\"").next().unwrap().to_string();
     let share = numbers(&run(&one_way), "groups", "share")[0];
     assert!((share - 16_640.0 / 56_160.0).abs() < 0.003, "{share}");
-    assert_eq!(scenario(&pair("buffer = \"56320 B\"", "500 ns", "")).warnings(), [""; 0]);
+    assert_eq!(scenario(&pair("buffer = \"58240 B\"", "500 ns", "")).warnings(), [""; 0]);
 }
 
 #[test]
 fn a_small_window_limits_a_flow_as_its_warning_says() {
-    let text = pair("", "500 ns", "response.none.window = 8");
+    let text = pair("", "500 ns", "[response.none]\nwindow = 8");
     let warnings = scenario(&text).warnings();
     assert!(
         warnings.len() == 1 && warnings[0].starts_with("response.none.window: 33280 B are too few"),
@@ -90,5 +90,5 @@ fn a_small_window_limits_a_flow_as_its_warning_says() {
     let stated: f64 = warnings[0].split("at most ").nth(1).unwrap().split('%').next().unwrap().parse().unwrap();
     let share = numbers(&run(&text), "groups", "share")[0];
     assert!((100.0 * share - stated).abs() < 1.5, "{share} {stated}");
-    assert_eq!(scenario(&pair("", "500 ns", "response.none.window = 60")).warnings(), [""; 0]);
+    assert_eq!(scenario(&pair("", "500 ns", "[response.none]\nwindow = 60")).warnings(), [""; 0]);
 }

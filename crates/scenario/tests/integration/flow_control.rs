@@ -103,7 +103,9 @@ fn markers_that_look_at_no_credit_are_taken() {
 /// Warnings with a marking threshold, input buffers of 100 KiB, and these PFC thresholds.
 fn warnings(high: f64, thresholds: &str) -> Vec<String> {
     let switch = format!("buffer = \"100 KiB\"\nflow_control.pfc = {thresholds}");
-    let marking = format!("[marking.queue_threshold]\nroot_only = false\nhigh = {high}\nlow = 0.0\n[response.lipd]\n");
+    let marking = format!(
+        "[marking.queue_threshold]\nroot_only = false\nhigh = {high}\nlow = 0.0\n[response.lipd]\nwindow = 8\n"
+    );
     read(&switch, &marking).warnings()
 }
 
