@@ -80,8 +80,24 @@ PLACES: tuple[tuple[str, ...], ...] = (
 """Arguments with the place of a file."""
 
 
-def _link(path: Path, to: str) -> None:
-    path.symlink_to(to)
+def _links(path: Path) -> None:
+    path.symlink_to("other")
+    path.with_name("other").symlink_to(path.name)
+
+
+def _link_to_folder(path: Path) -> None:
+    path.with_name("real").mkdir()
+    path.symlink_to("real")
+
+
+def _below_file(path: Path) -> None:
+    path.parent.rmdir()
+    path.parent.touch()
+
+
+def _below_loop(path: Path) -> None:
+    path.parent.rmdir()
+    path.parent.symlink_to(path.parent.name)
 
 
 def _bind(path: Path) -> None:
@@ -104,17 +120,17 @@ SPECIAL: dict[str, Callable[[Path], object]] = {
     "missing": lambda _: None,
     "empty": Path.touch,
     "folder": Path.mkdir,
-    "loop": lambda path: _link(path, path.name),
-    "two links": lambda path: (_link(path, "other"), _link(path.with_name("other"), path.name)),
-    "dangling": lambda path: _link(path, "nowhere"),
-    "link to a folder": lambda path: (path.with_name("real").mkdir(), _link(path, "real")),
-    "below a file": lambda path: (path.parent.rmdir(), path.parent.touch()),
-    "below a loop": lambda path: (path.parent.rmdir(), _link(path.parent, path.parent.name)),
+    "loop": lambda path: path.symlink_to(path.name),
+    "two links": _links,
+    "dangling": lambda path: path.symlink_to("nowhere"),
+    "link to a folder": _link_to_folder,
+    "below a file": _below_file,
+    "below a loop": _below_loop,
     "socket": _bind,
     "binary": lambda path: path.write_bytes(bytes(range(256)) * 10),
     "archive": _zip,
     "much text": lambda path: path.write_text("a line of text\n" * 20_000),
-    "null": lambda path: _link(path, os.devnull),
+    "null": lambda path: path.symlink_to(os.devnull),
 }
 ENDINGS = {
     "--report": ".html",

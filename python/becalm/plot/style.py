@@ -132,6 +132,7 @@ def save(made: Figure, path: str | PathLike[str]) -> Path:
     partial = path.with_name(f".{path.stem}.partial-{os.getpid()}{path.suffix}")
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix)
     try:
+        _without_formulas(made)
         with mpl.rc_context(_STYLE):
             made.savefig(partial, metadata=metadata)
         if path.suffix == ".png":
@@ -139,6 +140,21 @@ def save(made: Figure, path: str | PathLike[str]) -> Path:
         return partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _without_formulas(made: Figure) -> None:
+    """Draw names as they are. matplotlib would read a text between dollar signs as a formula, or fail.
+
+    The numbers at the ticks of a logarithmic axis are formulas of its own.
+    """
+    from matplotlib.text import Text
+
+    axes = [axis for area in made.axes for axis in (area.xaxis, area.yaxis)]
+    labels = [text for axis in axes for text in axis.get_ticklabels(which="both")]
+    ticks = {id(text) for text in labels}
+    for text in made.findobj(Text):
+        if isinstance(text, Text) and id(text) not in ticks and "$" in text.get_text():
+            text.set_parse_math(False)
 
 
 def _fewer_colours(path: Path) -> None:
