@@ -66,6 +66,26 @@ def test_a_step_longer_than_the_run_is_a_mistake() -> None:
         becalm.Scenario({**SCENE, "observe": {"frames": "2 ms"}})
 
 
+def test_frames_cover_a_run_that_ends_long_before_its_duration() -> None:
+    scene = {
+        "run": {"duration": "120 ms", "end": "jobs"},
+        "topology": SCENE["topology"],
+        "jobs": [
+            {
+                "name": "ring",
+                "hosts": ["H0..H7"],
+                "collective": {"all_reduce": {"algorithm": "ring", "bytes": "1 MiB"}},
+            }
+        ],
+        "observe": {"frames": "auto", "links": []},
+    }
+    results = becalm.run(becalm.Scenario(scene))
+    time = results.frames.time
+    assert 50 <= time.size <= 100
+    assert time[-1] == pytest.approx(results.jobs["end"][0])
+    np.testing.assert_allclose(np.diff(time)[:-1], time[0])
+
+
 def test_histograms_hold_all_packets(watched: becalm.Results) -> None:
     assert watched.tables["latencies"]["packets"].sum() == watched.flows["delivered_packets"].sum()
     first = watched.tables["latencies"].filter(pl.col("replication") == 0)

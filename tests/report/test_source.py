@@ -95,7 +95,7 @@ def test_a_run_can_end_with_a_page_and_keeps_its_fingerprint(folder: Path) -> No
     assert done.returncode == 0, done.stderr
     assert done.stdout.rstrip().endswith("run.html")
     watched = becalm.load_results(folder / "watched")
-    assert watched.frames.time.size == 100
+    assert 50 <= watched.frames.time.size <= 100
     assert watched.fingerprint == becalm.run(becalm.Scenario(plain)).fingerprint
 
 

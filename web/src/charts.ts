@@ -1,7 +1,7 @@
 // Charts drawn with uPlot: groups over time as small multiples, the size of the tree, latencies.
 
 import uPlot from "uplot";
-import type { RunPage } from "./data";
+import type { Run, RunPage } from "./data";
 import { el } from "./dom";
 import type { Store } from "./state";
 import { DASHES, onTheme, theme } from "./theme";
@@ -217,10 +217,10 @@ export function runCharts(page: RunPage, store: Store): { time: HTMLElement[]; l
   const over = page.runs[0].overTime;
   page.groups.forEach((name, group) => {
     if (!over) return;
-    const of = (pick: (run: number) => Float32Array | null | undefined) => replicated(page, group, over.times.length, pick);
-    const rates = of((run) => page.runs[run].overTime?.rates);
+    const of = (pick: "rates" | "marked") => replicated(page, group, over.times.length, pick);
+    const rates = of("rates");
     made.push(chart({ title: `Rate of ${name}`, x: over.times, xUnit: "s", yUnit: "B/s", lines: [{ name, ...rates }], cursor: now }));
-    const marked = of((run) => page.runs[run].overTime?.marked);
+    const marked = of("marked");
     if (Array.from(marked.values).some((value) => value !== null && value > 0)) {
       const title = `Marked packets of ${name}`;
       made.push(chart({ title, x: over.times, xUnit: "s", yUnit: "%", lines: [{ name, ...marked }], cursor: now }));
@@ -238,9 +238,15 @@ export function runCharts(page: RunPage, store: Store): { time: HTMLElement[]; l
   return { time: made, latency: latencies(page, store) };
 }
 
+/** The values of one group. */
+export function ofGroup(overTime: Run["overTime"], pick: "rates" | "marked", group: number): Float32Array | undefined {
+  const length = overTime?.times.length ?? 0;
+  return overTime?.[pick]?.subarray(group * length, (group + 1) * length);
+}
+
 /** The median over the replications, with their range if there are several. */
-function replicated(page: RunPage, group: number, length: number, pick: (run: number) => Float32Array | null | undefined): Omit<Line, "name"> {
-  const runs = page.runs.map((_, run) => pick(run)?.subarray(group * length, (group + 1) * length)).filter((each) => each !== undefined);
+function replicated(page: RunPage, group: number, length: number, pick: "rates" | "marked"): Omit<Line, "name"> {
+  const runs = page.runs.map(({ overTime }) => ofGroup(overTime, pick, group)).filter((each) => each !== undefined);
   if (runs.length < 2) return { values: runs[0] ?? [] };
   const sorted = Array.from({ length }, (_, i) => runs.map((values) => values[i]).filter(Number.isFinite).sort((a, b) => a - b));
   const middle = (values: number[]) => (values.length === 0 ? null : (values[(values.length - 1) >> 1] + values[values.length >> 1]) / 2);

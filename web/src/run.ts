@@ -1,5 +1,6 @@
 // The page of a run.
 
+import { aligned } from "./align";
 import { runCharts } from "./charts";
 import type { Cell, Run, RunPage, Table } from "./data";
 import { Details, linkName } from "./details";
@@ -28,6 +29,7 @@ export const TITLES: Record<string, [string, string]> = {
 
 /** Draws the page of a run into an element. */
 export function runPage(page: RunPage, root: HTMLElement): { store: Store; film: Film } {
+  page.runs = aligned(page.runs);
   const store = new Store(start(page));
   const details = new Details(page, store);
   const film = new Film(page, store, details.element);

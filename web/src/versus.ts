@@ -1,6 +1,7 @@
 // Two runs of one fabric side by side, at the same time and link, with lines of both in each chart.
 
-import { type Chart, type Line, chart, update } from "./charts";
+import { aligned } from "./align";
+import { type Chart, type Line, chart, ofGroup, update } from "./charts";
 import type { Run, RunPage, Table } from "./data";
 import { Details, linkName } from "./details";
 import { choice, el } from "./dom";
@@ -54,7 +55,7 @@ export class Versus {
     const form = first ? formOf(first, given.length) : [];
     // A run is shown only if its fabric matches that of the first.
     const fits = (page: RunPage | null) => page !== null && formOf(page, 0).slice(0, 2).every((part, i) => part === form[i]);
-    const sides = given.map((side) => ({ ...side, page: fits(side.page) ? side.page : null }));
+    const sides = together(given.map((side) => ({ ...side, page: fits(side.page) ? side.page : null })));
     this.sides = sides;
     const pages = sides.flatMap(({ page }) => page ?? []);
     if (pages.length > 0 && form.some((part, i) => part !== this.form[i])) this.begin(pages[0], form);
@@ -144,6 +145,13 @@ function formOf(page: RunPage, sides: number): string[] {
   return [page.fabric.names, page.groups, lanes, sides].map((part) => JSON.stringify(part));
 }
 
+/** The sides, with their runs at the same times. */
+function together(sides: Side[]): Side[] {
+  const runs = sides.flatMap(({ page }) => page?.runs[0] ?? []);
+  const found = (runs.length > 1 ? aligned(runs) : runs).values();
+  return sides.map((side) => ({ ...side, page: side.page && { ...side.page, runs: [found.next().value as Run] } }));
+}
+
 function times(page: RunPage): number {
   return page.runs[0].frames?.times.length ?? 1;
 }
@@ -155,17 +163,14 @@ function charts(sides: Side[], store: Store): Chart[] {
   const cursor = () => longest.frames?.times[store.now.time] ?? null;
   const common = { xUnit: "s", cursor };
   const made: Chart[] = [];
-  const over = (title: string, yUnit: string, group: number, pick: (run: Run) => Float32Array | null | undefined) => {
+  const over = (title: string, yUnit: string, group: number, pick: "rates" | "marked") => {
     const x = longest.overTime?.times ?? [];
-    const lines: Line[] = pages.map(({ title, run }) => {
-      const length = run.overTime?.times.length ?? 0;
-      return { name: title, values: padded(pick(run)?.subarray(group * length, (group + 1) * length) ?? [], x.length) };
-    });
+    const lines: Line[] = pages.map(({ title, run }) => ({ name: title, values: padded(ofGroup(run.overTime, pick, group) ?? [], x.length) }));
     made.push({ ...common, title, x, yUnit, lines });
   };
   pages[0].page.groups.forEach((name, group) => {
-    over(`Rate of ${name}`, "B/s", group, (run) => run.overTime?.rates);
-    if (pages.some(({ run }) => run.overTime?.marked?.some((value) => value > 0))) over(`Marked packets of ${name}`, "%", group, (run) => run.overTime?.marked);
+    over(`Rate of ${name}`, "B/s", group, "rates");
+    if (pages.some(({ run }) => run.overTime?.marked?.some((value) => value > 0))) over(`Marked packets of ${name}`, "%", group, "marked");
   });
   const grown = pages.filter(({ run }) => run.growth);
   if (grown.length > 0) {

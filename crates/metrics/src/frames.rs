@@ -14,6 +14,18 @@ pub fn byte(share: f64) -> u8 {
     if share > 0.0 { (share.min(1.0) * 255.0).round().max(1.0) as u8 } else { 0 }
 }
 
+/// The mean of two shares in bytes with these weights.
+fn mean((a, of_a): (u8, u8), (b, of_b): (u8, u8)) -> u8 {
+    let [a, of_a, b, of_b] = [a, of_a, b, of_b].map(f64::from);
+    byte((a * of_a + b * of_b) / (of_a + of_b) / 255.0)
+}
+
+/// Keeps the items at some places.
+fn keep<T>(items: &mut Vec<T>, at: impl Fn(usize) -> bool) {
+    let mut place = 0..;
+    items.retain(|_| place.next().is_some_and(&at));
+}
+
 /// State of one link and virtual lane in a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct State {
@@ -49,6 +61,22 @@ struct Groups {
 }
 
 impl Groups {
+    /// Merges every two successive rows of each of this number of groups.
+    fn merge_pairs(&mut self, groups: usize) {
+        let is_second = |row: usize| row / groups % 2 == 1;
+        for row in (0..self.times.len()).filter(|&row| is_second(row)) {
+            // Without packets, the marked share is not a number.
+            let marks = |row: usize| if self.rates[row] > 0.0 { self.rates[row] * self.marked[row] } else { 0.0 };
+            let sum = self.rates[row] + self.rates[row - groups];
+            self.marked[row] = (marks(row) + marks(row - groups)) / sum;
+            self.rates[row] = sum / 2.0;
+        }
+        keep(&mut self.times, is_second);
+        keep(&mut self.numbers, is_second);
+        keep(&mut self.rates, is_second);
+        keep(&mut self.marked, is_second);
+    }
+
     /// Keeps this many rows and those at the next time, which becomes `end` in a `longer` time.
     fn end_at(&mut self, kept: usize, end: Time, longer: f64) {
         let late = self.times.get(kept).copied();
@@ -75,6 +103,28 @@ impl Frames {
                 rows.last_mut().expect("pushed above").push(value);
             }
         }
+    }
+
+    /// Merges every two successive frames, which cover equal times, into one. There are these numbers of lanes and
+    /// groups. A marked share of the new frame weights both former ones by bytes.
+    pub fn merge_pairs(&mut self, lanes: usize, groups: usize) {
+        let is_second = |row: usize| row / lanes % 2 == 1;
+        let [occupancy, role, busy, stalled, marked] = &mut self.rows;
+        for row in (0..busy.len()).filter(|&row| is_second(row)) {
+            let before = row - lanes;
+            for link in 0..busy[row].len() {
+                let sent = (busy[before][link], busy[row][link]);
+                marked[row][link] = mean((marked[before][link], sent.0), (marked[row][link], sent.1));
+                busy[row][link] = mean((sent.0, 1), (sent.1, 1));
+                stalled[row][link] = mean((stalled[before][link], 1), (stalled[row][link], 1));
+            }
+        }
+        for rows in [occupancy, role, busy, stalled, marked] {
+            keep(rows, is_second);
+        }
+        keep(&mut self.times, is_second);
+        keep(&mut self.vls, is_second);
+        self.groups.merge_pairs(groups);
     }
 
     /// Ends the last frame at `end`, and removes the later ones. Nothing happened after `end`.
@@ -137,6 +187,24 @@ mod tests {
     #[test]
     fn only_nothing_is_zero_and_all_is_255() {
         assert_eq!([0.0, 1e-9, 0.5, 1.0, 1.5, f64::NAN].map(byte), [0, 1, 128, 255, 255, 0]);
+    }
+
+    #[test]
+    fn a_merged_frame_has_the_mean_shares_of_both() {
+        let mut frames = Frames::default();
+        for (us, busy, marked) in [(1, 0.2, 0.0), (2, 0.6, 1.0), (3, 0.0, f64::NAN), (4, 0.0, f64::NAN)] {
+            for vl in 0..2 {
+                let state = State { occupancy: busy, role: Role::Root, busy, stalled: 1.0 - busy, marked };
+                frames.push(Time::from_us(us), vl, std::iter::once(state));
+            }
+            frames.push_group(Time::from_us(us), 0, busy * 1e9, marked);
+        }
+        frames.merge_pairs(2, 1);
+        assert_eq!((&frames.times[..], &frames.vls[..]), (&[2, 2, 4, 4].map(Time::from_us)[..], &[0, 1, 0, 1][..]));
+        let row = |row: usize| frames.rows.each_ref().map(|rows| rows[row][0]);
+        assert_eq!((row(0), row(3)), ([153, 1, 102, 153, 191], [0, 1, 0, 255, 0]));
+        assert_eq!((frames.rows[4].len(), &frames.groups.rates[..]), (4, &[4e8, 0.0][..]));
+        assert!((frames.groups.marked[0] - 0.75).abs() < 1e-12 && frames.groups.marked[1].is_nan());
     }
 
     #[test]

@@ -1,20 +1,19 @@
 //! Variants of a scenario for a page, with recordings or without congestion control.
 
 use becalm_control::{EchoParams, MarkingParams, ResponseParams};
-use becalm_engine::Time;
 use becalm_schema::Located;
 
 use crate::scenario::Scenario;
 use crate::sections::flows::Group;
 use crate::sections::jobs::Job;
+use crate::sections::observe::FrameStep;
 
 impl Scenario {
-    /// The scenario with this number of frames and all spans, unless it requests frames itself, and without
+    /// The scenario with frames and all spans, at its own interval if it has one, and without
     /// series of links, which a page does not show. This has no effect on the events of a run.
-    pub fn recorded(mut self, frames: u64) -> Scenario {
-        let step = Time((self.sections.run.duration.0 / frames.max(1)).max(1));
+    pub fn recorded(mut self) -> Scenario {
         let mut observe = (*self.sections.observe).clone();
-        observe.frames = observe.frames.or(Some(step)).into();
+        observe.frames = observe.frames.or(Some(FrameStep::Auto)).into();
         observe.spans = true.into();
         observe.links = Vec::new().into();
         self.sections.observe = observe.into();
@@ -56,6 +55,7 @@ fn changed<T: Clone>(items: &Located<Vec<Located<T>>>, change: impl Fn(&mut T)) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use becalm_engine::Time;
 
     const TEXT: &str = r#"
         [run]
@@ -82,13 +82,15 @@ mod tests {
 
     #[test]
     fn recordings_change_no_result() {
-        let (plain, recorded) = (scenario(), scenario().recorded(50));
+        let (plain, recorded) = (scenario(), scenario().recorded());
         let run = |scenario: &Scenario| scenario.run(0, 1, &mut |_| true).unwrap();
         assert_eq!(run(&plain).fingerprint, run(&recorded).fingerprint);
         let results = run(&recorded);
         let frames = results.tables.iter().find(|table| table.name == "frames").expect("frames");
-        assert_eq!(frames.rows(), 50);
-        assert_eq!(*recorded.recorded(7).sections.observe.frames, Some(Time::from_us(20)), "its own frames are kept");
+        assert!((50..=100).contains(&frames.rows()), "{} frames", frames.rows());
+        let own = TEXT.replace("[run]", "[observe]\nframes = \"20 us\"\n[run]");
+        let kept = Scenario::parse(&own, "own.toml").unwrap().recorded();
+        assert_eq!(*kept.sections.observe.frames, Some(FrameStep::Every(Time::from_us(20))));
     }
 
     #[test]
@@ -112,7 +114,7 @@ mod tests {
         "#;
         let plain = Scenario::parse(text, "jobs.toml").unwrap_or_else(|errors| panic!("{errors}"));
         let run = |scenario: &Scenario| scenario.run(0, 1, &mut |_| true).unwrap();
-        let (results, recorded) = (run(&plain), run(&plain.clone().recorded(60)));
+        let (results, recorded) = (run(&plain), run(&plain.clone().recorded()));
         assert!(results.end < Time::from_ms(4) && results.end.0 % Time::from_us(100).0 != 0, "{}", results.end);
         assert_eq!((recorded.end, recorded.fingerprint), (results.end, results.fingerprint));
     }

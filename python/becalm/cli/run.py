@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 SUMMARY = ("groups", "jobs", "completion")
 """Tables that `run --json` prints."""
-FRAMES = 100
-"""Default number of frames if the scenario requests none."""
 MOST_PROGRAMS = 10_000_000
 """Size of the jobs' programs, at 57 bytes per operation, above which a page records no operations."""
 
@@ -239,7 +237,6 @@ def _watched(scenario: Scenario, page: Path | None, *, overwrite: bool) -> Scena
 
     """
     from becalm.folders import check_writable
-    from becalm.quantities import seconds
     from becalm.reports.page import PAGE
 
     if page is None:
@@ -249,8 +246,7 @@ def _watched(scenario: Scenario, page: Path | None, *, overwrite: bool) -> Scena
     observe = scenario.resolved["observe"]
     changes: dict[str, object] = {}
     if observe["frames"] is None:
-        step = seconds(scenario.resolved["run"]["duration"]) / FRAMES
-        changes["observe.frames"] = f"{max(1, round(step * 1e12))} ps"
+        changes["observe.frames"] = "auto"
     if not observe["spans"]:
         changes["observe.spans"] = True
     if scenario.core.memory_estimate["programs"] <= MOST_PROGRAMS:

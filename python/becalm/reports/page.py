@@ -220,7 +220,7 @@ _PLACES = {
 }
 """The page section of each table."""
 _NO_FRAMES = (
-    'The fabric is shown as a mean over the measured window: set observe.frames = "50 us" and '
+    'The fabric is shown as a mean over the measured window: set observe.frames = "auto" and '
     "observe.spans = true, or run with --report, to see it over time."
 )
 

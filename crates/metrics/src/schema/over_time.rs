@@ -68,7 +68,7 @@ pub static SNAPSHOTS: TableSchema = TableSchema {
 pub static FRAMES: TableSchema = TableSchema {
     name: "frames",
     rows: "One row per frame and virtual lane, with one byte per link in the order of `links`. The interval between frames is `observe.frames`, and the last frame is at the end of the run.",
-    asked_by: "observe.frames = \"50 us\"",
+    asked_by: "observe.frames = \"auto\"",
     over_time: true,
     rank: "",
     columns: &[&[
@@ -92,7 +92,7 @@ pub static FRAMES: TableSchema = TableSchema {
 pub static FRAMES_GROUPS: TableSchema = TableSchema {
     name: "frames_groups",
     rows: "One row per frame and group. The interval between frames is `observe.frames`, and the last frame is at the end of the run.",
-    asked_by: "observe.frames = \"50 us\"",
+    asked_by: "observe.frames = \"auto\"",
     over_time: true,
     rank: "",
     columns: &[&[

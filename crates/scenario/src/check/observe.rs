@@ -7,7 +7,7 @@ use becalm_schema::{Place, Review};
 
 use crate::resolve::{Network, Plan, unknown};
 use crate::sections::Sections;
-use crate::sections::observe::Observe;
+use crate::sections::observe::{FrameStep, Observe};
 
 /// Limit on the number of values in series. It prevents memory exhaustion because of a wrong unit.
 const MOST_SAMPLES: u64 = 20_000_000;
@@ -26,7 +26,7 @@ pub(super) fn check(sections: &Sections, network: &Network, plan: &Plan, review:
         }
     }
     let frames = &observe.frames;
-    if frames.get().is_some_and(|step| step.is_some_and(|step| step > duration)) {
+    if frames.get().is_some_and(|step| matches!(step, Some(FrameStep::Every(step)) if *step > duration)) {
         review
             .add(frames.place(), format!("is longer than the run, which ends at {duration}: there would be no frame"));
     }

@@ -15,6 +15,7 @@ use crate::resolve::Job;
 use crate::scenario::Scenario;
 use crate::sections;
 use crate::sections::distribution::Shape;
+use crate::sections::observe::FrameStep;
 
 /// Bytes of a process that runs the smallest scenario, without Python itself.
 const BASE: u64 = 16 << 20;
@@ -147,7 +148,11 @@ impl Scenario {
             series: times(times(samples, width as u64), SAMPLE),
             snapshots: times(times(observe.snapshots.len() as u64, times(links, vls)), SNAPSHOT),
             frames: times(
-                observe.frames.map_or(0, |step| self.sections.run.duration.0 / step.0),
+                match *observe.frames {
+                    None => 0,
+                    Some(FrameStep::Every(step)) => self.sections.run.duration.0 / step.0,
+                    Some(FrameStep::Auto) => FrameStep::MOST,
+                },
                 times(links, vls) * CELL + FRAME,
             ),
             spans: if *observe.spans { times(self.periods(links * vls), PERIOD) } else { 0 },
@@ -225,6 +230,7 @@ mod tests {
         let shot = estimate("[\"BC\"]", 1, "snapshots = [\"1 us\", \"2 us\"]");
         assert_eq!(shot.snapshots, 2 * 48 * SNAPSHOT);
         assert_eq!(estimate("[\"BC\"]", 1, "frames = \"100 us\"").frames, 10 * (48 * CELL + FRAME));
+        assert_eq!(estimate("[\"BC\"]", 1, "frames = \"auto\"").frames, 100 * (48 * CELL + FRAME));
     }
 
     #[test]

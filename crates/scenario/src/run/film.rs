@@ -1,4 +1,4 @@
-//! Frames of a run, which contain the state of all links at fixed intervals.
+//! Frames of a run, which contain the state of all links at equal intervals.
 
 use becalm_engine::Time;
 use becalm_fabric::{FlowId, PortCounters};
@@ -7,12 +7,18 @@ use becalm_metrics::frames::State;
 
 use crate::resolve::Link;
 use crate::scenario::Scenario;
+use crate::sections::observe::FrameStep;
 use becalm_model::Model;
 
 /// Records the frames of a run.
 pub(super) struct Film {
     frames: Frames,
     step: Option<Time>,
+    /// Whether the interval doubles when there are too many frames.
+    auto: bool,
+    taken: u64,
+    /// Whether nothing is left to record except the rest of the last frame.
+    over: bool,
     last: Time,
     links: Vec<(PortCounters, Time)>,
     /// Delivered bytes, packets and marked packets of the groups.
@@ -22,11 +28,18 @@ pub(super) struct Film {
 impl Film {
     /// A recorder without frames.
     pub fn new(scenario: &Scenario) -> Film {
-        let step = *scenario.sections.observe.frames;
+        let frames = *scenario.sections.observe.frames;
+        let step = frames.map(|step| match step {
+            FrameStep::Every(step) => step,
+            FrameStep::Auto => first_step(scenario),
+        });
         let links = if step.is_some() { scenario.network.links.len() } else { 0 };
         Film {
             frames: Frames::default(),
             step,
+            auto: frames == Some(FrameStep::Auto),
+            taken: 0,
+            over: false,
             last: Time::ZERO,
             links: vec![(PortCounters::default(), Time::ZERO); links],
             groups: vec![[0; 3]; scenario.plan.groups.len()],
@@ -35,11 +48,25 @@ impl Film {
 
     /// The time of the next frame; `None` if no frames are requested.
     pub fn next(&self) -> Option<Time> {
-        self.step.map(|step| self.last.saturating_add(step))
+        self.step.filter(|_| !self.over).map(|step| self.last.saturating_add(step))
     }
 
-    /// Takes a frame.
+    /// Takes the next frame. Then merges every two frames and doubles the interval, if there are too many.
     pub fn take(&mut self, scenario: &Scenario, time: Time, model: &Model) {
+        self.record(scenario, time, model);
+        if !self.auto {
+            return;
+        }
+        self.over = scenario.has_ended(model, time);
+        self.taken += 1;
+        if self.taken == FrameStep::MOST {
+            self.frames.merge_pairs(scenario.sections.vls().into(), self.groups.len());
+            self.taken /= 2;
+            self.step = self.step.map(|step| step + step);
+        }
+    }
+
+    fn record(&mut self, scenario: &Scenario, time: Time, model: &Model) {
         let passed = time.since(self.last);
         let counters = |link: &Link| {
             let stalled = model.observer(link.from.node).stalls.time(link.from, time);
@@ -66,7 +93,7 @@ impl Film {
     /// Takes the last frame at the end of the run, if frames are requested.
     pub fn end(&mut self, scenario: &Scenario, time: Time, model: &Model) {
         if self.step.is_some() && time > self.last {
-            self.take(scenario, time, model);
+            self.record(scenario, time, model);
         }
     }
 
@@ -74,6 +101,13 @@ impl Film {
     pub fn done(self) -> Frames {
         self.frames
     }
+}
+
+/// The first interval if it doubles: the time of a packet on the fastest link.
+fn first_step(scenario: &Scenario) -> Time {
+    let packet = scenario.sections.packet.sizes().largest();
+    let times = scenario.network.links.iter().map(|link| link.rate.time_of(packet));
+    times.min().unwrap_or_default().max(Time(1))
 }
 
 fn state(

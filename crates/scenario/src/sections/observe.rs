@@ -1,7 +1,9 @@
 //! `[observe]`: recordings over time.
 
 use becalm_engine::Time;
-use becalm_schema::Located;
+use becalm_schema::field::{Field, refuse};
+use becalm_schema::{Errors, Located, Node, seconds};
+use serde_json::json;
 
 becalm_schema::table! {
     /// Recordings over time.
@@ -27,8 +29,9 @@ becalm_schema::table! {
         pub snapshots: Vec<Located<Time>> = Vec::new(),
         /// Interval of frames. In addition to the state in a snapshot, a frame records the shares of time for which
         /// each link was busy and stalled, and the share of its packets that were marked. Each value is one byte, so
-        /// frames need far less space than snapshots. Reports use frames.
-        pub frames: Option<Time> = None; ""; Time(1)..,
+        /// frames need far less space than snapshots. Reports use frames. With `"auto"`, the interval doubles during the
+        /// run, so that 50 to 100 frames cover it, whenever it ends, unless they were shorter than a packet.
+        pub frames: Option<FrameStep> = None,
         /// Whether to measure the lengths of output queues, in waiting bytes as counted by marking policies.
         pub queues: bool = false,
         /// Whether to record the periods in which each output was a root or a branch of a congestion tree.
@@ -37,5 +40,72 @@ becalm_schema::table! {
         /// outputs, with at least 16 for each lane. If a lane has more periods, the shortest periods and gaps
         /// are merged with their neighbours.
         pub span_rows: u32 = 50_000; ""; 1..=10_000_000,
+    }
+}
+
+/// The interval of frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameStep {
+    /// A time, at least 1 ps.
+    Every(Time),
+    /// As long as necessary for at most [`FrameStep::MOST`] frames, and at least half as many.
+    Auto,
+}
+
+impl FrameStep {
+    const AUTO: &str = "auto";
+
+    /// The largest number of frames with [`FrameStep::Auto`]. It is even.
+    pub const MOST: u64 = 100;
+}
+
+impl Field for FrameStep {
+    fn expects() -> String {
+        format!("{}, at least 1 ps, or \"{}\"", Time::expects(), Self::AUTO)
+    }
+
+    fn read(node: &Node, errors: &mut Errors) -> Option<FrameStep> {
+        let Some(text) = node.text() else { return refuse(node, errors) };
+        if text == Self::AUTO {
+            return Some(FrameStep::Auto);
+        }
+        if seconds(text).is_none() {
+            return refuse(node, errors);
+        }
+        let step = Time::read(node, errors)?;
+        if step == Time::ZERO {
+            errors.add(node, "must be at least 1 ps", "");
+            return None;
+        }
+        Some(FrameStep::Every(step))
+    }
+
+    fn to_json(&self) -> serde_json::Value {
+        match self {
+            FrameStep::Every(step) => step.to_json(),
+            FrameStep::Auto => json!(Self::AUTO),
+        }
+    }
+
+    fn json_schema() -> serde_json::Value {
+        json!({"anyOf": [Time::json_schema(), {"const": Self::AUTO}]})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_have_an_interval_or_find_it() {
+        let read =
+            |text: &str| becalm_schema::read_json::<FrameStep>(&json!(text), "f").map_err(|errors| errors.to_string());
+        assert_eq!(read("auto"), Ok(FrameStep::Auto));
+        assert_eq!(read("2 us"), Ok(FrameStep::Every(Time::from_us(2))));
+        for step in [FrameStep::Auto, FrameStep::Every(Time(1))] {
+            assert_eq!(read(step.to_json().as_str().unwrap()), Ok(step));
+        }
+        assert!(read("0 ps").unwrap_err().contains("must be at least 1 ps"));
+        assert!(read("automatic").unwrap_err().contains("or \"auto\""));
     }
 }

@@ -116,3 +116,67 @@ fn watching_changes_nothing_with_any_number_of_threads() {
     let two = watched("frames = \"30 us\"\nspans = true", 2);
     assert_eq!(format!("{:?}", two.tables), format!("{:?}", one.tables));
 }
+
+/// A run that ends long before its duration.
+fn short(end: &str, kib: u32) -> Results {
+    run(&format!(
+        r#"
+        [run]
+        duration = "1 s"
+        end = "{end}"
+        [topology.clos]
+        leaves = 2
+        spines = 1
+        hosts_per_leaf = 2
+        [[jobs]]
+        name = "both"
+        hosts = ["H0", "H3"]
+        collective.all_reduce = {{algorithm = "ring", bytes = "{kib} KiB"}}
+        [observe]
+        links = []
+        frames = "auto"
+        "#
+    ))
+}
+
+fn check_equal_intervals(results: &Results) -> usize {
+    let times = numbers(results, "frames", "time");
+    assert!((50..=100).contains(&times.len()), "{} frames until {}", times.len(), results.end);
+    assert_eq!(times.last(), Some(&results.end.as_secs()));
+    for (number, time) in (1..).zip(&times[..times.len() - 1]) {
+        assert!((time / (f64::from(number) * times[0]) - 1.0).abs() < 1e-9, "frame {number} at {time}");
+    }
+    times.len()
+}
+
+#[test]
+fn enough_frames_cover_a_run_whenever_it_ends() {
+    for end in ["jobs", "delivered"] {
+        for kib in [256, 1024, 1500, 20_000] {
+            check_equal_intervals(&short(end, kib));
+        }
+    }
+    // The last frame may be the one that is merged next.
+    let counts: Vec<usize> = (150..250).map(|kib| check_equal_intervals(&short("jobs", kib))).collect();
+    assert!(counts.contains(&100) && counts.contains(&51), "{counts:?}");
+    let whole = run(&format!("{FAN_IN}frames = \"auto\""));
+    let times = numbers(&whole, "frames", "time");
+    assert!((100..=200).contains(&times.len()) && times.last() == Some(&2e-3), "{} lanes of frames", times.len());
+}
+
+#[test]
+fn merged_frames_add_up_to_the_tables() {
+    let results = short("jobs", 1024);
+    let (times, busy) = (numbers(&results, "frames", "time"), rows(&results, "busy"));
+    let passed = |frame: usize| times[frame] - if frame > 0 { times[frame - 1] } else { 0.0 };
+    let utilization = numbers(&results, "links", "utilization");
+    assert!(utilization.iter().any(|&share| share > 0.5));
+    for (link, measured) in utilization.iter().enumerate() {
+        let sent = (0..times.len()).map(|frame| f64::from(busy[frame][link]) / 255.0 * passed(frame)).sum::<f64>();
+        let mean = sent / results.end.as_secs();
+        assert!((mean - measured).abs() < 0.01, "{mean} and {measured}");
+    }
+    let rates = numbers(&results, "frames_groups", "rate");
+    let bytes = (0..times.len()).map(|frame| rates[frame] * passed(frame)).sum::<f64>();
+    assert!((bytes / f64::from(2 << 20) - 1.0).abs() < 1e-9, "{bytes} B");
+}
