@@ -12,7 +12,7 @@ from typing import Any
 import becalm
 from drawn import Tables
 from meaning.equal import bits
-from meaning.relation import accepted, relation
+from meaning.relation import relation
 
 TIMES = {"ps": -12, "ns": -9, "us": -6, "ms": -3, "s": 0}
 SIZES = {"B": 1, "kB": 10**3, "MB": 10**6, "KiB": 2**10, "MiB": 2**20}
@@ -57,17 +57,13 @@ def quantities_in_other_units(data: Tables, draw: random.Random) -> list[Tables]
 
 @relation(bits, count=40)
 def packets_as_bytes(data: Tables, _: random.Random) -> list[Tables] | None:
-    """A buffer of N packets has the bytes of N full packets; full packets here are whole credits of 64 B."""
+    """A buffer of N packets has the bytes of N full packets; with credits, each in whole credits of 64 B."""
     buffer = data["switch"].get("buffer", "auto")
     if not buffer.endswith(" packets"):
         return None
-    summary, packet = becalm.Scenario(data).summary, data.get("packet", {})
-    header = int(packet.get("header", "20 B").split()[0]) + -summary["packet_bytes"] % 64
-    data = {**data, "packet": {**packet, "header": f"{header} B"}}
-    if not accepted(data):
-        return None
-    other = f"{int(buffer.split()[0]) * becalm.Scenario(data).summary['packet_bytes']} B"
-    return [data, {**data, "switch": {**data["switch"], "buffer": other}}]
+    facts, count = becalm.Scenario(data).summary, int(buffer.split()[0])
+    assert count * facts["packet_bytes"] <= facts["buffer_bytes"]
+    return [data, {**data, "switch": {**data["switch"], "buffer": f"{facts['buffer_bytes']} B"}}]
 
 
 @relation(bits, count=30)

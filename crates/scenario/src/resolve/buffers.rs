@@ -42,7 +42,8 @@ impl Buffers {
             Buffer::Packets(packets) => {
                 let credited = matches!(*switch.flow_control, FlowControl::Credits(_));
                 let each = if credited { largest.next_multiple_of(CREDIT_BYTES) } else { largest };
-                Buffers { room: Room::Bytes(packets.saturating_mul(each)), bytes: packets.saturating_mul(largest) }
+                let bytes = packets.saturating_mul(each);
+                Buffers { room: Room::Bytes(bytes), bytes }
             }
             Buffer::Auto => {
                 let bytes = automatic(sections, network, switch, packet);

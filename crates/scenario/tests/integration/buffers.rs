@@ -49,7 +49,7 @@ fn packets_are_the_bytes_of_full_packets() {
 fn packets_include_the_rest_of_their_last_credit() {
     let text = pair("buffer = \"4 packets\"", "10 ns", "").replace("\"64 B\"", "\"20 B\"");
     let summary = scenario(&text).summary();
-    assert_eq!((&summary["buffer_packets"], &summary["buffer_bytes"]), (&4.into(), &(4 * 4116).into()));
+    assert_eq!((&summary["buffer_packets"], &summary["buffer_bytes"]), (&4.into(), &(4 * 4160).into()));
 }
 
 #[test]
