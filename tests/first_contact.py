@@ -84,12 +84,9 @@ class Case:
         if self.topology in ("dragonfly", "torus"):
             # Paths can form cycles here, so packets change lanes.
             switch["vls"] = 2
-        return {
-            "topology": {self.topology: TOPOLOGIES[self.topology] | links},
-            "switch": switch,
-            "response": {self.response: {}},
-            **RESPONSES[self.response],
-        }
+        response: Table = {self.response: {}}
+        topology = {self.topology: TOPOLOGIES[self.topology] | links}
+        return {"topology": topology, "switch": switch, "response": response, **RESPONSES[self.response]}
 
     def __str__(self) -> str:
         return f"{self.topology}, {self.control}, {self.response}, {self.rate} Gb/s, {self.cable}"
@@ -161,8 +158,8 @@ def streams(case: Case, scene: str, data: Table, loop: float) -> Reached:
     observe = {"links": [], "step": f"{unit * 1e6:.6f} us", "window": f"{2 * unit * 1e6:.6f} us"}
     scenario = becalm.Scenario({**data, "run": run, "observe": observe})
     paths = scenario.network().flow_paths
-    most = paths.group_by("link").agg(pl.col("share").sum())["share"].max()
-    rates = becalm.run(scenario, threads=1).flows["rate"]
+    most = paths.group_by("link").agg(pl.col("share").sum())["share"].to_numpy().max()
+    rates = becalm.run(scenario, threads=1).flows["rate"].to_numpy()
     rate = rates.min() if scene == "opposite" else rates.mean()
     return Reached(scene, rate * most / (case.rate * 1e9 / 8), scenario.warnings)
 
@@ -171,8 +168,8 @@ def _ring(case: Case, data: Table) -> Reached:
     """Run a ring all-reduce; the result is its closed form over its time."""
     ring = _network(data, {"from": ["*"], "pattern": {"shift": {"by": 1}}})
     paths, n = ring.flow_paths, len(ring.hosts)
-    most = paths.group_by("link").agg(pl.col("share").sum())["share"].max()
-    hops = paths.group_by("flow").len()["len"].max()
+    most = paths.group_by("link").agg(pl.col("share").sum())["share"].to_numpy().max()
+    hops = int(paths.group_by("flow").len()["len"].to_numpy().max())
     packet = 2068 * 8e-9 / case.rate
     distance = hops * CABLES[case.cable] * 1e-9 + (hops - 1) * 40e-9
     expected = 2 * (n - 1) * (most * MESSAGE / n / 2048 * packet + distance)

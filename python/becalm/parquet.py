@@ -20,30 +20,43 @@ def digest_of(file: Path) -> str:
 
 
 def read_table(file: Path, digest: str, rows: int, columns: Collection[str]) -> pl.DataFrame:
-    """Read a table. Check its digest first, because some damage makes Polars end the entire process.
+    """Read a table of a manifest. Check its digest first, because some damage makes Polars end the process.
 
     Raises:
         ResultsError: the file is missing or damaged, or has other rows or columns.
 
     """
-    import polars as pl
-
     if file.is_symlink():
         raise ResultsError(f"{file}: is a symbolic link; tables must be regular files in the folder")
     try:
-        # Pass an open file, because Polars interprets names as patterns and supports only UTF-8 names.
         if digest_of(file) != digest:
             raise ResultsError(f"{file}: damaged: its content has changed since it was written")
+    except FileNotFoundError as error:
+        raise ResultsError(f"{file}: is missing") from error
+    table = read_unlisted(file)
+    if problem := mismatch(table, rows, columns):
+        raise ResultsError(f"{file}: damaged: {problem}")
+    return table
+
+
+def read_unlisted(file: Path) -> pl.DataFrame:
+    """Read a table that no manifest lists.
+
+    Raises:
+        ResultsError: the file is missing or damaged.
+
+    """
+    import polars as pl
+
+    try:
+        # Pass an open file, because Polars interprets names as patterns and supports only UTF-8 names.
         with file.open("rb") as content:
-            table = pl.read_parquet(content)
+            return pl.read_parquet(content)
     except FileNotFoundError as error:
         raise ResultsError(f"{file}: is missing") from error
     # Some damage crashes the reader of Polars itself.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise ResultsError(f"{file}: damaged: {error}") from error
-    if problem := mismatch(table, rows, columns):
-        raise ResultsError(f"{file}: damaged: {problem}")
-    return table
 
 
 def mismatch(table: pl.DataFrame, rows: int, columns: Collection[str]) -> str:

@@ -182,6 +182,7 @@ def test_arrays_come_back_as_they_were(folder: Path) -> None:
                 0,
                 "f",
                 1,
+                None,
                 {
                     "frames": [
                         ("time", "s", results.frames.time),

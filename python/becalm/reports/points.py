@@ -12,7 +12,7 @@ from becalm._core import pack
 from becalm.analysis.formats import difference, number
 from becalm.errors import ResultsError
 from becalm.intervals import mean_interval
-from becalm.parquet import read_table
+from becalm.parquet import read_unlisted
 from becalm.progress import Steps, steps
 from becalm.quantities import axis
 from becalm.reports.again import again_sweep
@@ -166,8 +166,8 @@ def tune_page(folder: Path, title: str | None) -> bytes:
 
     """
     study = _read(folder / TUNE)
-    trials = read_table(folder / "trials.parquet", None)
-    validation = read_table(folder / "validation.parquet", None)
+    trials = read_unlisted(folder / "trials.parquet")
+    validation = read_unlisted(folder / "validation.parquet")
     try:
         page = _tune(study, trials, validation, title or folder.name)
     except (AttributeError, KeyError, TypeError, ValueError) as error:

@@ -67,27 +67,27 @@ pub struct RoceV2 {
 #[derive(Clone, Debug)]
 enum Last {
     /// The fabric stores them for each flow.
-    OfFlows,
+    ByFlow,
     /// By rank of the host to which they were sent.
-    OfHosts(BTreeMap<u32, Time>),
-    OfPort(Option<Time>),
+    ByHost(BTreeMap<u32, Time>),
+    Port(Option<Time>),
 }
 
 impl RoceV2 {
     /// Whether a marked packet is answered by a CNP, which is then the last one.
     fn notifies(&mut self, now: Time, unanswered: &Unanswered) -> bool {
         let last = match &self.last {
-            Last::OfFlows => unanswered.notified,
-            Last::OfHosts(last) => last.get(&unanswered.source).copied(),
-            Last::OfPort(last) => *last,
+            Last::ByFlow => unanswered.notified,
+            Last::ByHost(last) => last.get(&unanswered.source).copied(),
+            Last::Port(last) => *last,
         };
         if last.is_some_and(|last| now < last.saturating_add(self.cnp_interval)) {
             return false;
         }
         match &mut self.last {
-            Last::OfFlows => {}
-            Last::OfHosts(last) => drop(last.insert(unanswered.source, now)),
-            Last::OfPort(last) => *last = Some(now),
+            Last::ByFlow => {}
+            Last::ByHost(last) => drop(last.insert(unanswered.source, now)),
+            Last::Port(last) => *last = Some(now),
         }
         true
     }
@@ -98,9 +98,9 @@ impl EchoScheme for RoceV2 {
 
     fn new(params: &Params) -> RoceV2 {
         let last = match params.cnp_scope.unwrap_or(CnpLimit::PAPER.scope) {
-            CnpScope::QueuePair => Last::OfFlows,
-            CnpScope::Destination => Last::OfHosts(BTreeMap::new()),
-            CnpScope::Port => Last::OfPort(None),
+            CnpScope::QueuePair => Last::ByFlow,
+            CnpScope::Destination => Last::ByHost(BTreeMap::new()),
+            CnpScope::Port => Last::Port(None),
         };
         let cnp_interval = params.cnp_interval.unwrap_or(CnpLimit::PAPER.interval);
         RoceV2 { cnp_interval, cnp_delay: params.cnp_delay, ack_every: params.ack_every, last }
