@@ -140,8 +140,8 @@ def reached(case: Case) -> Iterator[Reached]:
         yield streams(case, scene, data | {"flows": flows}, loop)
     # Where many hosts share a cable, a larger shift would measure how a response shares it.
     by = 1 if case.topology in ("dumbbell", "edges") else len(pairs.hosts) // 2
-    flows = [{"name": "all", "from": ["*"], "pattern": {"shift": {"by": by}}}]
-    yield streams(case, "permutation", data | {"flows": flows}, loop)
+    every: Table = {"name": "all", "from": ["*"], "pattern": {"shift": {"by": by}}}
+    yield streams(case, "permutation", data | {"flows": [every]}, loop)
     yield _ring(case, data)
 
 

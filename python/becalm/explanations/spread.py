@@ -223,10 +223,10 @@ def latency(case: Case) -> Iterator[Sentence]:
 
 
 _NARROW = {
-    "buffer": "the credit of the input buffers on the path allows: they hold less than is on the way before a "
-    'credit returns. With switch.buffer = "auto", links stay busy.',
-    "window": "their window allows: it holds less than is on the way before an ACK returns. A larger window of "
-    "the response keeps links busy.",
+    "buffer": "the credit of the input buffers on the path allows: they hold less than is on the way before "
+    'a credit returns. With switch.buffer = "auto", links stay busy.',
+    "window": "their window allows: it holds less than is on the way before an ACK returns. A larger window "
+    "of the response keeps links busy.",
 }
 
 
@@ -242,7 +242,8 @@ def narrow(case: Case) -> Iterator[Sentence]:
         if not len(own):
             continue
         offered, got = float(flows.offered[own].sum()), float(flows.delivered[own].sum())
-        text = f"{counted(len(own), 'flow')} got {share(got / offered)} of the demand, as much as {_NARROW[limit]}"
+        part = share(got / offered)
+        text = f"{counted(len(own), 'flow')} got {part} of the demand, as much as {_NARROW[limit]}"
         numbers = {"flows": len(own), "offered": offered, "delivered": got}
         yield Sentence("narrow", "cost", text, numbers, (case.facts.of_flows(own),), cause=limit)
 

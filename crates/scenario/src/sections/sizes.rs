@@ -218,7 +218,7 @@ mod tests {
             let Sizes(shape) = read(json!(name)).unwrap();
             let whole = Sizes(shape.clone()).mean(None, Payload(1));
             let (mut random, n) = (Stream::new(5, 0, 0), 10_000_000);
-            let sum: u64 = (0..n).map(|_| u64::from(shape.size(whole, &mut random))).sum();
+            let sum: u64 = (0..n).map(|_| shape.size(whole, &mut random)).sum();
             let found = sum as f64 / f64::from(n);
             assert!((found / mean - 1.0).abs() < 0.005, "{name}: {found}");
         }

@@ -84,7 +84,7 @@ fn neither_does_it_in_any_frame_or_step() {
     let (busy, waits) = (bytes("busy"), bytes("stalled"));
     // Each of the two shares is rounded.
     assert!(busy.iter().zip(&waits).all(|(&busy, &waits)| u32::from(busy) + u32::from(waits) <= 256));
-    assert!(waits.iter().any(|&waits| waits == 255));
+    assert!(waits.contains(&255));
     let (kinds, shares) = (names(&results, "series", "kind"), numbers(&results, "series", "share"));
     let of_link: Vec<f64> = (0..kinds.len()).filter(|&i| kinds[i] == "link").map(|i| shares[i]).collect();
     assert!(of_link.len() > 400 && of_link.iter().all(|&share| share < 1.001), "{of_link:?}");
