@@ -154,10 +154,9 @@ fn stopped_after(reports: u32, text: &str, threads: usize) -> Results {
     let duration = format!("duration = \"{} ps\"", (results.end.as_secs() * 1e12).round());
     let short = run(&text.replace("duration = \"10 ms\"", &duration), threads);
     assert_eq!((results.fingerprint, results.end), (short.fingerprint, short.end), "{threads} threads");
-    assert_eq!(
-        results.tables.iter().find(|table| table.name == "flows"),
-        short.tables.iter().find(|table| table.name == "flows")
-    );
+    // Compared as text, because NaN does not equal NaN.
+    let flows = |results: &Results| format!("{:?}", results.tables.iter().find(|table| table.name == "flows"));
+    assert!(flows(&results) == flows(&short), "{threads} threads");
     results
 }
 
@@ -185,7 +184,7 @@ fn racks(more: &str) -> String {
         to = ["*"]
         traffic.poisson = {{ load = 0.3, message = "8 KiB" }}
         [observe]
-        step = "3 ms"
+        step = "2 ms"
         "#
     )
 }
@@ -194,7 +193,7 @@ fn racks(more: &str) -> String {
 fn a_stopped_run_is_a_run_of_that_duration() {
     let schemes = "[marking.input_triggered]\n[response.lipd]";
     let pfc = "[switch]\nbuffer = \"200 KiB\"\nflow_control.pfc = {}";
-    for text in [racks(schemes), racks(pfc), racks(""), ring("3 ms", "").replace("16 MiB", "512 MiB")] {
+    for text in [racks(schemes), racks(pfc), racks(""), ring("2 ms", "").replace("16 MiB", "512 MiB")] {
         for (reports, threads) in [(1, 1), (7, 1), (3, 2), (9, 2)] {
             stopped_after(reports, &text, threads);
         }
