@@ -126,7 +126,7 @@ def test_what_a_scheme_lays_over_a_scene(tmp_path: Path, small: Path) -> None:
     assert resolved["flows"][1]["restart"] == "message"
     free = merge.controlled(scene.read(small), scheme.find("none")).resolved
     assert free["flows"][1]["restart"] == "never", "nothing restarts without a response"
-    assert free["switch"]["buffer"] == "4 packets"
+    assert free["switch"]["buffer"] == "auto"
 
 
 def test_scenes_are_lengthened_as_a_whole(small: Path) -> None:
