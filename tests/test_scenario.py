@@ -134,5 +134,5 @@ def test_a_mistake_in_an_option_names_the_option(scenario: becalm.Scenario) -> N
     with pytest.raises(becalm.ScenarioError) as caught:
         scenario.replace({"switch.buffer": "4 packts", "flows.victim.sl": 99}, option="--set")
     buffer, level = sorted(str(caught.value).splitlines(), reverse=True)
-    assert buffer.startswith("--set switch.buffer=4 packts: must be a number of packets or bytes")
+    assert buffer.startswith("--set switch.buffer=4 packts: must be a number of packets, slots or bytes")
     assert level == "--set flows.victim.sl=99: must be between 0 and 15"

@@ -10,7 +10,7 @@ use becalm_engine::{Stream, Time};
 
 use crate::config::PacketConfig;
 use crate::distribution::Distribution;
-use rare::Rare;
+use rare::{LONG, Rare};
 
 /// A request to send messages of the same size, posted together.
 #[derive(Clone, Copy, Debug)]
@@ -30,9 +30,6 @@ struct Waiting {
     bytes: u32,
     count: u32,
 }
-
-/// The size of a message that is too long for 32 bits. Such a message is sent in parts.
-const LONG: u32 = u32::MAX;
 
 /// A segment of a message: the payload of one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

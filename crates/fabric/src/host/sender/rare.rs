@@ -4,8 +4,10 @@ use std::collections::VecDeque;
 
 use becalm_engine::{Stream, Time};
 
-use super::LONG;
 use crate::distribution::Distribution;
+
+/// The size of a message that is too long for 32 bits. Such a message is sent in parts.
+pub(super) const LONG: u32 = u32::MAX;
 
 /// Largest size of a part of a long message, except for rounding to full packets.
 const PART: u32 = 1 << 30;
