@@ -24,6 +24,7 @@ def congested() -> becalm.Results:
     scenario = {
         "run": {"duration": "300 us"},
         "topology": {"tree": {"ports": 4, "levels": 2}},
+        "switch": {"buffer": "4 slots"},
         "flows": [
             {"name": "background", "from": ["*"], "to": ["*"], "traffic": {"poisson": {"load": 0.3}}},
             {"name": "hot", "from": ["H0", "H2", "H4", "H6"], "to": ["H7"]},

@@ -19,6 +19,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from becalm.disk import cannot, check_room, sync
 from becalm.errors import BecalmError, ResultsError
 from becalm.parallel import NO_LOCKS, has_locks, run_all
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 Fill = Callable[[Path, Callable[[], None]], None]
 """Writes files to an empty folder. It often calls its second argument, which raises to stop the work."""
 
-_ROOM = 1 << 16
-"""Free bytes that a reservation requires, since the size of the results is unknown before the run."""
 _TRIES = 20
 """Attempts to reserve a name in a folder that other processes create and remove at the same time."""
 
@@ -99,7 +98,7 @@ class Kind:
             self.check_target(folder, overwrite=overwrite)
             with _written(folder):
                 partial.mkdir()
-                _check_room(partial / "room")
+                check_room(partial / "room")
             yield Reservation(folder, partial, overwrite)
 
     @contextlib.contextmanager
@@ -147,8 +146,8 @@ class Reservation:
             fill(self._partial, cancel.check)
             for file in self._partial.iterdir():
                 cancel.check()
-                _sync(file)
-            _sync(self._partial)
+                sync(file)
+            sync(self._partial)
 
         with _written(self.folder):
             run_all(work, 1, 1)
@@ -159,7 +158,7 @@ class Reservation:
                     )
                 self.folder.rename(_beside(self.folder, "old"))
             self._partial.rename(self.folder)
-            _sync(_place(self.folder).parent)
+            sync(_place(self.folder).parent)
         return self.folder
 
 
@@ -200,7 +199,7 @@ def new_file(file: Path, *, overwrite: bool = False) -> Iterator[Path]:
         check_new(file, overwrite=overwrite)
         with _written(file):
             yield partial
-            _sync(partial)
+            sync(partial)
             if overwrite:
                 partial.replace(file)
             else:
@@ -257,7 +256,7 @@ def reserve_file(file: Path) -> Iterator[None]:
     """
     with _reserved(file) as partial:
         with _written(file):
-            _check_room(partial)
+            check_room(partial)
         yield
 
 
@@ -331,7 +330,7 @@ def _lock(path: Path) -> BaseFileLock:
         except OSError as error:
             if error.errno in NO_LOCKS:
                 return _soft_lock(path)
-            raise _cannot(path, error) from error
+            raise cannot(path, error) from error
         else:
             return lock
     raise ResultsError(f"{path}: cannot be written: no file can be created in {file.parent}")
@@ -382,29 +381,7 @@ def _written(path: Path) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, BecalmError) or path.name not in str(error.filename or path):
             raise
-        raise _cannot(path, error) from error
-
-
-def _cannot(path: Path, error: OSError) -> ResultsError:
-    reason = error.strerror or str(error)
-    return ResultsError(f"{path}: cannot be written: {reason[:1].lower()}{reason[1:]}")
-
-
-def _check_room(file: Path) -> None:
-    file.write_bytes(bytes(_ROOM))
-    _sync(file)
-    file.unlink()
-
-
-def _sync(path: Path) -> None:
-    """Flush a file or the entries of a folder to the disk, if the system supports it."""
-    if os.name != "posix" and path.is_dir():
-        return
-    handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        raise cannot(path, error) from error
 
 
 def _link(partial: Path, file: Path) -> None:

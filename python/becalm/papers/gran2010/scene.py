@@ -148,7 +148,7 @@ class Bed:
             "ccti_limit": entries - 1,
             "ccti_min": self.minimum,
             "ccti_timer": self.timer // self.finer,
-            # Not as in section II-B, where the flows of a service level share a timer: see the page on readings.
+            # Not as in section II-B, where the flows of a service level share one: see the readings.
             "timer_scope": "flow",
             "cct": {"quadratic": formula | {"packet_time": PACKET_TIME}},
         }
