@@ -54,6 +54,6 @@ extern "C" fn tell(signal: c_int) {
 }
 
 fn write(bytes: &[u8]) {
-    // SAFETY: the bytes are valid. If nobody reads them, nothing can be done.
+    // SAFETY: the bytes are valid. A failed write has no remedy here.
     unsafe { libc::write(libc::STDERR_FILENO, bytes.as_ptr().cast(), bytes.len()) };
 }
