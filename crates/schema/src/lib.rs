@@ -57,7 +57,7 @@ pub use field::Field;
 pub use located::{Located, Place};
 pub use node::{Node, Value};
 pub use parse::parse;
-pub use quantity::{bytes, quantity, seconds};
+pub use quantity::{SIZES, bytes, quantity, seconds};
 pub use range::Ranged;
 pub use review::Review;
 #[doc(hidden)]

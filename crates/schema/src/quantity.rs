@@ -11,7 +11,7 @@ use crate::node::Node;
 const TIMES: [(&str, f64); 5] = [("s", 1e12), ("ms", 1e9), ("us", 1e6), ("ns", 1e3), ("ps", 1.0)];
 
 /// Units of sizes and their bytes.
-const SIZES: [(&str, f64); 9] = [
+pub const SIZES: [(&str, f64); 9] = [
     ("B", 1.0),
     ("kB", 1e3),
     ("MB", 1e6),

@@ -3,7 +3,7 @@
 use becalm_engine::Time;
 use becalm_fabric::{CREDIT_BYTES, PauseResponse, Rate};
 use becalm_schema::field::{Field, refuse};
-use becalm_schema::{Errors, Node, Ranged, Value, quantity, seconds};
+use becalm_schema::{Errors, Node, Ranged, SIZES, Value, quantity, seconds};
 use becalm_workload::LARGEST_MESSAGE;
 use serde_json::json;
 
@@ -16,17 +16,6 @@ const RATES: [(&str, f64); 8] = [
     ("B/s", 8.0),
     ("MB/s", 8e6),
     ("GB/s", 8e9),
-];
-const SIZES: [(&str, f64); 9] = [
-    ("B", 1.0),
-    ("kB", 1e3),
-    ("MB", 1e6),
-    ("GB", 1e9),
-    ("TB", 1e12),
-    ("KiB", 1024.0),
-    ("MiB", 1048576.0),
-    ("GiB", 1073741824.0),
-    ("TiB", 1099511627776.0),
 ];
 const PACKETS: [(&str, f64); 2] = [("packet", 1.0), ("packets", 1.0)];
 
