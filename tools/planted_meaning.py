@@ -45,8 +45,9 @@ PLANTS = (
     Plant(
         "a buffer of N packets charges an answer a whole packet",
         "crates/scenario/src/resolve/buffers.rs",
-        "room: Room::Bytes(packets.saturating_mul(each)),",
-        "room: if credited { Room::Slots(packets) } else { Room::Bytes(packets.saturating_mul(each)) },",
+        "let bytes = packets.saturating_mul(each);\n                Buffers { room: Room::Bytes(bytes), bytes }",
+        "let bytes = packets.saturating_mul(each);\n                "
+        "Buffers { room: if credited { Room::Slots(packets) } else { Room::Bytes(bytes) }, bytes }",
     ),
     Plant(
         "a port's wait clock runs while another lane sends",
