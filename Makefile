@@ -57,14 +57,16 @@ test-rust: need-rust ## Rust tests
 	cargo test --workspace --locked --quiet
 
 .PHONY: test-python
-test-python: build ## Python tests, including the examples of the documentation
-	$(BIN)/python -m pytest
+test-python: build ## Python tests, including the examples of the documentation, on all cores
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 .PHONY: system
-system: build ## long tests: killed workers and clients, overhead of sweeps, a tuning of a 32-host tree
+system: build ## long tests: killed workers and clients, overhead of sweeps, estimates of memory, runs stopped late, a tuning of a 32-host tree
 	$(BIN)/python tests/system/kill_sweep.py
 	$(BIN)/python tests/system/two_checkouts.py
 	$(BIN)/python tests/system/overhead.py
+	$(BIN)/python tests/system/memory_draws.py
+	$(BIN)/python tests/system/stop_late.py
 	$(BIN)/python tests/system/tune_tree.py
 
 .PHONY: nightly

@@ -85,12 +85,7 @@ print(json.dumps([memory.estimate(scenario).total, int(peak.split()[1]) * 1024])
 
 @pytest.mark.parametrize("name", MEASURED)
 def test_the_estimate_is_near_what_a_run_takes(name: str, tmp_path: Path) -> None:
-    """Ratio of the estimate to the process's peak resident memory, at the last check of the constants:
-
-    hosts 1.34, flows 1.12, messages 1.22, overload 1.03, series 1.08, snapshots 1.22, ports 1.81, edges 1.37,
-    records 1.14, rows 1.15, programs 1.23, unlimited 1.55, operations 1.16,
-    frames 1.20, spans 1.63.
-    """
+    """An estimate is above the process's peak resident memory; `memory_draws.py` does the same on drawn scenes."""
     if not Path("/proc/self/status").exists():
         pytest.skip("peak memory is read from /proc")
     file = tmp_path / f"{name}.toml"
@@ -100,7 +95,9 @@ def test_the_estimate_is_near_what_a_run_takes(name: str, tmp_path: Path) -> Non
     )
     assert done.returncode == 0, done.stderr
     estimate, peak = json.loads(done.stdout)
-    assert 0.9 < estimate / peak < 2, f"{name}: estimate {estimate / 1e6:.0f} MB, peak {peak / 1e6:.0f} MB"
+    assert 1.1 <= estimate / peak <= 2.5, (
+        f"{name}: estimate {estimate / 1e6:.0f} MB, peak {peak / 1e6:.0f} MB"
+    )
 
 
 REPORT = """

@@ -132,7 +132,8 @@ class Dask:
             n_workers=workers,
             threads_per_worker=1,
             local_directory=self._folder.name,
-            dashboard_address=None,
+            # The default port may belong to another sweep.
+            dashboard_address=":0",
             silence_logs=logging.ERROR,
             env={"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1"},
         )
