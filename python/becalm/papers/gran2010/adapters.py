@@ -127,7 +127,7 @@ def _notified() -> Experiment:
         cost=6,
         points=lambda short: [_silent("counted", short), drawn(_silent("drawn", short))],
         measure=_notifications,
-        draw=lambda tables: plain_bars(tables, "bar", "over", "share of marks over share of the link"),
+        draw=plain_bars("bar", "over", "share of marks over share of the link"),
     )
 
 
