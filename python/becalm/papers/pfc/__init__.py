@@ -14,7 +14,7 @@ import polars as pl
 from becalm.lab.dumbbell import NO_CONTROL, Dumbbell
 from becalm.lab.figures import DOTS, Curves, Law, Level, simulated, single
 from becalm.lab.model import Experiment, Outcome, Table, Tables, grid
-from becalm.lab.tables import at, labelled, mean, only
+from becalm.lab.tables import at, mean, only
 from becalm.papers.common.draw import rates_over_time
 from becalm.papers.common.measure import with_series
 from becalm.papers.common.spreading import victim
@@ -130,9 +130,12 @@ def _two_switches(short: bool, flows: int, control: str) -> Table:
 
 def _rates(outcomes: Sequence[Outcome]) -> Tables:
     """Return `points`: Gb/s on the wire by flow, number of flows and control."""
-    gbps = pl.col("rate") * 8e-9
-    parts = [labelled(each.results.groups.select(flow="group", gbps=gbps), each) for each in outcomes]
-    return {"points": pl.concat(parts)}
+    rows = [
+        {**outcome.labels, "flow": row["group"], "gbps": row["rate"] * 8e-9}
+        for outcome in outcomes
+        for row in outcome.results.groups.iter_rows(named=True)
+    ]
+    return {"points": pl.DataFrame(rows)}
 
 
 def rate(tables: Tables, flow: str, flows: int, control: str = "pfc") -> float:
