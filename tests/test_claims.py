@@ -140,7 +140,7 @@ def test_papers_state_shared_sentences_once() -> None:
             changed("measure", 'measure = "policy.at"'),
             "fig1.0.: high: .*no such module; .*buffers, flows, policies, ",
         ),
-        (changed("measure", 'measure = "at"'), "fig1.0.: high: .*no such module; "),
+        (changed("measure", 'measure = "at"'), "fig1.0.: high: .*no such function; valid: buffers., "),
         (changed("measure", 'measure = "lab.tables.labelled"'), "fig1.0.: high: .*no such function"),
         (changed("args", "args = { colum = 4 }"), "fig1.0.: high: .*missing a required argument: 'column'"),
         (changed("args", "args = 4"), "fig1.0..args = 4: must be a table"),

@@ -10,7 +10,7 @@ from becalm.lab.bottleneck import measure
 from becalm.lab.discovery import select
 from becalm.lab.model import Outcome
 from becalm.lab.reports import reproduce
-from becalm.papers.kumar2020 import standing
+from becalm.papers import kumar2020
 from becalm.theory import periodic_queue
 
 PAPERS = ("mittal2015", "kumar2020", "li2019")
@@ -35,15 +35,15 @@ def test_hop_scaling_takes_the_bias_against_long_routes_away() -> None:
 def test_the_mean_round_trip_of_swift_is_that_of_a_model_apart_from_it() -> None:
     """With a small increase, the mean lies below the target, because flows cut twice for the same queue."""
     flows, increase = 100, 0.1
-    scene = standing.bottleneck(flows, increase, short=True)
-    (point,) = measure([Outcome({}, becalm.run(becalm.Scenario(scene.scenario())))])["points"].to_dicts()
-    target = standing.law().standing(flows, standing.LINK)
+    scene = kumar2020.bottleneck(True, flows, increase)
+    (point,) = measure([Outcome({}, becalm.run(becalm.Scenario(scene)))])["points"].to_dicts()
+    target = kumar2020.LAW.standing(flows, kumar2020.LINK)
     model = mean_round_trip(flows, increase, 12e-3, 6e-3)
     assert point["round_trip"] == pytest.approx(model, rel=0.01)
     assert model < 0.96 * target
-    gentle = standing.bottleneck(flows, increase, standing.GENTLE, short=True)
-    (point,) = measure([Outcome({}, becalm.run(becalm.Scenario(gentle.scenario())))])["points"].to_dicts()
-    assert 0 < point["round_trip"] - target < standing.law().swing(flows, standing.LINK, increase)
+    gentle = kumar2020.bottleneck(True, flows, increase, kumar2020.GENTLE)
+    (point,) = measure([Outcome({}, becalm.run(becalm.Scenario(gentle)))])["points"].to_dicts()
+    assert 0 < point["round_trip"] - target < kumar2020.LAW.swing(flows, kumar2020.LINK, increase)
     # With `pause`, a second cut follows only after the first has taken effect.
     assert model < mean_round_trip(flows, increase, 12e-3, 6e-3, pause=20e-6) < target
 

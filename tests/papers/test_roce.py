@@ -11,9 +11,8 @@ from becalm.lab import Claim, reproduce
 from becalm.lab.bottleneck import Bottleneck
 from becalm.lab.model import Point
 from becalm.lab.runner import Lab
-from becalm.papers.alizadeh2010.scene import law
-from becalm.papers.zhu2015 import clos
-from becalm.papers.zhu2015.scene import fixed_point
+from becalm.papers.alizadeh2010 import law
+from becalm.papers.zhu2015 import clos, fixed_point
 
 FAILING = {"threshold/small_threshold_loses"}
 """Claims that contradict their own closed forms: see the readings of alizadeh2010."""

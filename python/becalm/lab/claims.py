@@ -16,7 +16,7 @@
 | `quote` | the paper's sentence; not allowed for a `derived` claim |
 | `paper` | the paper's value: a number, a short version of the sentence, or the value of a closed form |
 | keys of `becalm.lab.expect` | definition of the expected values |
-| `measure` | `module.function` of the paper's package, or of a shared package after `common.` or `lab.` |
+| `measure` | `function` or `module.function` of the paper's package, or of `common` or `lab` |
 | `args` | arguments of the measure in addition to the tables |
 | `each` | arguments with lists of values; the measure is called with every combination of values |
 | `null` | the claim's null: see `becalm.lab.nulls`; only for scored claims |

@@ -76,7 +76,7 @@ def about(paper: str) -> str:
 
 
 def find_measure(paper: str, name: str) -> Callable[..., Any]:
-    """Find the function that a paper's claim names as `module.function`.
+    """Find the function that a paper's claim names as `module.function`, or `function` of its package.
 
     Raises:
         LookupError: the function does not exist; the message lists the valid names.
@@ -87,12 +87,13 @@ def find_measure(paper: str, name: str) -> Callable[..., Any]:
     package = SHARED.get(prefix, f"becalm.papers.{paper}")
     module_name = rest if prefix in SHARED else module_name
     modules = [module.name for module in iter_modules(import_module(package).__path__)]
-    if module_name not in modules:
-        valid = ", ".join((*modules, *(f"{shared}." for shared in SHARED)))
-        raise LookupError(f"measure = {name!r}: no such module; valid in {package}: {valid}")
-    functions = _functions(import_module(f"{package}.{module_name}"))
+    if module_name not in ("", *modules):
+        valid = [*modules, *(f"{shared}." for shared in SHARED)]
+        raise LookupError(f"measure = {name!r}: no such module; valid in {package}: {', '.join(valid)}")
+    functions = _functions(import_module(f"{package}.{module_name}".rstrip(".")))
     if function_name not in functions:
-        raise LookupError(f"measure = {name!r}: no such function; valid: {', '.join(functions)}")
+        valid = [*functions, *([] if module_name else [f"{part}." for part in (*modules, *SHARED)])]
+        raise LookupError(f"measure = {name!r}: no such function; valid: {', '.join(valid)}")
     return functions[function_name]
 
 

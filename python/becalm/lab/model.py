@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -73,6 +74,27 @@ class Point:
     """Number of the random sample, if the experiment runs several samples per seed."""
     schemes: Sequence[Provided] = ()
     """User-defined schemes that the scenario names."""
+
+
+def grid(
+    scene: Callable[..., Table], short: Mapping[str, Sequence[Label]] | None = None, **axes: Sequence[Label]
+) -> Callable[[bool], list[Point]]:
+    """Return a function that returns the points of a grid. The last axis varies fastest.
+
+    Args:
+        scene: function that returns the scenario of a point. Its arguments are whether the reduced version
+            is wanted, and the labels of the point by name.
+        short: axes with fewer values in the reduced version.
+        axes: values by label.
+
+    """
+
+    def points(reduced: bool) -> list[Point]:
+        values = {**axes, **((short or {}) if reduced else {})}
+        every = [dict(zip(values, place, strict=True)) for place in product(*values.values())]
+        return [Point(labels, scene(reduced, **labels)) for labels in every]
+
+    return points
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def experiment(paper: str) -> Experiment:
         cost=2,
         points=_points,
         measure=_measure,
-        draw=lambda tables: bars(tables, "case", "delay", "packet times in the switch"),
+        draw=bars("case", "delay", "packet times in the switch"),
     )
 
 

@@ -29,7 +29,7 @@ def experiment(paper: str) -> Experiment:
         cost=0.1,
         points=lambda _: [],
         measure=_measure,
-        draw=lambda tables: bars(tables, "policy", "gates", "gates per output"),
+        draw=bars("policy", "gates", "gates per output"),
         phase="",
         seeded=False,
     )

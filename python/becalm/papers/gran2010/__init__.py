@@ -9,8 +9,8 @@ readings, and what is not modelled.
 from __future__ import annotations
 
 from becalm.lab.model import Experiment
-from becalm.papers.gran2010 import adapters, cct, fig7, fig10, fig13, readings, sizes, surfaces, table3
-from becalm.papers.gran2010.nulls import NULLS
+from becalm.papers.gran2010 import adapters, added, cct, readings, sizes, surfaces, table3
+from becalm.papers.gran2010.scene import NULLS
 
 __all__ = ["NULLS", "PHASE", "experiments"]
 
@@ -20,14 +20,10 @@ PHASE = "100 us"
 
 def experiments() -> list[Experiment]:
     """Return all experiments, first the figures in order, then parameters without a figure."""
-    maps = surfaces.experiments()
+    fig7a, fig7b, fig8, fig10a, fig10b, fig13 = added.experiments()
+    fig11, fig12, *others = surfaces.experiments()
     return [
-        *fig7.experiments(),
-        *sizes.experiments(),
-        *fig10.experiments(),
-        *maps[:2],
-        *fig13.experiments(),
-        *maps[2:],
+        *(fig7a, fig7b, fig8, *sizes.experiments(), fig10a, fig10b, fig11, fig12, fig13, *others),
         *table3.experiments(),
         *cct.experiments(),
         *adapters.experiments(),

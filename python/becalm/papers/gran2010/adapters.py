@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 
 import polars as pl
 
-from becalm.lab.model import Experiment, Outcome, Point, Tables
+from becalm.lab.figures import Bars, Panel, Plot
+from becalm.lab.model import Experiment, Label, Outcome, Point, Tables
 from becalm.lab.nulls import respond
 from becalm.lab.tables import at, curve, labelled
-from becalm.papers.common.draw import bars as plain_bars
+from becalm.papers.common.draw import bars
 from becalm.papers.gran2010.cct import HOST_LINK, PACKET_US, PAPER, encode, wanted_us
-from becalm.papers.gran2010.draw import bars, levels
 from becalm.papers.gran2010.measure import CONTRIBUTORS, point, with_all_flows
 from becalm.papers.gran2010.scene import HOST_GBPS, WIRE, Bed
+from becalm.plot import COLOURS
 
 MINIMA = (0, 48, 80, 100)
 """Values of `CCTI_Min`. At 80, four contributors offer all that H5 can receive; at 100, they offer less."""
@@ -34,6 +35,19 @@ def steady(scenario: int = 1) -> Bed:
     return Bed(scenario, interval=0.001, tail=0.3, settle=0.1)
 
 
+def throughput(parameter: str, label: str, **where: Label) -> Plot:
+    """Show the throughput of the victim and of the mean contributor at each value of a parameter."""
+    return _throughput(parameter, label, {"F1": "victim", "contributors": "mean contributor"}, **where)
+
+
+def _throughput(parameter: str, label: str, columns: Mapping[str, str], **where: Label) -> Plot:
+    colours = (*COLOURS[:5], "black")
+    panel = Panel(
+        Bars(parameter, columns, where, colours), xlabel=label, ylabel="throughput (Gb/s)", ylim=(0, 14.5)
+    )
+    return Plot(panel, width=5.6)
+
+
 def _level() -> Experiment:
     return Experiment(
         "gran2010/level",
@@ -44,7 +58,7 @@ def _level() -> Experiment:
             for name, per_level in (("qp", False), ("sl", True))
         ],
         measure=with_all_flows,
-        draw=levels,
+        draw=_throughput("control", "control per", {flow: flow for flow in ("F1", *CONTRIBUTORS, "F6")}),
     )
 
 
@@ -65,7 +79,7 @@ def _minimum() -> Experiment:
         cost=2,
         points=lambda _: [point(replace(steady(), minimum=value), minimum=value) for value in MINIMA],
         measure=with_all_flows,
-        draw=partial(bars, axis="minimum", label="CCTI_Min"),
+        draw=throughput("minimum", "CCTI_Min"),
     )
 
 
@@ -88,7 +102,7 @@ def _mask() -> Experiment:
         cost=2,
         points=lambda _: [point(replace(steady(), mask=mask), mask=mask) for mask in MASKS],
         measure=with_all_flows,
-        draw=partial(bars, axis="mask", label="ports in Victim_Mask"),
+        draw=throughput("mask", "ports in Victim_Mask"),
     )
 
 
@@ -99,7 +113,7 @@ def _entries() -> Experiment:
         cost=3,
         points=_tables,
         measure=with_all_flows,
-        draw=partial(bars, axis="entries", label="entries, scenario 1", scenario=1),
+        draw=throughput("entries", "entries, scenario 1", scenario=1),
     )
 
 
@@ -127,7 +141,7 @@ def _notified() -> Experiment:
         cost=6,
         points=lambda short: [_silent("counted", short), drawn(_silent("drawn", short))],
         measure=_notifications,
-        draw=lambda tables: plain_bars(tables, "bar", "over", "share of marks over share of the link"),
+        draw=bars("bar", "over", "share of marks over share of the link"),
     )
 
 

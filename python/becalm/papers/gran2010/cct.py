@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
+from becalm.lab.figures import PLAIN, Curves, Panel, Plot
 from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.lab.tables import mean
-from becalm.papers.gran2010.draw import delay_tables
 from becalm.papers.gran2010.measure import GBPS, over_time, point
 from becalm.papers.gran2010.scene import Bed
 
@@ -16,6 +16,8 @@ PACKET_US = 1.034
 
 PAPER = 106
 MANUFACTURER = 95
+NAMES = {PAPER: "106, paper", MANUFACTURER: "95, manufacturer"}
+"""Divisors of both tables."""
 INDICES = (48, 64, 96, 127)
 """Indices at which a single flow runs, to test whether it sends at the table's rate."""
 
@@ -32,7 +34,27 @@ def experiments() -> list[Experiment]:
             cost=4,
             points=lambda _: [*(_alone(index) for index in INDICES), *_compared()],
             measure=_measure,
-            draw=delay_tables,
+            draw=Plot(
+                Panel(
+                    Curves("index", "wanted_us", "divisor", NAMES, style=PLAIN, table="entries"),
+                    xlabel="CCTI",
+                    ylabel="injection rate delay (us)",
+                ),
+                Panel(
+                    Curves(
+                        "index",
+                        "error_us",
+                        "divisor",
+                        NAMES,
+                        style={**PLAIN, "drawstyle": "steps-mid"},
+                        table="entries",
+                    ),
+                    xlabel="CCTI",
+                    ylabel="encoded less wanted delay (us)",
+                ),
+                width=4.8,
+                heading="divisor",
+            ),
         )
     ]
 

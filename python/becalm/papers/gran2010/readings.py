@@ -11,13 +11,11 @@ Each reading changes one point that the paper leaves open:
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 from becalm.lab.model import Experiment, Point
 from becalm.papers.gran2010 import table3
 from becalm.papers.gran2010.adapters import drawn
-from becalm.papers.gran2010.added import ALL, added, bed
-from becalm.papers.gran2010.draw import throughputs
+from becalm.papers.gran2010.added import ALL, added, bed, throughputs
 from becalm.papers.gran2010.measure import over_time, point
 from becalm.papers.gran2010.scene import HEADER, MTU, Table
 
@@ -31,7 +29,7 @@ def experiments() -> list[Experiment]:
             cost=20,
             points=lambda short: [_sampled(short, 1e-3)],
             measure=over_time,
-            draw=partial(throughputs, flows=ALL),
+            draw=throughputs(ALL),
         ),
         Experiment(
             "gran2010/fig7b_drawn",
@@ -39,7 +37,7 @@ def experiments() -> list[Experiment]:
             cost=20,
             points=lambda short: [drawn(added(1, True, short))],
             measure=over_time,
-            draw=partial(throughputs, flows=ALL),
+            draw=throughputs(ALL),
         ),
         table3.experiment(
             "table3_fifo", "Table III with one queue of 13 packets per input and round-robin", _fifo

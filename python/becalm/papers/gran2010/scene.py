@@ -24,6 +24,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from becalm.lab.nulls import mark, respond
+
 Table: TypeAlias = dict[str, Any]
 
 MTU = 2048
@@ -184,3 +186,17 @@ _TOPOLOGY: Table = {
 
 def _s(value: float) -> str:
     return f"{value * 1e6:.10g} us"
+
+
+def _off(scenario: Table) -> Table:
+    return respond({"none": {}})(mark({"none": {}})(scenario))
+
+
+def _on(scenario: Table) -> Table:
+    control = Bed().scenario_data()
+    return respond(control["response"])(mark(control["marking"])(scenario))
+
+
+NULLS = {"off": _off, "on": _on, "random": mark({"random": {"probability": 0.01}})}
+"""Nulls for the claims: no control, the control of Table I, and the share of packets that it marks at random
+with all flows of scenario 1."""

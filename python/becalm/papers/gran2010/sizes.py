@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import polars as pl
 
+from becalm.lab.figures import Curves, single
 from becalm.lab.model import Experiment, Label, Outcome, Point, Tables
 from becalm.lab.tables import at, axis
-from becalm.papers.gran2010.draw import sizes
 from becalm.papers.gran2010.measure import GBPS, point
 from becalm.papers.gran2010.scene import HEADER, MTU, Bed, Table
 
@@ -28,7 +28,22 @@ def experiments() -> list[Experiment]:
             cost=15,
             points=_points,
             measure=_measure,
-            draw=sizes,
+            draw=single(
+                Curves(
+                    "size",
+                    "mbps",
+                    "case",
+                    {"on": "CC active", "off": "CC inactive", "none": "no congestion"},
+                    styles={
+                        "off": {"linestyle": "--"},
+                        "none": {"linestyle": ":", "markersize": 9, "markerfacecolor": "none"},
+                    },
+                ),
+                xlabel="message size (B)",
+                ylabel="throughput of the victim (Mb/s)",
+                xscale="log",
+                yscale="log",
+            ),
         )
     ]
 

@@ -13,15 +13,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from becalm.lab.model import Experiment, Point, Tables
-from becalm.lab.tables import at, curve, mean
-from becalm.papers.gran2010.adapters import steady
-from becalm.papers.gran2010.draw import bars, surface
+from becalm.lab.tables import at, curve, mean, select_rows
+from becalm.papers.gran2010.adapters import steady, throughput
 from becalm.papers.gran2010.measure import point, with_all_flows
 from becalm.papers.gran2010.scene import HOST_GBPS, Bed
+from becalm.plot import figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TIMERS = (25, 100, 150, 250, 500, 1000, 2000)
 RATES = (0, 1, 8, 64)
@@ -39,27 +43,58 @@ VISIBLE = 2.0
 def experiments() -> list[Experiment]:
     """Return Fig. 11, 12 and 14, and the parameters of section VII-A."""
     return [
-        _surface("fig11", "Throughput of the victim over CCTI_Timer and Marking_Rate", "F1"),
+        _surface(
+            "fig11",
+            "Throughput of the victim over CCTI_Timer and Marking_Rate",
+            "F1",
+            "throughput of the victim (Gb/s)",
+        ),
         _surface(
             "fig12",
             "Mean throughput of the four contributors over CCTI_Timer and Marking_Rate",
             "contributors",
+            "mean throughput of the contributors (Gb/s)",
         ),
-        _surface("fig14", "Treatment variation over CCTI_Timer and Marking_Rate", "var"),
+        _surface("fig14", "Treatment variation over CCTI_Timer and Marking_Rate", "var", "Var ((Gb/s)²)"),
         _threshold(),
         _packet_size(),
     ]
 
 
-def _surface(name: str, title: str, column: str) -> Experiment:
+def _surface(name: str, title: str, column: str, label: str) -> Experiment:
     return Experiment(
         f"gran2010/{name}",
         title,
         cost=30,
         points=_points,
         measure=with_all_flows,
-        draw=partial(surface, column=column),
+        draw=partial(_map, column=column, label=label),
     )
+
+
+def _map(tables: Tables, column: str, label: str) -> Figure:
+    """Draw a quantity over CCTI_Timer and Marking_Rate as a map. The axes list the values."""
+    points = tables["points"]
+    timers = points["timer"].unique().sort().to_list()
+    rates = points["rate"].unique().sort().to_list()
+    grid = [
+        [float(select_rows(points, {"timer": timer, "rate": rate})[column].item()) for timer in timers]
+        for rate in rates
+    ]
+    made, axes = figure(width=7.2, height=0.62 * len(rates) + 1.0)
+    image = axes.imshow(grid, origin="lower", aspect="auto", cmap="viridis")
+    middle = (min(map(min, grid)) + max(map(max, grid))) / 2
+    for row, values in enumerate(grid):
+        for place, value in enumerate(values):
+            colour = "black" if value > middle else "white"
+            axes.text(place, row, f"{value:.2f}", ha="center", va="center", color=colour, fontsize=9)
+    axes.set_xticks(range(len(timers)), [str(timer) for timer in timers])
+    axes.set_yticks(range(len(rates)), [str(rate) for rate in rates])
+    axes.set_xlabel("CCTI_Timer (1.024 us)")
+    axes.set_ylabel("Marking_Rate (packets)")
+    axes.grid(visible=False)
+    made.colorbar(image, ax=axes, label=label)
+    return made
 
 
 def _points(short: bool) -> list[Point]:
@@ -205,7 +240,7 @@ def _threshold() -> Experiment:
             point(replace(steady(), threshold=value), threshold=value) for value in (0, 1, 4, 8, 12, 15)
         ],
         measure=with_all_flows,
-        draw=partial(bars, axis="threshold", label="Threshold"),
+        draw=throughput("threshold", "Threshold"),
     )
 
 
@@ -223,7 +258,7 @@ def _packet_size() -> Experiment:
             point(replace(steady(), packet_size=size), packet_size=size) for size in (0, 8, 16, 32, 33)
         ],
         measure=with_all_flows,
-        draw=partial(bars, axis="packet_size", label="Packet_Size (64 B)"),
+        draw=throughput("packet_size", "Packet_Size (64 B)"),
     )
 
 

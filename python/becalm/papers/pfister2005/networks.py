@@ -209,7 +209,7 @@ def _experiment(name: str) -> Experiment:
         return {"points": pl.DataFrame(rows).with_columns(bar=pl.concat_str(axes, separator=" "))}
 
     def draw(tables: Tables) -> Figure:
-        return bars(tables, "bar", "cold", "cold traffic that arrives, of what is offered")
+        return bars("bar", "cold", "cold traffic that arrives, of what is offered")(tables)
 
     return Experiment(f"pfister2005/{name}", TITLES[name], cost=10, points=points, measure=measure, draw=draw)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from becalm.lab.dumbbell import Dumbbell
+from becalm.lab.figures import Curves, single
 from becalm.lab.model import Experiment, Point, Tables
 from becalm.lab.tables import at, axis, curve, mean, unfairness
-from becalm.papers.common.draw import SHARE, threshold_curves
+from becalm.papers.common.draw import BUFFERS, SHARE
 from becalm.papers.common.marking import INPUT_TRIGGERED, output_triggered
 from becalm.papers.common.measure import summary
 
-BUFFERS = (2, 3, 4, 5, 6, 8, 10, 12, 14, 16)
-SHORT_BUFFERS = (2, 4, 8, 10, 12, 16)
+SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 14, 16)
+SHORT_SIZES = (2, 4, 8, 10, 12, 16)
 THRESHOLDS = (4, 6, 8, 16)
 NONE = 0
 """Label of runs without output-triggered marking."""
@@ -20,7 +21,33 @@ LARGE = 12
 
 def experiments() -> list[Experiment]:
     """Return Fig. 4(a) and (b)."""
-    return [_fig4a(), _fig4b()]
+    names = {threshold: f"{threshold}" for threshold in THRESHOLDS} | {NONE: "none"}
+    return [
+        Experiment(
+            f"santos2002/{figure}",
+            f"{title} against buffer size, for output thresholds",
+            cost=45,
+            points=_fig4_points,
+            measure=summary,
+            draw=single(
+                Curves("buffer", column, "threshold", names),
+                ylabel=label,
+                ylim=(0, top),
+                heading="output threshold",
+                **BUFFERS,
+            ),
+        )
+        for figure, title, column, label, top in (
+            ("fig4a", "Root link utilization", "root", "root link utilization", SHARE[1]),
+            (
+                "fig4b",
+                "Fairness, remote over local rate,",
+                "ratio",
+                "rate of remote flows / rate of local flows",
+                1.5,
+            ),
+        )
+    ]
 
 
 def sweep(buffers: tuple[int, ...], thresholds: tuple[int, ...], flows: int, short: bool) -> list[Point]:
@@ -35,18 +62,7 @@ def sweep(buffers: tuple[int, ...], thresholds: tuple[int, ...], flows: int, sho
 
 
 def _fig4_points(short: bool) -> list[Point]:
-    return sweep(SHORT_BUFFERS if short else BUFFERS, THRESHOLDS, 10, short)
-
-
-def _fig4a() -> Experiment:
-    return Experiment(
-        "santos2002/fig4a",
-        "Root link utilization against buffer size, for output thresholds",
-        cost=45,
-        points=_fig4_points,
-        measure=summary,
-        draw=lambda tables: threshold_curves(tables, "root", "root link utilization", SHARE[1]),
-    )
+    return sweep(SHORT_SIZES if short else SIZES, THRESHOLDS, 10, short)
 
 
 def small_buffers_underutilized(tables: Tables) -> list[float]:
@@ -75,19 +91,6 @@ def margin_of_threshold_4(tables: Tables, other: int) -> float:
 def ratio(tables: Tables, threshold: int, low: int, high: int) -> list[float]:
     """Return the ratio of the remote to the local rate for buffers from `low` to `high` slots."""
     return [at(tables, "ratio", threshold=threshold, buffer=buffer) for buffer in _buffers(tables, low, high)]
-
-
-def _fig4b() -> Experiment:
-    return Experiment(
-        "santos2002/fig4b",
-        "Fairness, remote over local rate, against buffer size, for output thresholds",
-        cost=45,
-        points=_fig4_points,
-        measure=summary,
-        draw=lambda tables: threshold_curves(
-            tables, "ratio", "rate of remote flows / rate of local flows", 1.5
-        ),
-    )
 
 
 def small_buffers_penalize_remote(tables: Tables) -> list[float]:

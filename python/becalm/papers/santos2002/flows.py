@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from becalm.lab.figures import Curves, Panel, Plot
 from becalm.lab.model import Experiment, Point, Tables
 from becalm.lab.tables import at, axis
-from becalm.papers.common.draw import flow_curves
+from becalm.papers.common.draw import BUFFERS, SHARE
 from becalm.papers.common.measure import summary
 from becalm.papers.santos2002.buffers import spread, sweep
 
 FLOWS = (5, 10, 15, 20)
 FLOW_BUFFERS = (2, 4, 8, 12, 16)
 FLOW_THRESHOLDS = (4, 8)
-
-
-def experiments() -> list[Experiment]:
-    """Return the experiment on other numbers of flows."""
-    return [_flows()]
 
 
 def _flow_points(short: bool) -> list[Point]:
@@ -26,15 +22,39 @@ def _flow_points(short: bool) -> list[Point]:
     ]
 
 
-def _flows() -> Experiment:
-    return Experiment(
-        "santos2002/flows",
-        "The remark on 5 to 20 flows of each type: Fig. 4 with other numbers of flows",
-        cost=45,
-        points=_flow_points,
-        measure=summary,
-        draw=flow_curves,
-    )
+def experiments() -> list[Experiment]:
+    """Return the experiment on other numbers of flows."""
+    return [
+        Experiment(
+            "santos2002/flows",
+            "The remark on 5 to 20 flows of each type: Fig. 4 with other numbers of flows",
+            cost=45,
+            points=_flow_points,
+            measure=summary,
+            draw=Plot(
+                *(
+                    Panel(
+                        Curves(
+                            "buffer",
+                            column,
+                            "flows",
+                            {flows: f"{flows}" for flows in FLOWS},
+                            where={"threshold": 8},
+                        ),
+                        ylabel=label,
+                        title="output threshold 8",
+                        ylim=(0, top),
+                        **BUFFERS,
+                    )
+                    for column, label, top in (
+                        ("root", "root link utilization", SHARE[1]),
+                        ("ratio", "rate of remote flows / rate of local flows", None),
+                    )
+                ),
+                heading="flows of each type",
+            ),
+        )
+    ]
 
 
 def threshold_4_below_8(tables: Tables) -> list[float]:
@@ -61,7 +81,3 @@ def flat_beyond_threshold(tables: Tables) -> list[float]:
         spread([at(tables, "ratio", flows=n, threshold=8, buffer=buffer) for buffer in (12, 16)])
         for n in axis(tables, "flows")
     ]
-
-
-def _listed(numbers: tuple[int, ...]) -> str:
-    return ", ".join(map(str, numbers))

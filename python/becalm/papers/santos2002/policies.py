@@ -26,9 +26,7 @@ def _fig2() -> Experiment:
         cost=0.5,
         points=lambda _: [Point({"run": "none"}, FREE.scenario())],
         measure=with_series,
-        draw=lambda tables: rates_over_time(
-            tables, "No congestion control, window of one packet", run="none"
-        ),
+        draw=rates_over_time("No congestion control, window of one packet", run="none"),
     )
 
 
@@ -45,7 +43,7 @@ def _paced() -> Experiment:
             Point({"run": "all"}, every.scenario()),
         ],
         measure=with_series,
-        draw=lambda tables: rates_over_time(tables, "Local and remote flows at 1/20 of the link", run="all"),
+        draw=rates_over_time("Local and remote flows at 1/20 of the link", run="all"),
     )
 
 
@@ -57,7 +55,7 @@ def _fig3() -> list[Experiment]:
             cost=0.5,
             points=lambda _: marking.points("naive"),
             measure=with_series,
-            draw=lambda tables: rates_over_time(tables, "Naive", marking="naive"),
+            draw=rates_over_time("Naive", marking="naive"),
         ),
         Experiment(
             "santos2002/fig3b",
@@ -68,7 +66,7 @@ def _fig3() -> list[Experiment]:
                 marking.fair_state("fair", INPUT_TRIGGERED, 4),
             ],
             measure=with_series,
-            draw=lambda tables: rates_over_time(tables, "Input-triggered", marking="input"),
+            draw=rates_over_time("Input-triggered", marking="input"),
         ),
         Experiment(
             "santos2002/fig3c",
@@ -79,7 +77,7 @@ def _fig3() -> list[Experiment]:
                 marking.fair_state("fair", output_triggered(8), 16),
             ],
             measure=with_series,
-            draw=lambda tables: rates_over_time(tables, "Input-output-triggered, threshold 4", marking="4"),
+            draw=rates_over_time("Input-output-triggered, threshold 4", marking="4"),
         ),
         Experiment(
             "santos2002/fig3d",
@@ -87,6 +85,6 @@ def _fig3() -> list[Experiment]:
             cost=1.5,
             points=lambda _: marking.points("input", "4", "8"),
             measure=with_series,
-            draw=lambda tables: rates_over_time(tables, "Input-output-triggered, threshold 8", marking="8"),
+            draw=rates_over_time("Input-output-triggered, threshold 8", marking="8"),
         ),
     ]

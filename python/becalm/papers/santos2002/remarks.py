@@ -8,9 +8,10 @@ from typing import Any
 import polars as pl
 
 from becalm.lab.dumbbell import FOUR_BYPASSES, Dumbbell
+from becalm.lab.figures import Curves, single
 from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.lab.tables import at, curve, only
-from becalm.papers.common.draw import bars, headroom_curves, rates_over_time
+from becalm.papers.common.draw import SHARE, bars, rates_over_time
 from becalm.papers.common.marking import INPUT_TRIGGERED, fair_state, output_triggered
 from becalm.papers.common.measure import summary, with_series
 
@@ -40,7 +41,12 @@ def _headroom() -> Experiment:
         cost=8,
         points=_headroom_points,
         measure=summary,
-        draw=headroom_curves,
+        draw=single(
+            Curves("headroom", "root", "buffer", {size: f"{size} slots" for size in HEADROOM}),
+            xlabel="free slots at which a buffer counts as full",
+            ylabel="root link utilization",
+            ylim=SHARE,
+        ),
     )
 
 
@@ -83,7 +89,7 @@ def _blocked() -> Experiment:
             for spared, keys in (("no", {}), ("yes", {"spare_blocked": RECENTLY}))
         ],
         measure=_links,
-        draw=lambda tables: bars(tables, "spared", "middle", "utilization of the link that is blocked"),
+        draw=bars("spared", "middle", "utilization of the link that is blocked"),
     )
 
 
@@ -153,7 +159,7 @@ def _output_only() -> Experiment:
             Point({"marking": name}, Dumbbell(marking=policy).scenario()) for name, policy in policies.items()
         ],
         measure=with_series,
-        draw=lambda tables: rates_over_time(tables, "Marks at a long output queue alone", marking="output"),
+        draw=rates_over_time("Marks at a long output queue alone", marking="output"),
     )
 
 
@@ -167,7 +173,7 @@ def _marks() -> Experiment:
             for buffer in (SIZES[::3] if short else SIZES)
         ],
         measure=summary,
-        draw=lambda tables: bars(_with_share(tables), "buffer", "marked", "share of packets marked"),
+        draw=lambda tables: bars("buffer", "marked", "share of packets marked")(_with_share(tables)),
     )
 
 

@@ -10,8 +10,9 @@ import polars as pl
 
 from becalm.designs.check import check
 from becalm.designs.law import Law, aimd, fimd, lipd
+from becalm.lab.figures import PLAIN, Curves, single
 from becalm.lab.model import Experiment, Outcome, Point, Tables
-from becalm.papers.common.draw import recovery_curves
+from becalm.papers.common.draw import RESPONSE_NAMES, RESPONSE_STYLES
 from becalm.papers.santos2003 import curves
 from becalm.papers.santos2003.static import alone
 
@@ -32,7 +33,14 @@ def experiments() -> list[Experiment]:
             cost=1,
             points=lambda _: [_alone(response) for response in LAWS],
             measure=_recovery,
-            draw=recovery_curves,
+            draw=single(
+                Curves("rate", "recovery", "response", RESPONSE_NAMES, style=PLAIN, styles=RESPONSE_STYLES),
+                xlabel="rate before the mark / maximum rate",
+                ylabel="recovery time x R_min",
+                xscale="log",
+                yscale="log",
+                ylim=(0.5, 200),
+            ),
             phase="",
             seeded=False,
         )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from becalm.lab.dumbbell import Dumbbell
+from becalm.lab.figures import Curves, single
 from becalm.lab.model import Experiment, Point, Tables
 from becalm.lab.tables import at, axis, curve, mean
-from becalm.papers.common.draw import dynamic_curves, response_curves
+from becalm.papers.common.draw import SHARE, response_curves
 from becalm.papers.common.marking import INPUT_TRIGGERED
 from becalm.papers.common.measure import summary
 from becalm.papers.santos2003.static import RESPONSES
+from becalm.plot import COLOURS, MARKERS
 
 MEAN_ON_MS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 SHORT_MEAN_ON_MS = (0.005, 0.2, 1.0, 20.0)
@@ -57,7 +59,23 @@ def _fig7a() -> Experiment:
             for state in ("new", "persistent")
         ],
         measure=summary,
-        draw=dynamic_curves,
+        draw=single(
+            *(
+                Curves(
+                    "mean_on",
+                    kind,
+                    label=f"{kind} flows{suffix}",
+                    style={"color": COLOURS[place], "marker": MARKERS[place], "linestyle": line},
+                    where={"state": state},
+                )
+                for state, suffix, line in (("new", "", "-"), ("persistent", ", persistent state", "--"))
+                for place, kind in enumerate(("static", "dynamic"))
+            ),
+            xlabel="mean ON time (ms)",
+            ylabel="normalized rate",
+            xscale="log",
+            ylim=SHARE,
+        ),
     )
 
 
@@ -110,7 +128,7 @@ def _fig7b() -> Experiment:
             for response in RESPONSES
         ],
         measure=summary,
-        draw=lambda tables: response_curves(tables, "mean_on", "mean ON time (ms)", log=True),
+        draw=response_curves("mean_on", ("continuous",), xlabel="mean ON time (ms)", xscale="log"),
     )
 
 

@@ -41,7 +41,7 @@ def _diameter() -> Experiment:
         cost=0.5,
         points=lambda _: [Point({"window": window}, _chain(window)) for window in (1, 2)],
         measure=_across,
-        draw=lambda tables: bars(tables, "window", "share", "share of the link"),
+        draw=bars("window", "share", "share of the link"),
         phase="",
         seeded=False,
     )
@@ -91,7 +91,7 @@ def _start() -> Experiment:
         cost=3,
         points=_start_points,
         measure=_starts,
-        draw=lambda tables: bars(tables, "start", "root", "root link utilization, ON times of 0.2 ms"),
+        draw=bars("start", "root", "root link utilization, ON times of 0.2 ms"),
     )
 
 
@@ -143,7 +143,7 @@ def _scan() -> Experiment:
             Point({"method": method}, _with_method(method, short)) for method in ("counters", "scan")
         ],
         measure=summary,
-        draw=lambda tables: bars(tables, "method", "ratio", "rate of remote flows / rate of local flows"),
+        draw=bars("method", "ratio", "rate of remote flows / rate of local flows"),
     )
 
 
@@ -171,7 +171,7 @@ def _unequal() -> Experiment:
         cost=3,
         points=lambda short: [Point({"buffer": 8}, _fast_and_slow(short))],
         measure=_shares_marked,
-        draw=lambda tables: bars(tables, "side", "faster", "share of packets marked, fast over slow flows"),
+        draw=bars("side", "faster", "share of packets marked, fast over slow flows"),
     )
 
 
@@ -220,7 +220,7 @@ def _unfair() -> Experiment:
             Point({"response": response}, _from_extremes(response, short)) for response in RESPONSES
         ],
         measure=_slow_to_fast,
-        draw=lambda tables: bars(tables, "response", "remote", "rate of flows from R_min / from R_max"),
+        draw=bars("response", "remote", "rate of flows from R_min / from R_max"),
     )
 
 

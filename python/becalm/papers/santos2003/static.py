@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import polars as pl
 
 from becalm.lab.dumbbell import Dumbbell, Table, discrete
+from becalm.lab.figures import DOTS, PLAIN, Curves, single
 from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.lab.tables import at, axis, curve, mean
-from becalm.papers.common.draw import flow_rates, increase_curves, response_curves
+from becalm.papers.common.draw import (
+    BUFFERS,
+    DISCRETE,
+    RESPONSE_NAMES,
+    RESPONSE_STYLES,
+    SHARE,
+    TIME_MS,
+    response_curves,
+)
 from becalm.papers.common.marking import INPUT_TRIGGERED
 from becalm.papers.common.measure import summary, with_series
 from becalm.papers.santos2003 import curves
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 RESPONSES = ("lipd", "fimd", "aimd")
-BUFFERS = (2, 3, 4, 5, 6, 8, 10, 12, 14, 16)
+BUFFER_SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 14, 16)
 SHORT_BUFFERS = (2, 4, 8, 12)
 
 SMALL = (2, 3, 4)
@@ -33,7 +47,7 @@ def _fig5() -> Experiment:
         cost=1,
         points=lambda _: [alone(response) for response in RESPONSES],
         measure=_increase,
-        draw=increase_curves,
+        draw=_draw_increase,
         # A single flow, from its start.
         phase="",
         seeded=False,
@@ -90,6 +104,30 @@ def _reached(simulated: pl.DataFrame, response: str) -> float:
     return float(chosen["time_ms"].to_list()[0]) if chosen.height else float("nan")
 
 
+def _draw_increase(tables: Tables) -> Figure:
+    """Draw F_inc(t): closed forms as lines, a single simulated flow as dots."""
+    names = {name: RESPONSE_NAMES[name] for name in reversed(RESPONSE_NAMES)}
+    # At the lowest rates, single packets are too coarse to draw, so means over 4 ms are used.
+    dots = tables["simulated"].with_columns(pl.col("time_ms") // 4 * 4 + 2)
+    dots = dots.group_by("response", "time_ms", maintain_order=True).agg(pl.col("share").mean())
+    made = single(
+        Curves("time_ms", "rate", "response", names, style=PLAIN, styles=RESPONSE_STYLES, table="curves"),
+        Curves(
+            "time_ms",
+            "share",
+            "response",
+            {name: f"{label}, simulated" for name, label in names.items()},
+            style={**DOTS, "marker": "."},
+            styles=RESPONSE_STYLES,
+            table="dots",
+        ),
+        xlabel="time (ms)",
+        ylabel="rate / maximum rate",
+        ylim=SHARE,
+    )
+    return made({**tables, "dots": dots})
+
+
 def time_to_maximum(tables: Tables, response: str, how: str) -> float:
     """Return the time from the minimum to the maximum rate in ms."""
     return float(tables["times"].filter(pl.col("response") == response)[how].item())
@@ -113,7 +151,7 @@ def _fig6() -> Experiment:
         cost=50,
         points=_fig6_points,
         measure=summary,
-        draw=lambda tables: response_curves(tables, "buffer", "buffer size (packets per input port)"),
+        draw=response_curves("buffer", tuple(DISCRETE), **BUFFERS),
     )
 
 
@@ -123,7 +161,7 @@ def _fig6_points(short: bool) -> list[Point]:
             {"buffer": buffer, "response": response, "rates": rates},
             Dumbbell(buffer=buffer, marking=INPUT_TRIGGERED, response=table).long(short).scenario(),
         )
-        for buffer in (SHORT_BUFFERS if short else BUFFERS)
+        for buffer in (SHORT_BUFFERS if short else BUFFER_SIZES)
         for response in RESPONSES
         for rates, table in _rates(response)
     ]
@@ -217,7 +255,21 @@ def _oscillation() -> Experiment:
             for response in RESPONSES
         ],
         measure=with_series,
-        draw=flow_rates,
+        draw=single(
+            Curves(
+                TIME_MS,
+                "share",
+                "response",
+                RESPONSE_NAMES,
+                style=PLAIN,
+                styles=RESPONSE_STYLES,
+                where={"name": "local probe"},
+                table="series",
+            ),
+            xlabel="time (ms)",
+            ylabel="normalized rate of one flow",
+            ylim=(0, 0.2),
+        ),
     )
 
 

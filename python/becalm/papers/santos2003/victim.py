@@ -40,7 +40,7 @@ def _fig2() -> Experiment:
         cost=1,
         points=lambda _: [Point({"run": "none"}, FREE.scenario())],
         measure=with_series,
-        draw=lambda tables: rates_over_time(tables, "No congestion control", run="none"),
+        draw=rates_over_time("No congestion control", run="none"),
     )
 
 
@@ -56,7 +56,7 @@ def _paced() -> Experiment:
             Point({"run": "all"}, replace(FREE, response=sixth, victim_response=NO_CONTROL).scenario()),
         ],
         measure=with_series,
-        draw=lambda tables: rates_over_time(tables, "Local and remote flows at 1/6 of the link", run="all"),
+        draw=rates_over_time("Local and remote flows at 1/6 of the link", run="all"),
     )
 
 
@@ -75,7 +75,7 @@ def _window() -> Experiment:
         cost=0.2,
         points=lambda _: [alone(window) for window in (1, 2)],
         measure=with_series,
-        draw=lambda tables: rates_over_time(tables, "One flow, window of one packet", window=1),
+        draw=rates_over_time("One flow, window of one packet", window=1),
     )
 
 
@@ -86,7 +86,7 @@ def _fig3a() -> Experiment:
         cost=0.5,
         points=lambda _: [Point({"run": "none"}, FREE.scenario())],
         measure=with_series,
-        draw=lambda tables: rates_over_time(tables, "L = 5, R = 1, no window limit", run="none"),
+        draw=rates_over_time("L = 5, R = 1, no window limit", run="none"),
     )
 
 
@@ -97,7 +97,7 @@ def _fig3b() -> Experiment:
         cost=0.5,
         points=lambda _: [Point({"run": "window"}, WINDOW.scenario())],
         measure=with_series,
-        draw=lambda tables: rates_over_time(tables, "L = 5, R = 1, window of one packet", run="window"),
+        draw=rates_over_time("L = 5, R = 1, window of one packet", run="window"),
     )
 
 
@@ -115,7 +115,7 @@ def _fig3c() -> Experiment:
         cost=0.5,
         points=lambda _: [Point({"run": "window"}, CROWD.scenario())],
         measure=with_series,
-        draw=lambda tables: rates_over_time(tables, "L = 5, R = 5, window of one packet", run="window"),
+        draw=rates_over_time("L = 5, R = 5, window of one packet", run="window"),
     )
 
 
@@ -130,7 +130,7 @@ def _fig3d() -> Experiment:
             Point({"run": "window"}, CROWD.scenario()),
         ],
         measure=with_series,
-        draw=lambda tables: rates_over_time(tables, "L = 5, R = 5, optimal rate limits", run="optimal"),
+        draw=rates_over_time("L = 5, R = 5, optimal rate limits", run="optimal"),
     )
 
 
@@ -148,7 +148,7 @@ def _fig4a() -> Experiment:
         cost=0.5,
         points=lambda _: marking.points("naive"),
         measure=with_series,
-        draw=lambda tables: rates_over_time(tables, "Marking packets in a full buffer", marking="naive"),
+        draw=rates_over_time("Marking packets in a full buffer", marking="naive"),
     )
 
 
@@ -159,7 +159,5 @@ def _fig4b() -> Experiment:
         cost=1,
         points=lambda _: [*marking.points("naive", "input"), marking.fair_state("fair", INPUT_TRIGGERED, 4)],
         measure=with_series,
-        draw=lambda tables: rates_over_time(
-            tables, "Marking all packets that generate congestion", marking="input"
-        ),
+        draw=rates_over_time("Marking all packets that generate congestion", marking="input"),
     )

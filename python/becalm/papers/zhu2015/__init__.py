@@ -11,18 +11,106 @@ simulation and closed forms.
 
 from __future__ import annotations
 
-from becalm.lab.model import Experiment
-from becalm.papers.zhu2015 import delay, fixed_point, unfairness, victim
+from dataclasses import replace
+
+from becalm.lab.bottleneck import Bottleneck, measure
+from becalm.lab.figures import DASHED, Curves, Law, Panel, Plot, simulated, single
+from becalm.lab.model import Experiment, Table, Tables, grid
+from becalm.lab.tables import at
+from becalm.papers.zhu2015 import clos
+from becalm.theory import Dcqcn
 
 PHASE = "100 us"
 """Each flow starts up to 100 us later than stated, which is two intervals between notifications."""
 
+SHORT_LOOP, LONG_LOOP = 4.0, 85.0
+"""Round trips in us, of a packet to the receiver and its notification back."""
+SCENE = Bottleneck(
+    flows=2,
+    rate=40.0,
+    packet=1000,
+    round_trip=SHORT_LOOP,
+    # Marks and notifications have the paper's parameters, which are the defaults.
+    marking={"ramp": {}},
+    echo={"rocev2": {}},
+    response={"dcqcn": {"preset": "paper"}},
+    warmup=50,
+)
+
 
 def experiments() -> list[Experiment]:
     """Return the experiments on the fixed point, longer loops, and the unfairness and victims of PFC."""
-    return [
-        *fixed_point.experiments(),
-        *delay.experiments(),
-        *unfairness.experiments(),
-        *victim.experiments(),
-    ]
+    return [_fixed_point(), _delay(), *clos.experiments()]
+
+
+def bottleneck(short: bool, flows: int, loop: float = SHORT_LOOP) -> Table:
+    """Return the scene with one bottleneck."""
+    return replace(SCENE, flows=flows, round_trip=loop, duration=100 if short else 250).scenario()
+
+
+def fixed_point(flows: int) -> Dcqcn:
+    """Return the fixed point of the fluid model for this number of flows."""
+    return Dcqcn(flows, link=SCENE.rate * 1e9 / 8 / SCENE.packet)
+
+
+def _fixed_point() -> Experiment:
+    counts = range(2, 12)
+    return Experiment(
+        "zhu2015/fixed_point",
+        "DCQCN: queue by number of flows, simulated and by the fluid model",
+        cost=12,
+        points=grid(bottleneck, {"flows": (2, 10)}, flows=(2, 4, 8, 10)),
+        measure=measure,
+        draw=single(
+            Law("exact root", counts, lambda n: fixed_point(n).queue()),
+            Law("for small probabilities", counts, _queue_of_small_marking, DASHED),
+            simulated("flows", "mean"),
+            xlabel="flows",
+            ylabel="queue (packets of 1000 B)",
+            ylim=(0, None),
+            below=3,
+        ),
+    )
+
+
+def _queue_of_small_marking(flows: int) -> float:
+    root = fixed_point(flows)
+    return root.queue(root.small_marking())
+
+
+def queue_over_root(tables: Tables, flows: int) -> float:
+    """Return the ratio of the mean queue to that of the exact root."""
+    return at(tables, "mean", flows=flows) / fixed_point(flows).queue()
+
+
+def _delay() -> Experiment:
+    """Return the experiment on a longer loop. Many flows oscillate, and the link becomes idle."""
+    loops = (SHORT_LOOP, LONG_LOOP)
+    return Experiment(
+        "zhu2015/delay",
+        "DCQCN: utilization and queue with loops of 4 and 85 us",
+        cost=25,
+        points=grid(bottleneck, {"flows": (2, 10)}, flows=(2, 4, 6, 8, 10), loop=loops),
+        measure=measure,
+        draw=Plot(
+            Panel(
+                Curves("flows", "utilization", "loop", {loop: f"loop of {loop:g} us" for loop in loops}),
+                xlabel="flows",
+                ylabel="utilization of the link",
+            ),
+            Panel(
+                Curves("flows", "mean", "loop", {loop: f"mean, {loop:g} us" for loop in loops}),
+                Curves(
+                    "flows",
+                    "p99",
+                    "loop",
+                    {loop: f"99%, {loop:g} us" for loop in loops},
+                    style={"linestyle": ":"},
+                ),
+                xlabel="flows",
+                ylabel="queue (packets of 1000 B)",
+                ylim=(0, None),
+            ),
+            below=3,
+        ),
+    )
