@@ -8,7 +8,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from becalm.analysis import formats
 from becalm.cli import console
-from becalm.sweeps.task import Done
+from becalm.runs.task import Done
 
 EVERY = 30.0
 """Seconds between lines if the output is not a terminal."""

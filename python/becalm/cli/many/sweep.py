@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from becalm.cli.screen import Screen
+    from becalm.runs.engines import Engine
     from becalm.scenario import Scenario
     from becalm.store import Store
-    from becalm.sweeps.engines import Engine
     from becalm.sweeps.plan import Plan
     from becalm.sweeps.spec import Spec
 
@@ -112,7 +112,7 @@ def sweep(
 
 def check_engine(engine: str, address: str | None, slurm: list[str] | None) -> None:
     """Check that the options of an engine fit together."""
-    from becalm.sweeps.engines import NAMES
+    from becalm.runs.engines import NAMES
 
     if engine not in NAMES:
         stop(f"--engine {engine}: unknown; valid: {', '.join(NAMES)}", BAD_INPUT)
@@ -129,8 +129,8 @@ def check_memory(
     scenarios: Iterable[Scenario], max_memory: str | None, engine: str, workers: int | None
 ) -> None:
     """Make sure that the runs fit into memory. On a cluster, a machine needs to hold one run at a time."""
-    from becalm import memory
-    from becalm.sweeps.engines import width_of
+    from becalm.runs import memory
+    from becalm.runs.engines import width_of
 
     width = 1 if engine == "dask" else width_of(workers)
     memory.check(scenarios, max_memory, width=width, processes=engine == "processes")
@@ -140,8 +140,8 @@ def made_engine(
     engine: str, workers: int | None, store: Store, address: str | None = None, slurm: list[str] | None = None
 ) -> Engine:
     """Return the engine with the given name."""
-    from becalm.sweeps.cluster import Dask
-    from becalm.sweeps.engines import Processes, Threads
+    from becalm.runs.cluster import Dask
+    from becalm.runs.engines import Processes, Threads
 
     if engine == "dask":
         settings = dict(each.split("=", 1) for each in slurm or [])
@@ -160,8 +160,8 @@ def _compute(
     quiet: bool,
 ) -> Screen:
     from becalm.cli.screen import Screen
-    from becalm.sweeps.run import run_tasks
-    from becalm.sweeps.task import Done
+    from becalm.runs.drive import run_tasks
+    from becalm.runs.task import Done
 
     if not plan.todo:
         return Screen(0, len(plan.found), 1, quiet=True)

@@ -23,9 +23,9 @@ from becalm.cli.many.sweep import (
 from becalm.cli.options import Echoes, Fabric, Markings, MaxMemory, Quiet, Responses, own_schemes
 
 if TYPE_CHECKING:
+    from becalm.runs.engines import Engine
     from becalm.schemes.loading import Provided
     from becalm.store import Store
-    from becalm.sweeps.engines import Engine
     from becalm.tunings.api import Plan
     from becalm.tunings.spec import TuneSpec
     from becalm.tunings.tuned import Gain, Tuned
@@ -96,7 +96,7 @@ def tune(
     from becalm.cli.screen import Screen
     from becalm.folders import check_new, write_new
     from becalm.opensm import options
-    from becalm.sweeps.engines import width_of
+    from becalm.runs.engines import width_of
     from becalm.tunings import api
     from becalm.tunings.study import check_installed
     from becalm.tunings.verdict import NOW, WITHOUT
