@@ -73,7 +73,7 @@ def reproduce(
 
     Raises:
         ValueError: an id is unknown.
-        BecalmError: the engine is unknown, or `store` is not a store.
+        BecalmError: the engine or store cannot be used.
         ResultsError: a file already exists, or cannot be written; nothing was run.
         FabricError: a run cannot continue.
         KeyboardInterrupt: Ctrl-C was pressed.

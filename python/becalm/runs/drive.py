@@ -173,6 +173,7 @@ def driver(
     store: str | PathLike[str] | None = None,
     engine: EngineOf = "threads",
     progress: Callable[[SweepProgress], object] | None = None,
+    keep: str = ALL,
 ) -> Iterator[Driver]:
     """Make a driver, and close its engine at the end.
 
@@ -181,6 +182,7 @@ def driver(
         store: folder of a store that keeps every run as soon as it is finished; None: nothing is kept.
         engine: `threads`, `processes`, `dask`, or a function that creates an engine for a shelf.
         progress: called after every finished run, in the caller's thread.
+        keep: tables to keep in a store.
 
     Raises:
         BecalmError: the engine is unknown, or the folder is not a store.
@@ -194,7 +196,7 @@ def driver(
         else:
             # Other processes cannot return tables, so they need a store.
             shelf = Store(store or stack.enter_context(TemporaryDirectory(prefix="becalm-runs-")))
-        runs = Driver(shelf, made, ALL, progress)
+        runs = Driver(shelf, made, keep, progress)
         with closing(runs):
             yield runs
 
