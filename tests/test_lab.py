@@ -132,7 +132,11 @@ def test_the_quick_ones_hold(quick: tuple[Path, list[Report], list[SweepProgress
 def test_every_run_is_counted_once(quick: tuple[Path, list[Report], list[SweepProgress]]) -> None:
     _, _, seen = quick
     assert [step.finished for step in seen] == list(range(1, seen[-1].points + 1))
-    assert [step.fraction for step in seen] == [step.finished / step.points for step in seen]
+    assert [step.fraction for step in seen] == sorted({step.fraction for step in seen})
+    assert seen[-1].fraction == pytest.approx(1)
+    assert all(step.left is not None and step.left >= 0 for step in seen)
+    assert seen[-1].left == pytest.approx(0, abs=1e-6)
+    assert {step.found for step in seen} == {0}
     assert seen[-1].packet_hops > 0
 
 

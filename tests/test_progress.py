@@ -39,6 +39,8 @@ def folder(tmp_path: Path, scenario: becalm.Scenario, monkeypatch: pytest.Monkey
         ("run scene.toml --out run", "simulated"),
         ("run scene.toml --out run --packets packets.parquet", "recording"),
         ("sweep sweep.toml --store new", "of 3 computed"),
+        ("compare --short --scheme none --scene dumbbell", "1 of 1 computed"),
+        ("reproduce santos2002/fig2 --short", "1 of 1 computed"),
         ("store verify store", "3 of 3 runs"),
         ("store prune store", "3 of 3 runs"),
         ("store merge other store", "3 of 3 runs"),

@@ -282,7 +282,7 @@ def test_control_c_keeps_finished_points_and_nothing_else(file: Path, tmp_path: 
         "import becalm, sys\n"
         "scenario = becalm.load(sys.argv[1]).replace({'observe.links': []})\n"
         "durations = ['1 ms', '2 ms', '90 s', '100 s']\n"
-        "becalm.sweep(scenario, {'run.duration': durations}, folder=sys.argv[2], threads=2)\n"
+        "becalm.sweep(scenario, {'run.duration': durations}, folder=sys.argv[2], threads=3)\n"
     )
     process = subprocess.Popen([sys.executable, "-c", script, file, folder], stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 30

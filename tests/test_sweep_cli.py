@@ -17,12 +17,12 @@ from typer.testing import CliRunner
 
 import becalm
 from becalm.cli import app
+from becalm.runs.drive import run_tasks
+from becalm.runs.engines import Processes
+from becalm.runs.task import Done
 from becalm.store import Store
-from becalm.sweeps.engines import Processes
 from becalm.sweeps.plan import Shard, look, shard_of
-from becalm.sweeps.run import run_tasks
 from becalm.sweeps.spec import read_spec
-from becalm.sweeps.task import Done
 from test_sweep import RING
 
 SPEC = """\

@@ -11,13 +11,13 @@ from typer.testing import CliRunner
 
 import becalm
 from becalm.cli import app
+from becalm.runs import cluster
+from becalm.runs.cluster import Dask
+from becalm.runs.drive import run_tasks
+from becalm.runs.task import Done
 from becalm.store import Store
-from becalm.sweeps import cluster
-from becalm.sweeps.cluster import Dask
 from becalm.sweeps.plan import look
-from becalm.sweeps.run import run_tasks
 from becalm.sweeps.spec import read_spec
-from becalm.sweeps.task import Done
 
 sys.path.insert(0, str(Path(__file__).parent / "system"))
 

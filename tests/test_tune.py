@@ -20,8 +20,8 @@ from becalm.analysis.hot_spots import GUARD, HELD_OUT, TUNE
 from becalm.analysis.measures import _until, loss, measured
 from becalm.cli import app
 from becalm.errors import BecalmError
+from becalm.runs.engines import Engine, Threads
 from becalm.store import Store
-from becalm.sweeps.engines import Engine, Threads
 from becalm.sweeps.random import Range
 from becalm.tunings import Case, Goals, HotSpot, Population, Space, Tuned
 from becalm.tunings.api import LEARN, Plan, _name

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import becalm
+from becalm.runs.engines import Processes
 from becalm.store import Store
-from becalm.sweeps.engines import Processes
 from becalm.tunings import Case, Population, Tuned
 from becalm.tunings.evaluate import Evaluator
 from becalm.tunings.population import TEST

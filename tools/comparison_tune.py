@@ -7,6 +7,7 @@ import sys
 
 from becalm import comparison
 from becalm.comparison import tuning
+from becalm.runs.drive import driver
 
 
 def main() -> None:
@@ -14,7 +15,8 @@ def main() -> None:
     found = {}
     for scheme in comparison.chosen_schemes():
         if scheme.tune:
-            losses = tuning.losses(scheme, comparison.chosen_scenes())
+            with driver() as runs:
+                losses = tuning.losses(scheme, comparison.chosen_scenes(), runs)
             rounded = {
                 name: [None if each is None else round(each, 4) for each in values]
                 for name, values in losses.items()

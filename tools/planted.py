@@ -20,6 +20,7 @@ from becalm.lab.model import Change, Claim, Experiment, Table
 from becalm.lab.nulls import changed, mark, off
 from becalm.lab.seeds import Measurements
 from becalm.lab.verdict import FAILS, HOLDS
+from becalm.runs.drive import driver
 
 DOCS = Path(__file__).parents[1] / "docs" / "reproductions"
 
@@ -121,7 +122,8 @@ def noticed(plant: Plant) -> Iterator[str]:
     strict = {claim.id: claim.values[0] for claim in _committed(experiment) if claim.standing == HOLDS}
     planted = changed(experiment, plant.change)
     found = Measurements([planted], short=False, nulls=False)
-    found.run([planted], [1], None, None)
+    with driver() as runs:
+        found.run([planted], [1], runs)
     judged = {claim.id: claim.verdict for claim in found.report(planted).claims}
     for each in experiment.statements:
         before = strict.get(each.id, [])

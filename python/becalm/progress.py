@@ -33,3 +33,7 @@ class SweepProgress(NamedTuple):
     """Events handled by this call."""
     packet_hops: int
     """Packet-hops of this call."""
+    found: int = 0
+    """Finished points that were found in a store."""
+    left: float | None = None
+    """Estimated wall-clock seconds left; None: unknown."""

@@ -19,10 +19,10 @@ from becalm.designs import files
 from becalm.designs.expression import compiled
 from becalm.designs.function import Function
 from becalm.lab import claims
-from becalm.memory import limit_of
 from becalm.opensm import check, counters, ibnetdiscover, importing, lfts
 from becalm.quantities import seconds
 from becalm.results import MANIFEST
+from becalm.runs.memory import limit_of
 from becalm.scenario import parse_change
 from becalm.store import Store, archive, run_key
 from becalm.store.archive import pack

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 from becalm import crosscheck, jsons
-from becalm.cli import console
+from becalm.cli.screen import Screen
 from becalm.crosscheck import page, picture
 
 ROOT = Path(__file__).parents[2]
@@ -29,8 +29,8 @@ _PLACE = re.compile(r"(<!-- crosscheck -->).*?(<!-- end -->)", re.DOTALL)
 def main() -> int:
     """Run all entries, write and print the results, and return the exit code."""
     begin = time.monotonic()
-    with console.Bar(quiet=not sys.stderr.isatty()) as bar:
-        found = crosscheck.check(progress=bar.on_experiment)
+    with Screen(quiet=not sys.stderr.isatty()) as screen:
+        found = crosscheck.check(progress=screen.on_progress)
     folder = DOCS / "crosschecks"
     folder.mkdir(exist_ok=True)
     for each in found:

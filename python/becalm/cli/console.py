@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from becalm.lab import Report
     from becalm.manager import Concern, Recommendation
     from becalm.opensm.importing import Imported
-    from becalm.progress import SweepProgress
     from becalm.results import Results
     from becalm.runs import Progress as RunProgress
 
@@ -271,11 +270,6 @@ class Bar:
         description = f"{seconds(time)} of {seconds(total)} simulated"
         events = sum(run.events for run in runs)
         self._show(description, time / total, events, sum(run.packet_hops for run in runs))
-
-    def on_experiment(self, now: SweepProgress) -> None:
-        """Show how many runs of a set of experiments are finished."""
-        description = f"{now.finished} of {now.points} runs"
-        self._show(description, now.fraction, now.events, now.packet_hops)
 
     def on_step(self, done: int, steps: int) -> None:
         """Show how many of the runs, or other units, are done."""

@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from becalm import jsons
+from becalm.cli.engines import Runs
 from becalm.cli.exits import FAILED
 
 if TYPE_CHECKING:
     from becalm.crosscheck import Checked
-
-Threads = Annotated[
-    int | None, typer.Option(min=1, max=1024, help="Number of concurrent runs; default: one per core.")
-]
 
 
 def crosscheck(
@@ -29,15 +26,15 @@ def crosscheck(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object per line, one for each entry.")
     ] = False,
-    threads: Threads = None,
+    workers: Runs = None,
 ) -> None:
     """Compare runs with the results of other simulators; exit code 1 if a number is outside its tolerance."""
     from becalm import crosscheck as checks
-    from becalm.cli import console
+    from becalm.cli.screen import Screen
 
     begin = time.monotonic()
-    with console.Bar(quiet=as_json) as bar:
-        found = checks.check(entry, short=short, threads=threads, progress=bar.on_experiment)
+    with Screen(quiet=as_json) as screen:
+        found = checks.check(entry, short=short, threads=workers, progress=screen.on_progress)
     if as_json:
         for each in found:
             typer.echo(jsons.dumps(each.to_json()))

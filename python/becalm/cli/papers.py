@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from becalm import jsons
+from becalm.cli.engines import Address, EngineName, Runs, Slurm, StoreFolder, check_engine, engine_of
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
 from becalm.cli.options import Quiet, Threads
 
@@ -27,28 +28,37 @@ def reproduce(
         int | None, typer.Option(min=1, help="Number of seeds; default: 5, or 1 with --short.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
-    threads: Threads = None,
+    workers: Runs = None,
+    engine: EngineName = "threads",
+    address: Address = None,
+    slurm: Slurm = None,
+    store: StoreFolder = None,
     quiet: Quiet = False,
 ) -> None:
     """Reproduce figures of papers and check claims; exit code 1 if a paper's claim fails."""
     from becalm import lab
     from becalm.cli import console
+    from becalm.cli.screen import Screen
 
+    check_engine(engine, address, slurm, stored=store is not None)
     console.warn_short(short, also="" if seeds else "one seed, ")
     try:
-        with console.Bar(quiet=quiet or as_json) as bar:
+        with Screen(quiet=quiet or as_json) as screen:
             reports = lab.reproduce(
                 ids or [],
                 out=out,
                 overwrite=overwrite,
-                threads=threads,
+                threads=workers,
                 short=short,
                 seeds=seeds,
                 seed=seed,
-                progress=bar.on_experiment,
+                progress=screen.on_progress,
+                store=store,
+                engine=engine_of(engine, workers, address, slurm) if store else engine,
             )
     except ValueError as error:
         stop(str(error), BAD_INPUT)
+    screen.tell_found(store)
     if as_json:
         for report in reports:
             typer.echo(jsons.dumps(report.to_json()))
@@ -87,6 +97,7 @@ def design(
     """Derive, check, tabulate and test a response function, and compare it with LIPD, FIMD and AIMD."""
     import becalm
     from becalm.cli import console
+    from becalm.cli.screen import Screen
     from becalm.designs import files
     from becalm.designs.workbench import FOLDER
 
@@ -95,7 +106,7 @@ def design(
     default = Path("designs") / name
     with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
         console.warn_short(short)
-        with console.Bar(quiet=quiet or as_json) as bar:
+        with Screen(quiet=quiet or as_json) as screen:
             made = becalm.design(
                 decrease,
                 increase,
@@ -107,7 +118,7 @@ def design(
                 short=short,
                 seed=seed,
                 threads=threads,
-                progress=bar.on_experiment,
+                progress=screen.on_progress,
             )
         place.write(made.fill)
     if as_json:

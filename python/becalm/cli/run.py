@@ -73,12 +73,11 @@ def run(
 ) -> None:
     """Run a scenario, print a summary, and write tables to a results folder."""
     import becalm
-    from becalm import memory
     from becalm.cli import console
     from becalm.cli.stopping import Stopping
     from becalm.comparison.scene import is_scene
     from becalm.results import FOLDER
-    from becalm.runs import fewer_threads
+    from becalm.runs import fewer_threads, memory
     from becalm.scenario import parse_change
 
     if (file is None) == (example is None):

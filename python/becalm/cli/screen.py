@@ -1,14 +1,16 @@
-"""Progress of `becalm sweep` and `becalm tune` while runs are computed."""
+"""Progress of commands with many runs while these are computed."""
 
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 from rich.progress import BarColumn, Progress, TextColumn
 
 from becalm.analysis import formats
 from becalm.cli import console
-from becalm.sweeps.task import Done
+from becalm.progress import SweepProgress
+from becalm.runs.task import Done
 
 EVERY = 30.0
 """Seconds between lines if the output is not a terminal."""
@@ -17,15 +19,18 @@ EVERY = 30.0
 class Screen:
     """A bar with runs found, done and failed, runs per second and time left, or lines without a terminal."""
 
-    def __init__(self, total: int, found: int, width: int, *, quiet: bool) -> None:
+    def __init__(self, total: int = 0, found: int = 0, width: int = 1, *, quiet: bool) -> None:
         self.total = total
         """Number of runs to compute."""
         self.found = found
         self.done = self.failed = 0
         self.wall = 0.0
         """Total seconds of the computed runs."""
+        self.left: float | None = None
+        """Estimated seconds left."""
         self._width = width
         self._start = self._last = time.monotonic()
+        self._quiet = quiet
         self._lines = not quiet and not console.err.is_terminal
         self._bar = Progress(
             BarColumn(),
@@ -64,6 +69,26 @@ class Screen:
             self.wall += done.wall
         if done.found:
             self.total -= 1
+        if self.done:
+            # Finished work gives a better estimate than finished runs if long runs come first or last.
+            over = self.done + self.failed
+            each = max(self.wall / self.done / self._width, self.seconds / over)
+            self.left = each * (self.total - over)
+        self._update()
+
+    def on_progress(self, now: SweepProgress) -> None:
+        """Record the progress of experiments."""
+        self.found, self.done = now.found, now.finished - now.found
+        self.total, self.left = now.points - now.found, now.left
+        self._update()
+
+    def tell_found(self, store: Path | None) -> None:
+        """Print how many runs were in the store."""
+        if store is not None and not self._quiet:
+            every = self.found + self.done
+            console.err.print(f"{self.found} of {every} runs found in {store}", soft_wrap=True, markup=False)
+
+    def _update(self) -> None:
         self._bar.update(
             self._task, total=max(self.total, 1), completed=self.done + self.failed, state=self.state()
         )
@@ -78,8 +103,6 @@ class Screen:
         parts = [f"{self.found} found", f"{over} of {self.total} computed", f"{self.failed} failed"]
         if over:
             parts.append(f"{rate:.1f} runs/s")
-        if self.done:
-            # Finished work gives a better estimate than finished runs if long runs come first or last.
-            left = max(self.wall / self.done / self._width, 1 / rate) * (self.total - over)
-            parts.append(f"{formats.seconds(left)} left")
+        if self.left is not None:
+            parts.append(f"{formats.seconds(self.left)} left")
         return ", ".join(parts)

@@ -32,11 +32,12 @@ from becalm.comparison.merge import accepted, controlled, unreached
 from becalm.comparison.scene import Scene
 from becalm.comparison.scheme import Scheme
 from becalm.intervals import mean_interval
-from becalm.lab.model import Outcome, Point
-from becalm.lab.runner import Lab
 from becalm.progress import SweepProgress
+from becalm.results import Results
+from becalm.runs.drive import Driver, EngineOf, driver
 from becalm.scenario import Scenario
 from becalm.schemes.loading import is_code
+from becalm.store import SERIES
 
 __all__ = ["SEEDS", "Scene", "Scheme", "chosen_scenes", "chosen_schemes", "compare", "shown", "to_json"]
 
@@ -90,6 +91,8 @@ def compare(
     short: bool = False,
     threads: int | None = None,
     progress: Callable[[SweepProgress], object] | None = None,
+    store: str | PathLike[str] | None = None,
+    engine: EngineOf = "threads",
 ) -> dict[str, pl.DataFrame]:
     """Run schemes on scenes.
 
@@ -101,6 +104,10 @@ def compare(
         short: whether to run for a fifth of the time, without extensions.
         threads: number of concurrent runs; None: one per core.
         progress: called after every finished run.
+        store: folder of a store that keeps every run as soon as it is finished. A second call continues where
+            the first ended. None: no runs are kept.
+        engine: `threads`, `processes`, `dask`, or a function that creates an engine for a shelf. In a script,
+            processes need the usual `if __name__ == "__main__"`.
 
     Returns:
         A table per scene, with one row per scheme, and a tuned row if the scheme has a grid. Columns are
@@ -110,20 +117,22 @@ def compare(
         the difference in `loss` from the scheme with the smallest loss, paired by seed.
 
     Raises:
-        BecalmError: a name is neither a scheme or scene nor a file.
+        BecalmError: a name is neither a scheme or scene nor a file, or the engine or store cannot be used.
         ScenarioError: a file is invalid, or a scheme does not fit a scene.
         FabricError: a run cannot continue.
         KeyboardInterrupt: Ctrl-C was pressed.
 
     """
-    run = _Run(seed, seeds or (1 if short else SEEDS), threads, progress)
-    pairs = list(_pairs(chosen_schemes(schemes), chosen_scenes(scenes), SHORT if short else 1.0, threads))
-    run.run(pairs)
-    todo = [] if short else pairs
-    while todo := [pair for pair in todo if not pair.settled and 2 * pair.factor <= pair.scene.longest]:
-        for pair in todo:
-            pair.clear(2 * pair.factor)
-        run.run(todo)
+    wanted = range(seed, seed + (seeds or (1 if short else SEEDS)))
+    chosen = chosen_schemes(schemes), chosen_scenes(scenes)
+    with driver(threads, store, engine, progress, SERIES) as runs:
+        pairs = list(_pairs(*chosen, SHORT if short else 1.0, runs))
+        _run(pairs, wanted, runs)
+        todo = [] if short else pairs
+        while todo := [pair for pair in todo if not pair.settled and 2 * pair.factor <= pair.scene.longest]:
+            for pair in todo:
+                pair.clear(2 * pair.factor)
+            _run(todo, wanted, runs)
     names = dict.fromkeys(pair.scene.name for pair in pairs)
     return {name: _table([pair for pair in pairs if pair.scene.name == name]) for name in names}
 
@@ -146,9 +155,9 @@ def chosen_scenes(given: Sequence[Named | Scene] | None = None) -> list[Scene]:
 
 
 def _pairs(
-    schemes: Sequence[Scheme], scenes: Sequence[Scene], factor: float, threads: int | None
+    schemes: Sequence[Scheme], scenes: Sequence[Scene], factor: float, driver: Driver
 ) -> Iterator[_Pair]:
-    found = {scheme.name: _losses(scheme, scenes, threads) for scheme in schemes if scheme.tune}
+    found = {scheme.name: _losses(scheme, scenes, driver) for scheme in schemes if scheme.tune}
     for scene in scenes:
         timed = scene if factor == 1.0 else scene.times(factor)
         for scheme in schemes:
@@ -161,55 +170,29 @@ def _pairs(
                 yield _Pair(timed, tuned, controlled(timed, tuned), choice.words)
 
 
-def _losses(scheme: Scheme, shown: Sequence[Scene], threads: int | None) -> tuning.Losses:
+def _losses(scheme: Scheme, shown: Sequence[Scene], driver: Driver) -> tuning.Losses:
     """Return the losses of a scheme's grid, either stored or from runs on other scenes."""
     known = tuning.stored(scheme)
     if known is not None:
         return known
     names = {scene.name for scene in shown}
     own = chosen_scenes()
-    return tuning.losses(scheme, [each for each in own if each.name not in names] or own, threads)
+    return tuning.losses(scheme, [each for each in own if each.name not in names] or own, driver)
 
 
-@dataclass(frozen=True)
-class _Run:
-    """Runs of pairs with several seeds, whose results are discarded after measurement."""
+def _run(pairs: Sequence[_Pair], seeds: Sequence[int], driver: Driver) -> None:
+    """Run pairs with several seeds. Results are discarded after measurement."""
+    runs = [(pair, seed) for seed in seeds for pair in pairs]
 
-    seed: int
-    seeds: int
-    threads: int | None
-    progress: Callable[[SweepProgress], object] | None
+    def measure(place: int, results: Results) -> tuple[dict[str, float], dict[str, float]]:
+        scene = runs[place][0].scene
+        return row(scene, results), change(scene, results) if scene.settles else {}
 
-    def run(self, pairs: Sequence[_Pair]) -> None:
-        points = [
-            Point({"pair": place}, pair.scenario.data(), schemes=pair.scheme.own)
-            for place, pair in enumerate(pairs)
-        ]
-        for number in range(self.seeds):
-            lab = Lab(self.seed + number, self.threads)
-            lab.run(points, self._shown(number))
-            for pair, outcome in zip(pairs, lab.outcomes(points), strict=True):
-                _measure(pair, outcome)
-
-    def _shown(self, number: int) -> Callable[[SweepProgress], object] | None:
-        """Return a callback that reports one seed's progress as progress of all seeds."""
-        show = self.progress
-        if show is None:
-            return None
-
-        def of_all(now: SweepProgress) -> object:
-            points = self.seeds * now.points
-            finished = number * now.points + now.finished
-            return show(now._replace(finished=finished, points=points, fraction=finished / points))
-
-        return of_all
-
-
-def _measure(pair: _Pair, outcome: Outcome) -> None:
-    found = row(pair.scene, outcome.results)
-    pair.rows.append({**found, "loss": loss(found)})
-    if pair.scene.settles:
-        pair.changes.append(change(pair.scene, outcome.results))
+    tasks = [driver.task(pair.scenario.replace({"run.seed": seed})) for pair, seed in runs]
+    for (pair, _), (found, drift) in zip(runs, driver.drive(tasks, measure), strict=True):
+        pair.rows.append({**found, "loss": loss(found)})
+        if pair.scene.settles:
+            pair.changes.append(drift)
 
 
 def shown(compared: tuple[str, pl.DataFrame]) -> tuple[list[cells.Shown], list[str]]:

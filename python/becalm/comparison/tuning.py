@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,9 +22,8 @@ from becalm.comparison.merge import controlled
 from becalm.comparison.scene import Scene
 from becalm.comparison.scheme import Scheme
 from becalm.errors import ScenarioError
-from becalm.lab.model import Point
-from becalm.lab.runner import Lab
-from becalm.progress import SweepProgress
+from becalm.results import Results
+from becalm.runs.drive import Driver
 
 LENGTH = 0.5
 """Duration of the runs of a grid as a share of the full duration."""
@@ -57,24 +56,23 @@ def grid(scheme: Scheme) -> list[dict[str, Any]]:
     return [dict(zip(keys, point, strict=True)) for point in itertools.product(*values)] if keys else []
 
 
-def losses(
-    scheme: Scheme,
-    scenes: Sequence[Scene],
-    threads: int | None = None,
-    progress: Callable[[SweepProgress], object] | None = None,
-) -> dict[str, list[float | None]]:
+def losses(scheme: Scheme, scenes: Sequence[Scene], driver: Driver) -> dict[str, list[float | None]]:
     """Run a scheme's grid on scenes, each for half of its duration, and return the losses."""
-    found: dict[str, list[float | None]] = {}
+    points = list(enumerate(grid(scheme)))
+    found: dict[str, list[float | None]] = {scene.name: [None] * len(points) for scene in scenes}
+    runs, tasks = [], []
     for scene in scenes:
-        points = []
-        for place, values in enumerate(grid(scheme)):
+        for place, values in points:
             with contextlib.suppress(ScenarioError):
                 scenario = controlled(scene.times(LENGTH), replace(scheme, values=values))
-                points.append(Point({"point": place}, scenario.data()))
-        lab = Lab(1, threads)
-        lab.run(points, progress)
-        measured = {each.labels["point"]: loss(row(scene, each.results)) for each in lab.outcomes(points)}
-        found[scene.name] = [measured.get(place) for place in range(len(grid(scheme)))]
+                tasks.append(driver.task(scenario.replace({"run.seed": 1})))
+                runs.append((scene, place))
+
+    def measure(at: int, results: Results) -> float:
+        return loss(row(runs[at][0], results))
+
+    for (scene, place), value in zip(runs, driver.drive(tasks, measure), strict=True):
+        found[scene.name][place] = value
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,11 +10,9 @@ from typing import Any
 from becalm.crosscheck.entry import Case, Entry, Quantity, find, names
 from becalm.crosscheck.measure import MEASURES, Measured
 from becalm.crosscheck.tolerances import difference, same_distribution
-from becalm.parallel import Cancel, run_all
 from becalm.progress import SweepProgress
-from becalm.quantities import seconds
 from becalm.results import Results
-from becalm.runs import run_one
+from becalm.runs.drive import driver
 from becalm.scenario import Scenario
 
 
@@ -117,35 +114,17 @@ def check(
         for case in entry.cases
         for seed in range(1, case.seeds + 1)
     ]
-    measured: dict[int, tuple[dict[str, Measured], float]] = {}
-    order = sorted(range(len(runs)), key=lambda at: _length(runs[at][2]), reverse=True)
-    lock = threading.Lock()
-    done = [0, 0, 0]
 
-    def work(index: int, cancel: Cancel) -> None:
-        entry, case, scenario = runs[order[index]]
-        outcome = run_one(scenario, 0, cancel, lambda _: None)
-        results = Results.from_outcomes(scenario, [outcome])
-        found = {key: _measured(entry.quantities[key], results) for key in case.values}
-        with lock:
-            measured[order[index]] = (found, outcome.wall_time)
-            done[0] += 1
-            done[1] += results.events
-            done[2] += results.packet_hops
-            if progress is not None:
-                progress(SweepProgress(done[0], len(runs), done[0] / len(runs), done[1], done[2]))
+    def measure(place: int, results: Results) -> tuple[dict[str, Measured], float]:
+        entry, case, _ = runs[place]
+        return {key: _measured(entry.quantities[key], results) for key in case.values}, results.wall_time
 
-    run_all(work, len(runs), threads)
-    taken = iter(range(len(runs)))
+    with driver(threads, progress=progress) as running:
+        measured = iter(running.drive([running.task(scenario) for *_, scenario in runs], measure))
     return [
-        _judged(entry, [(case, [measured[next(taken)] for _ in range(case.seeds)]) for case in entry.cases])
+        _judged(entry, [(case, [next(measured) for _ in range(case.seeds)]) for case in entry.cases])
         for entry in entries
     ]
-
-
-def _length(scenario: Scenario) -> float:
-    """Return the simulated duration in seconds, because the longest runs start first."""
-    return seconds(str(scenario.resolved["run"]["duration"]))
 
 
 def _measured(quantity: Quantity, results: Results) -> Measured:

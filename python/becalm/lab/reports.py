@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,10 @@ from becalm.folders import Taken, reserve_file
 from becalm.lab import printed
 from becalm.lab.discovery import select
 from becalm.lab.model import Experiment, Report
-from becalm.lab.seeds import Measurements, Progress
+from becalm.lab.seeds import Measurements
 from becalm.plot import save
+from becalm.progress import SweepProgress
+from becalm.runs.drive import EngineOf, driver
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,7 +47,9 @@ def reproduce(
     short: bool = False,
     seeds: int | None = None,
     seed: int = 1,
-    progress: Progress | None = None,
+    progress: Callable[[SweepProgress], object] | None = None,
+    store: str | PathLike[str] | None = None,
+    engine: EngineOf = "threads",
 ) -> list[Report]:
     """Run experiments with several seeds, judge their statements, and draw their figures.
 
@@ -61,9 +66,14 @@ def reproduce(
             sentence of the paper is undecided and ten core-minutes suffice.
         seed: the first seed.
         progress: called after every finished run, by one thread at a time. An exception in it ends all runs.
+        store: folder of a store that keeps every run as soon as it is finished. A second call continues where
+            the first ended. None: no runs are kept.
+        engine: `threads`, `processes`, `dask`, or a function that creates an engine for a shelf. In a script,
+            processes need the usual `if __name__ == "__main__"`.
 
     Raises:
         ValueError: an id is unknown.
+        BecalmError: the engine or store cannot be used.
         ResultsError: a file already exists, or cannot be written; nothing was run.
         FabricError: a run cannot continue.
         KeyboardInterrupt: Ctrl-C was pressed.
@@ -73,11 +83,12 @@ def reproduce(
     count = seeds if seeds is not None else SHORT_SEEDS if short else SEEDS
     with _reserved(chosen, out, overwrite=overwrite):
         found = Measurements(chosen, short=short)
-        found.run(chosen, range(seed, seed + count), threads, progress)
-        for wanted in MORE if seeds is None and not short else ():
-            more = [item for item in chosen if _may_have(item, wanted) and found.report(item).undecided]
-            found.run(more, range(seed + count, seed + wanted), threads, progress)
-            count = wanted
+        with driver(threads, store, engine, progress) as runs:
+            found.run(chosen, range(seed, seed + count), runs)
+            for wanted in MORE if seeds is None and not short else ():
+                more = [item for item in chosen if _may_have(item, wanted) and found.report(item).undecided]
+                found.run(more, range(seed + count, seed + wanted), runs)
+                count = wanted
         return [_write(found.report(item), item, found.points(item), out) for item in chosen]
 
 

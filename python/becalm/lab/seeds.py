@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
 import polars as pl
 
@@ -14,9 +13,8 @@ from becalm.lab.model import Against, Claim, Experiment, Measured, Point, Report
 from becalm.lab.nulls import of
 from becalm.lab.runner import Lab
 from becalm.lab.verdict import FAILS, HOLDS, judge_runs
-from becalm.progress import SweepProgress
-
-Progress: TypeAlias = Callable[[SweepProgress], object]
+from becalm.runs.drive import Driver
+from becalm.runs.task import simulated_seconds
 
 NULL_SEEDS = 3
 """Maximum number of seeds for a null."""
@@ -45,13 +43,7 @@ class Measurements:
         self._tables: dict[str, Tables] = {}
         self._points: dict[str, list[pl.DataFrame]] = {experiment.id: [] for experiment in chosen}
 
-    def run(
-        self,
-        chosen: Sequence[Experiment],
-        seeds: Sequence[int],
-        threads: int | None,
-        progress: Progress | None,
-    ) -> None:
+    def run(self, chosen: Sequence[Experiment], seeds: Sequence[int], driver: Driver) -> None:
         """Run and measure experiments. To save memory, discard a seed's results before the next seed."""
         if not chosen:
             return
@@ -60,11 +52,10 @@ class Measurements:
         rounds = [
             (chosen if seed == seeds[0] else seeded, done + i < NULL_SEEDS) for i, seed in enumerate(seeds)
         ]
-        total = _Total([self._due(*each) for each in rounds], progress)
+        _expect([self._due(*each) for each in rounds], driver)
         for seed, (experiments, held) in zip(seeds, rounds, strict=True):
-            lab = Lab(seed, threads)
-            lab.run(self._due(experiments, held), total.show)
-            total.add_round()
+            lab = Lab(seed, driver=driver)
+            lab.run(self._due(experiments, held))
             for experiment in experiments:
                 self._measure(experiment, lab, seed)
 
@@ -118,28 +109,13 @@ class Measurements:
         return [point for points in (*(self._runs[item.id] for item in chosen), *against) for point in points]
 
 
-class _Total:
-    """Progress over all seeds."""
-
-    def __init__(self, rounds: Sequence[Sequence[Point]], progress: Progress | None) -> None:
-        # Rounds with the same number of points are identical, and identical points share a run.
-        counts = {len(points): points for points in rounds}
-        runs = {length: Lab(0, None).count(points) for length, points in counts.items()}
-        self._points = sum(runs[len(points)] for points in rounds)
-        self._progress = progress
-        self._before = self._now = SweepProgress(0, self._points, 0.0, 0, 0)
-
-    def show(self, now: SweepProgress) -> None:
-        before = self._before
-        finished = before.finished + now.finished
-        events, packet_hops = before.events + now.events, before.packet_hops + now.packet_hops
-        fraction = finished / self._points
-        self._now = SweepProgress(finished, self._points, fraction, events, packet_hops)
-        if self._progress is not None:
-            self._progress(self._now)
-
-    def add_round(self) -> None:
-        self._before = self._now
+def _expect(rounds: Sequence[Sequence[Point]], driver: Driver) -> None:
+    """Count the runs of all rounds. Identical points share a run, in every round."""
+    # Rounds with the same number of points are identical except for their seeds.
+    for points in {len(points): points for points in rounds}.values():
+        alike = sum(len(other) == len(points) for other in rounds)
+        durations = {each.hash: simulated_seconds(each) for each in Lab(0).scenarios(points)}.values()
+        driver.expect(alike * len(durations), alike * sum(durations))
 
 
 def judge(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
 from becalm.lab.model import KINDS, Experiment, Report
-from becalm.lab.seeds import Measurements, Progress
+from becalm.lab.seeds import Measurements
 from becalm.lab.text import of_kind, standings
 from becalm.lab.verdict import FAILS
+from becalm.progress import SweepProgress
+from becalm.runs.drive import driver
 
 
 def judge_variants(
@@ -17,7 +19,7 @@ def judge_variants(
     seeds: Sequence[int],
     short: bool = False,
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Callable[[SweepProgress], object] | None = None,
 ) -> dict[str, list[Report]]:
     """Run the experiments of each variant and judge their statements.
 
@@ -35,7 +37,8 @@ def judge_variants(
     judged = {}
     for name, experiments in variants.items():
         found = Measurements(experiments, short=short, nulls=False)
-        found.run(experiments, seeds, threads, progress)
+        with driver(threads, progress=progress) as runs:
+            found.run(experiments, seeds, runs)
         judged[name] = [found.report(item) for item in experiments]
     return judged
 

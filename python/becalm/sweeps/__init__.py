@@ -1,8 +1,7 @@
 """Sweeps: one scenario with many changes, on threads, processes or a cluster, resumable from a store.
 
-From the bottom up: `changes` (the changes of a point), `task` (one run), `engines` and `cluster` (computation
-of runs), `plan` (the runs to compute), `run` (the loop), `table` (results), `api` (`becalm.sweep`), `random`
-and `spec` (a sweep as a file).
+From the bottom up: `changes` (the changes of a point), `plan` (the runs to compute), `table` (results), `api`
+(`becalm.sweep`), `random` and `spec` (a sweep as a file). `becalm.runs` computes the runs.
 """
 
 from becalm.progress import SweepProgress

@@ -11,18 +11,17 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from becalm import memory
 from becalm.errors import FabricError, PointFailure
 from becalm.progress import SweepProgress
-from becalm.runs import Progress
+from becalm.runs import Progress, memory
+from becalm.runs.drive import run_tasks
+from becalm.runs.engines import Threads, width_of
+from becalm.runs.task import Done, Memory, Shelf
 from becalm.scenario import Scenario
 from becalm.store import ALL, Store
 from becalm.sweeps.changes import changed, expand, summary
-from becalm.sweeps.engines import Threads, width_of
 from becalm.sweeps.plan import Plan, Planned, look, planned
-from becalm.sweeps.run import run_tasks
 from becalm.sweeps.table import Point, SweepResults
-from becalm.sweeps.task import Done, Memory, Shelf
 
 INDEX = "sweep.json"
 """Name of the file that lists the points of a sweep next to its runs."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from becalm.errors import BecalmError, PointFailure, StoreError
+from becalm.runs.task import Shelf, Task, task_of
 from becalm.scenario import Scenario
 from becalm.store import Store, run_key
 from becalm.sweeps.changes import Changes
-from becalm.sweeps.task import Shelf, Task
 
 
 class Planned(NamedTuple):
@@ -91,7 +91,6 @@ def look(
 ) -> Plan:
     """Return the plan, after checking each stored file against its checksum and its name."""
     plan = Plan(points)
-    root = str(shelf.root) if isinstance(shelf, Store) else ""
     for point in points:
         for replication, key in enumerate(point.keys):
             if key in plan.found or key in plan.failed:
@@ -103,10 +102,7 @@ def look(
             if failure is not None:
                 plan.failed[key] = failure["text"]
             elif shard.has(key):
-                name = point.scenario.name
-                own = point.scenario.schemes or ()
-                task = Task(key, point.scenario.to_toml(), name, replication, root, keep, schemes=own)
-                plan.todo.append(task)
+                plan.todo.append(task_of(point.scenario, replication, shelf, keep, key))
             else:
                 plan.others += 1
     plan.todo = list({task.key: task for task in plan.todo}.values())

@@ -11,14 +11,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from becalm import manager, memory
+from becalm import manager
 from becalm.analysis.hot_spots import GUARD, HELD_OUT, Case
 from becalm.errors import BecalmError
+from becalm.runs import memory
+from becalm.runs.drive import closing
+from becalm.runs.engines import Engine, Processes
+from becalm.runs.task import Done
 from becalm.scenario import Scenario
 from becalm.store import Store
 from becalm.sweeps.changes import label
-from becalm.sweeps.engines import Engine, Processes
-from becalm.sweeps.task import Done
 from becalm.tunings.evaluate import Evaluator, Run, by_case
 from becalm.tunings.goals import NO_LOSS, Goals, Measured, read_limit, score
 from becalm.tunings.population import TRAINING, VALIDATION, HotSpot, Population, load_of
@@ -161,17 +163,12 @@ def tune(
         search = Search(place, space, goals, name=name, trials=tries, seed=seed, sampler=sampler)
         store = Store(place / "store")
         running = engine(store) if engine else Processes(None)
-        whole = False
-        try:
+        with closing(running):
             evaluator = Evaluator([*fixed, *learn], store, running, progress)
             tuning = _Tuning(
                 population, fixed, learn, base, most, search, evaluator, seeds, finalists, validate
             )
-            found = tuning.go(began, math.inf if minutes is None else began + 60 * minutes, planned)
-            whole = True
-        finally:
-            running.close(abort=not whole)
-    return found
+            return tuning.go(began, math.inf if minutes is None else began + 60 * minutes, planned)
 
 
 def is_study(folder: Path) -> bool:

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from becalm.analysis.hot_spots import Case
 from becalm.analysis.measures import LARGER_IS_BETTER, MEASURES, measured
 from becalm.errors import ScenarioError
+from becalm.runs.drive import drive
+from becalm.runs.engines import Engine
+from becalm.runs.task import Done, Task, task_of
 from becalm.scenario import Scenario
-from becalm.store import SERIES, Store, run_key
-from becalm.sweeps.engines import Engine
-from becalm.sweeps.run import drive
-from becalm.sweeps.task import Done, Task
+from becalm.store import SERIES, Store
 from becalm.tunings.goals import Measured
 
 UNCONTROLLED: dict[str, Any] = {"marking": {"none": {}}, "response": {"none": {"window": "unlimited"}}}
@@ -109,18 +109,18 @@ class Evaluator:
 
     def _go(self, tasks: Sequence[Task]) -> set[str]:
         """Compute runs, and return the keys of failed runs."""
-        once = {task.key: task for task in tasks if task.key not in self._known}
-        self.runs += len(once)
+        new = {task.key: task for task in tasks if task.key not in self._known}
+        self.runs += len(new)
 
         def on_done(done: Done) -> None:
-            if done.error is not None:
+            if done.failure is not None:
                 self._failed.add(done.key)
             self.on_done(done)
 
         began = time.monotonic()
-        drive(list(once.values()), self.engine, self.store, on_done)
+        drive(new.values(), self.engine, self.store, on_done)
         self.spent += time.monotonic() - began
-        self._known |= set(once)
+        self._known |= set(new)
         return self._failed
 
     def _task(self, case: Case, changes: Mapping[str, Any], seed: int) -> Task | None:
@@ -128,9 +128,7 @@ class Evaluator:
             scenario = case.observed(changes, seed)
         except ScenarioError:
             return None
-        key = run_key(scenario, 0)
-        own = scenario.schemes or ()
-        return Task(key, scenario.to_toml(), case.name, 0, str(self.store.root), SERIES, schemes=own)
+        return task_of(scenario, 0, self.store, SERIES)._replace(name=case.name)
 
 
 def by_case(found: Mapping[Run, Measured], candidate: str) -> dict[str, Measured]:

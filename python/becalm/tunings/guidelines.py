@@ -11,10 +11,11 @@ from typing import Any
 from becalm import manager
 from becalm.progress import Steps
 from becalm.runs import run
+from becalm.runs.drive import closing
+from becalm.runs.engines import Threads
+from becalm.runs.task import Done
 from becalm.scenario import Scenario
 from becalm.store import Store
-from becalm.sweeps.engines import Threads
-from becalm.sweeps.task import Done
 from becalm.tunings.evaluate import Evaluator, Run
 from becalm.tunings.goals import Measured
 from becalm.tunings.population import VALIDATION, HotSpot
@@ -137,8 +138,7 @@ def try_guidelines(
     with TemporaryDirectory(prefix="becalm-guidelines-") as folder:
         store = Store(folder)
         engine = Threads(threads, store)
-        whole = False
-        try:
+        with closing(engine):
             evaluator = Evaluator(cases, store, engine, progress)
             met = 0
             for part in _parts(len(cases)):
@@ -147,9 +147,6 @@ def try_guidelines(
                 spent = time.monotonic() - began
                 if spent * (met + AT_ONCE) / met > seconds:
                     break
-            whole = True
-        finally:
-            engine.close(abort=not whole)
     verdict = judged(found, cases[:met], list(rows))
     better = min((name for name in manager.GUIDELINES if name in rows), key=verdict.mean)
     return Tried(better, verdict)

@@ -7,10 +7,7 @@ from typing import Annotated
 import typer
 
 from becalm import jsons
-
-Threads = Annotated[
-    int | None, typer.Option(min=1, max=1024, help="Number of concurrent runs; default: one per core.")
-]
+from becalm.cli.engines import Address, EngineName, Runs, Slurm, StoreFolder, check_engine, engine_of
 
 
 def compare(
@@ -31,17 +28,32 @@ def compare(
         typer.Option(min=1, max=1000, help="Number of seeds; default: 3.", show_default=False),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
-    threads: Threads = None,
+    workers: Runs = None,
+    engine: EngineName = "threads",
+    address: Address = None,
+    slurm: Slurm = None,
+    store: StoreFolder = None,
 ) -> None:
     """Run schemes on the same scenes; print their effects on background, contributors, messages and jobs."""
     from becalm import comparison
     from becalm.cli import console
+    from becalm.cli.screen import Screen
 
+    check_engine(engine, address, slurm, stored=store is not None)
     console.warn_short(short)
-    with console.Bar(quiet=as_json) as bar:
+    with Screen(quiet=as_json) as screen:
         found = comparison.compare(
-            scheme, scene, seeds=seeds, seed=seed, short=short, threads=threads, progress=bar.on_experiment
+            scheme,
+            scene,
+            seeds=seeds,
+            seed=seed,
+            short=short,
+            threads=workers,
+            progress=screen.on_progress,
+            store=store,
+            engine=engine_of(engine, workers, address, slurm) if store else engine,
         )
+    screen.tell_found(store)
     if as_json:
         for name, table in found.items():
             typer.echo(jsons.dumps({"scene": name, "short": short, "schemes": comparison.to_json(table)}))

@@ -9,32 +9,18 @@ import typer
 
 from becalm import jsons
 from becalm.analysis import formats
+from becalm.cli.engines import Address, EngineName, Slurm, Workers, check_engine, check_memory, engine_of
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
 from becalm.cli.options import Echoes, Markings, MaxMemory, Overwrite, Quiet, Responses, own_schemes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from becalm.cli.screen import Screen
-    from becalm.scenario import Scenario
     from becalm.store import Store
-    from becalm.sweeps.engines import Engine
     from becalm.sweeps.plan import Plan
     from becalm.sweeps.spec import Spec
 
 LISTED = 10
 """Maximum number of failed or damaged runs to list."""
-
-Workers = Annotated[int | None, typer.Option(min=1, help="Concurrent runs; default: one per available core.")]
-EngineName = Annotated[str, typer.Option(help="How to run in parallel: processes, threads or dask.")]
-Address = Annotated[str | None, typer.Option(help="Address of the Dask scheduler, such as tcp://head:8786.")]
-Slurm = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="KEY=VALUE",
-        help="Setting for Dask workers that SLURM starts, such as queue=short, walltime or jobs; repeatable.",
-    ),
-]
 
 
 def sweep(
@@ -110,45 +96,6 @@ def sweep(
         raise typer.Exit(FAILED)
 
 
-def check_engine(engine: str, address: str | None, slurm: list[str] | None) -> None:
-    """Check that the options of an engine fit together."""
-    from becalm.sweeps.engines import NAMES
-
-    if engine not in NAMES:
-        stop(f"--engine {engine}: unknown; valid: {', '.join(NAMES)}", BAD_INPUT)
-    if (address or slurm) and engine != "dask":
-        stop("--address and --slurm: have an effect only with --engine dask", BAD_INPUT)
-    if address and slurm:
-        stop("--address and --slurm: give only one; a running scheduler has its own workers", BAD_INPUT)
-    for each in slurm or []:
-        if "=" not in each:
-            stop(f"--slurm {each}: must be KEY=VALUE, such as queue=short", BAD_INPUT)
-
-
-def check_memory(
-    scenarios: Iterable[Scenario], max_memory: str | None, engine: str, workers: int | None
-) -> None:
-    """Make sure that the runs fit into memory. On a cluster, a machine needs to hold one run at a time."""
-    from becalm import memory
-    from becalm.sweeps.engines import width_of
-
-    width = 1 if engine == "dask" else width_of(workers)
-    memory.check(scenarios, max_memory, width=width, processes=engine == "processes")
-
-
-def made_engine(
-    engine: str, workers: int | None, store: Store, address: str | None = None, slurm: list[str] | None = None
-) -> Engine:
-    """Return the engine with the given name."""
-    from becalm.sweeps.cluster import Dask
-    from becalm.sweeps.engines import Processes, Threads
-
-    if engine == "dask":
-        settings = dict(each.split("=", 1) for each in slurm or [])
-        return Dask(workers, address, settings)
-    return Threads(workers, store) if engine == "threads" else Processes(workers)
-
-
 def _compute(
     plan: Plan,
     store: Store,
@@ -160,12 +107,12 @@ def _compute(
     quiet: bool,
 ) -> Screen:
     from becalm.cli.screen import Screen
-    from becalm.sweeps.run import run_tasks
-    from becalm.sweeps.task import Done
+    from becalm.runs.drive import run_tasks
+    from becalm.runs.task import Done
 
     if not plan.todo:
         return Screen(0, len(plan.found), 1, quiet=True)
-    made = made_engine(engine, workers, store, address, slurm)
+    made = engine_of(engine, workers, address, slurm)(store)
 
     def on_done(done: Done) -> None:
         screen.on_done(done)

@@ -9,23 +9,13 @@ import typer
 
 from becalm import jsons
 from becalm.analysis import formats
+from becalm.cli.engines import Address, EngineName, Slurm, Workers, check_engine, check_memory, engine_of
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
 from becalm.cli.infiniband.harm import Force, harm, refusal
-from becalm.cli.many.sweep import (
-    Address,
-    EngineName,
-    Slurm,
-    Workers,
-    check_engine,
-    check_memory,
-    made_engine,
-)
 from becalm.cli.options import Echoes, Fabric, Markings, MaxMemory, Quiet, Responses, own_schemes
 
 if TYPE_CHECKING:
     from becalm.schemes.loading import Provided
-    from becalm.store import Store
-    from becalm.sweeps.engines import Engine
     from becalm.tunings.api import Plan
     from becalm.tunings.spec import TuneSpec
     from becalm.tunings.tuned import Gain, Tuned
@@ -96,7 +86,7 @@ def tune(
     from becalm.cli.screen import Screen
     from becalm.folders import check_new, write_new
     from becalm.opensm import options
-    from becalm.sweeps.engines import width_of
+    from becalm.runs.engines import width_of
     from becalm.tunings import api
     from becalm.tunings.study import check_installed
     from becalm.tunings.verdict import NOW, WITHOUT
@@ -117,9 +107,6 @@ def tune(
     width = width_of(workers)
     check_memory([case.scenario for case in spec.cases] or [spec.scenario], max_memory, engine, workers)
 
-    def engine_of(store: Store) -> Engine:
-        return made_engine(engine, workers, store, address, slurm)
-
     with Screen(1, 0, width, quiet=quiet or as_json) as screen:
 
         def planned(plan: api.Plan) -> None:
@@ -133,7 +120,7 @@ def tune(
             space=spec.space,
             goals=spec.goals,
             folder=out,
-            engine=engine_of,
+            engine=engine_of(engine, workers, address, slurm),
             max_memory=max_memory,
             progress=screen.on_done,
             planned=planned,

@@ -17,8 +17,8 @@ from multiprocessing.synchronize import Event
 from typing import Any, Protocol
 
 from becalm.parallel import Cancel, Cancelled, cores
-from becalm.runs import Progress
-from becalm.sweeps.task import Done, Shelf, Task, compute, compute_all
+from becalm.runs.runs import Progress
+from becalm.runs.task import Done, Shelf, Task, compute, compute_all
 
 TICK = 0.2
 """Longest wait in s, because an unbounded wait ignores Ctrl-C on some platforms."""

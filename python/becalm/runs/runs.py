@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from becalm import memory
 from becalm._core import run as core_run
 from becalm.errors import StoppedError
 from becalm.parallel import Cancel, cores, run_all
 from becalm.processor import spent
 from becalm.results import Outcome, Results
+from becalm.runs import memory
 from becalm.scenario import Scenario
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from becalm._core import model
 from becalm.errors import BecalmError
 from becalm.parallel import Cancel
-from becalm.sweeps.engines import TICK, WorkersDied, width_of
-from becalm.sweeps.task import Done, Task, compute_all
+from becalm.runs.engines import TICK, WorkersDied, width_of
+from becalm.runs.task import Done, Task, compute_all
 
 if TYPE_CHECKING:
     from distributed import Future

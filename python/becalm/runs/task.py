@@ -1,4 +1,4 @@
-"""One run of a sweep: the task, its outcome, and the computation.
+"""One of many runs: the task, its outcome, its computation, and the shelf that keeps it.
 
 Tasks and outcomes are small. Tables are never sent between processes or machines, but go to the store.
 """
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from becalm._core import model as core_model
 from becalm.errors import BecalmError, DeadlockError, FabricError, SchemeError
 from becalm.parallel import Cancel
+from becalm.quantities import seconds
 from becalm.results import Results
-from becalm.runs import Progress, run_one
+from becalm.runs.runs import Progress, run_one
 from becalm.scenario import Scenario
-from becalm.store import Store
+from becalm.store import Store, run_key
 
 if TYPE_CHECKING:
     from becalm.schemes.loading import Provided
@@ -25,13 +26,15 @@ class Task(NamedTuple):
     """A run to compute."""
 
     key: str
-    """Key in the store."""
+    """Key on the shelf."""
     toml: str
     """The scenario."""
     name: str
     """Name of the scenario."""
     replication: int
     """Number of the replication, starting at 0."""
+    duration: float
+    """Simulated duration in s."""
     store: str
     """Folder of the store; empty for none."""
     keep: str
@@ -52,8 +55,13 @@ class Done(NamedTuple):
     """Wall-clock seconds."""
     events: int
     packet_hops: int
-    error: str | None
-    """The reason for its failure; None if it is in the store."""
+    failure: FabricError | SchemeError | None
+    """The reason for its failure; None if it is on the shelf."""
+
+    @property
+    def error(self) -> str | None:
+        """The reason for its failure in words; None if it is on the shelf."""
+        return None if self.failure is None else str(self.failure)
 
 
 class Shelf(Protocol):
@@ -96,6 +104,11 @@ class Memory:
             self._results[key] = results
         return True
 
+    def drop(self, key: str) -> None:
+        """Discard a run."""
+        with self._lock:
+            del self._results[key]
+
     def fail(self, key: str, failure: dict[str, Any]) -> None:
         """Discard the reason for a failure, since the caller receives it."""
 
@@ -104,10 +117,29 @@ class Memory:
         return None
 
 
+def task_of(scenario: Scenario, replication: int, shelf: Shelf, keep: str, key: str | None = None) -> Task:
+    """Return the task of a replication; `key` is its key if the caller knows it."""
+    return Task(
+        key or run_key(scenario, replication),
+        scenario.to_toml(),
+        scenario.name,
+        replication,
+        simulated_seconds(scenario),
+        str(shelf.root) if isinstance(shelf, Store) else "",
+        keep,
+        schemes=scenario.schemes or (),
+    )
+
+
+def simulated_seconds(scenario: Scenario) -> float:
+    """Return the simulated duration of a run in s."""
+    return seconds(str(scenario.resolved["run"]["duration"]))
+
+
 def compute(
     task: Task, shelf: Shelf, cancel: Cancel, report: Callable[[Progress], object] = lambda _: None
 ) -> Done:
-    """Compute a run and add it to the store, unless it is already there.
+    """Compute a run and add it to the shelf, unless it is already there.
 
     Raises:
         BecalmError: this program and the program that requests the run have different models.
@@ -127,7 +159,7 @@ def compute(
         outcome = run_one(scenario, task.replication, cancel, report)
     except (FabricError, SchemeError) as error:
         shelf.fail(task.key, _failure(task, error))
-        return Done(task.key, False, 0.0, 0, 0, str(error))
+        return Done(task.key, False, 0.0, 0, 0, error)
     results = Results.from_outcomes(scenario, [outcome])
     shelf.put(task.key, results, task.keep)
     return Done(task.key, False, outcome.wall_time, results.events, results.packet_hops, None)
@@ -142,7 +174,7 @@ def compute_all(tasks: list[Task], cancel: Cancel) -> list[Done]:
 def give_up(task: Task, shelf: Shelf, problem: str) -> Done:
     """Record that a run is given up."""
     shelf.fail(task.key, {"kind": "WorkerDied", "text": problem, "scenario": task.name})
-    return Done(task.key, False, 0.0, 0, 0, problem)
+    return Done(task.key, False, 0.0, 0, 0, FabricError(problem))
 
 
 def _failure(task: Task, error: FabricError | SchemeError) -> dict[str, Any]:
