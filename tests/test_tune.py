@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,8 +22,8 @@ from becalm.errors import BecalmError
 from becalm.runs.engines import Engine, Threads
 from becalm.store import Store
 from becalm.sweeps.random import Range
-from becalm.tunings import Case, Goals, HotSpot, Population, Space, Tuned
-from becalm.tunings.api import LEARN, Plan, _name
+from becalm.tunings import Case, Goals, HotSpot, Population, Space, Tuned, api, evaluate, study
+from becalm.tunings.api import LEARN, _name
 from becalm.tunings.evaluate import UNCONTROLLED, Evaluator, Run, by_case
 from becalm.tunings.goals import read_limit
 from becalm.tunings.population import KINDS, class_of
@@ -122,15 +121,19 @@ def test_background_is_what_the_links_carry(spot: HotSpot) -> None:
         assert found["background"] > 0.93, case.name
 
 
+def fair(case: Case) -> float:
+    """Return the fair rate of all flows of a case in its hot period, in B/s."""
+    return float(case.scenario.network().fair(case.start, case.stop).sum())
+
+
 def test_fair_rates_of_a_case_by_hand(spot: HotSpot) -> None:
     """Seven hosts share one link; two bursty hosts together offer half of its rate."""
     rate = 25e9 / 8
     population = Population(spot.scenario, ("H7",), (7, 7), None, ("rest",))
-    assert population.case(7, None).fair["hot"] == pytest.approx(rate)
-    assert population.case(2, None, kind="bursts").fair["hot"] == pytest.approx(rate / 2)
+    assert fair(population.case(7, None)) == pytest.approx(rate)
+    assert fair(population.case(2, None, kind="bursts")) == pytest.approx(rate / 2)
     assert population.case(2, None).contributors == 2
-    moving = population.case(3, None, kind="moving")
-    assert sum(moving.fair.values()) == pytest.approx(rate, rel=1e-6)
+    assert fair(population.case(3, None, kind="moving")) == pytest.approx(rate, rel=1e-6)
 
 
 def test_hosts_that_are_not_there(fabric: becalm.Scenario) -> None:
@@ -321,14 +324,37 @@ def test_candidates_that_fall_behind_meet_few_cases(spot: HotSpot, tmp_path: Pat
     assert all(len({class_of(case) for case in batch}) > 1 for batch in batches)
 
 
-def test_a_budget_is_planned_and_kept(spot: HotSpot, tmp_path: Path) -> None:
-    plans: list[Plan] = []
-    began = time.monotonic()
-    becalm.tune(spot, minutes=0.15, folder=tmp_path / "study", engine=threads, planned=plans.append)
-    assert time.monotonic() - began < 9 * 1.5
+class Clock:
+    """A clock that stands still unless it is advanced."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def advance(self, seconds: float) -> None:
+        self.now += seconds
+
+
+def test_a_budget_is_planned_and_kept(spot: HotSpot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a clock that only runs move, by a tenth of a second each."""
+    clock = Clock()
+    plans: list[api.Plan] = []
+    for module in (api, evaluate, study):
+        monkeypatch.setattr(module, "time", clock)
+    becalm.tune(
+        spot,
+        minutes=0.25,
+        folder=tmp_path / "study",
+        engine=threads,
+        planned=plans.append,
+        progress=lambda _: clock.advance(0.1),
+    )
     (plan,) = plans
-    assert plan.seconds == pytest.approx(9, rel=0.05)
+    assert (plan.seconds, plan.each) == pytest.approx((15, 0.1))
     assert 0 < plan.load[0] < plan.load[1] <= 1
+    assert 0.8 * 15 < clock.now < 1.1 * 15
 
 
 def test_settings_that_cannot_be(fixed: list[Case]) -> None:
@@ -394,6 +420,49 @@ limits = ["latency_p99 <= 2 ms"]
     drawn = spec.population.draw(8, 1)
     assert {case.kind for case in drawn} == {"rest", "none"}
     assert {case.contributors for case in drawn} <= {0, 3, 4, 5}
+
+
+PERIOD = """\
+[[case]]
+scenario = "fabric.toml"
+hot = ["hot"]
+background = ["background"]
+"""
+HOT = '[[flows]]\nname = "hot"\nfrom = ["H1", "H2"]\nto = ["H7"]\n'
+
+
+def test_the_hot_period_of_a_case_is_that_of_its_hot_groups(tmp_path: Path) -> None:
+    for times, given, period in (
+        ('stop = "0.8 ms"', "", (0, 0.8e-3)),
+        ('start = "0.2 ms"', "", (0.2e-3, 1e-3)),
+        ('start = "0.2 ms"\nstop = "0.8 ms"', 'stop = "0.6 ms"', (0.2e-3, 0.6e-3)),
+        ("", 'start = "0.3 ms"', (0.3e-3, 1e-3)),
+    ):
+        (tmp_path / "fabric.toml").write_text(f"{FABRIC}{HOT}{times}\n")
+        (tmp_path / "tune.toml").write_text(f"{PERIOD}{given}\n")
+        (case,) = read_tune(tmp_path / "tune.toml").cases
+        assert (case.start, case.stop) == pytest.approx(period)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ("", "tune.toml:3: case[0].hot: has no effect without a hot period; valid: start and stop"),
+        ('link = "L1S3->H7"', "tune.toml:5: case[0].link: has no effect without a hot period; valid: start"),
+        ('start = "1 ms"', "tune.toml:5: case[0].start: no hot period: from 0.001 s to 0.001 s in a run of"),
+        (
+            'start = "2 us"\nstop = "1 us"',
+            "tune.toml:6: case[0].stop: no hot period: from 2e-06 s to 1e-06",
+        ),
+    ],
+)
+def test_hot_groups_without_a_period_are_a_mistake(tmp_path: Path, settings: str, message: str) -> None:
+    (tmp_path / "fabric.toml").write_text(f"{FABRIC}{HOT}")
+    (tmp_path / "tune.toml").write_text(f"{PERIOD}{settings}\n")
+    done = CliRunner().invoke(app, ["tune", str(tmp_path / "tune.toml")], env={"COLUMNS": "300"})
+    assert done.exit_code == 2
+    assert message in done.stderr
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["fabric.toml", "tune.toml"]
 
 
 def test_mistakes_of_a_file_at_once(tmp_path: Path) -> None:

@@ -53,7 +53,10 @@ class Network:
 
     @property
     def flows(self) -> pl.DataFrame:
-        """One row per flow: `group`, `source`, `destination`, `sl`. Jobs are also groups."""
+        """One row per flow: `group`, `source`, `destination`, `sl`, `start` [s], `stop` [s].
+
+        Jobs are also groups.
+        """
         return self._tables["flows"]
 
     @property
@@ -139,6 +142,42 @@ class Network:
 
         """
         return self._core.cycle(of_all)
+
+    def offered(self, start: float, stop: float) -> dict[str, float]:
+        """Return the load in B/s that each group of flows offers between two times in s; NaN for a job.
+
+        ON and OFF periods are those of the first replication. Messages at random times count with their mean
+        load, and a batch is offered at the rate of its host. A group does not exceed the rate of its hosts.
+
+        Raises:
+            ScenarioError: the interval is empty.
+
+        """
+        self._check(start, stop)
+        names = [name for name, *_ in self._core.groups()]
+        return dict(zip(names, self._core.offered(start, stop), strict=True))
+
+    def fair(self, start: float, stop: float) -> pl.Series:
+        """Return the mean max-min fair rate of each flow between two times, in B/s, in the order of `flows`.
+
+        A flow demands at most what its source offers. Flows of jobs demand nothing.
+
+        Raises:
+            ScenarioError: the interval is empty.
+
+        """
+        import polars as pl
+
+        self._check(start, stop)
+        return pl.Series("fair", self._core.fair(start, stop), dtype=pl.Float64)
+
+    def _check(self, start: float, stop: float) -> None:
+        if not 0 <= start < stop:
+            raise ScenarioError(
+                f"{self._name}: from {start:g} s to {stop:g} s: not an interval; valid: 0 or a later time, "
+                "and a time after it",
+                self._name,
+            )
 
     def __repr__(self) -> str:
         return f"<Network of {self._name!r}: {len(self.hosts)} hosts, {len(self.switches)} switches>"

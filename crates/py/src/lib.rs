@@ -67,6 +67,14 @@ fn logarithm(x: f64) -> f64 {
     libm::log(x)
 }
 
+/// Return the max-min fair rate of each flow, as if each always had data. `paths` are the links of each flow, as
+/// indices into `capacities`.
+#[pyfunction]
+fn max_min(paths: Vec<Vec<u32>>, capacities: Vec<f64>) -> Vec<f64> {
+    let path = |flow: usize| paths[flow].iter().map(|&link| (link, 1.0));
+    becalm_metrics::sharing::max_min(path, &vec![f64::INFINITY; paths.len()], &capacities)
+}
+
 /// Return the addresses of the C functions for `power`, `exponential` and `logarithm`.
 #[pyfunction]
 fn addresses() -> [usize; 3] {
@@ -127,6 +135,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(result_schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(json_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(max_min, module)?)?;
     module.add_function(wrap_pyfunction!(power, module)?)?;
     module.add_function(wrap_pyfunction!(exponential, module)?)?;
     module.add_function(wrap_pyfunction!(logarithm, module)?)?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use becalm_engine::Time;
 use becalm_schema::{Errors, Origin};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -72,6 +73,16 @@ impl Scenario {
     /// hosts; empty if there is none.
     fn cycle(&self, py: Python<'_>, of_all: bool) -> Vec<String> {
         py.detach(|| self.inner.cycle(of_all))
+    }
+
+    /// Return the load in B/s that each group of flows or job offers between two times in s; NaN for a job.
+    fn offered(&self, py: Python<'_>, start: f64, stop: f64) -> Vec<f64> {
+        py.detach(|| self.inner.offered(Time::from_secs(start)..Time::from_secs(stop)))
+    }
+
+    /// Return the max-min fair rate in B/s of each flow between two times in s. A flow of a job has none.
+    fn fair(&self, py: Python<'_>, start: f64, stop: f64) -> Vec<f64> {
+        py.detach(|| self.inner.fair(Time::from_secs(start)..Time::from_secs(stop)))
     }
 
     /// Return the number of the available cores that make one run faster; at least 1.

@@ -8,7 +8,8 @@
 //! - `check`: checks that the parts of a scenario fit together. Reports all errors at once.
 //! - [`Scenario`]: a scenario that has been read, resolved and checked. These methods need no run:
 //!   [`Scenario::summary`] returns derived values, [`Scenario::memory_estimate`] the memory of a run,
-//!   [`Scenario::work_estimate`] its work, and [`Scenario::network_tables`] the network and the paths.
+//!   [`Scenario::work_estimate`] its work, [`Scenario::network_tables`] the network and the paths, and
+//!   [`Scenario::offered`] the load that the groups offer.
 //! - `assemble`: builds the model from a scenario.
 //! - `fabric`: nodes, links and paths for display.
 //! - `run`: [`Scenario::run`] runs a replication and returns its [`Results`].
@@ -40,6 +41,7 @@ mod fabric;
 mod link;
 mod memory;
 mod network;
+mod offered;
 mod reach;
 mod resolve;
 mod run;

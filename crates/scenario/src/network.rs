@@ -57,11 +57,14 @@ impl Scenario {
         let flows = &self.plan.flows;
         let name = |node| self.network.name(node).to_string();
         let group = |number: u32| self.sections.group(number);
+        let spans = self.spans(*self.sections.run.seed);
         Table::new(&schema::PLANNED_FLOWS)
             .with("group", flows.iter().map(|flow| group(flow.group).name.to_string()).collect::<Vec<_>>())
             .with("source", flows.iter().map(|flow| name(flow.source)).collect::<Vec<_>>())
             .with("destination", flows.iter().map(|flow| name(flow.destination)).collect::<Vec<_>>())
             .with("sl", flows.iter().map(|flow| u64::from(group(flow.group).sl)).collect::<Vec<_>>())
+            .with("start", spans.iter().map(|span| span.start.as_secs()).collect::<Vec<_>>())
+            .with("stop", spans.iter().map(|span| span.end.as_secs()).collect::<Vec<_>>())
     }
 
     fn planned_paths(&self) -> Table {

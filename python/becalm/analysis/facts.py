@@ -309,31 +309,20 @@ class Facts:
         rows = tuple(int(row) for row in np.unique(self.flows.account[flows]))
         return Reference("victims", rows, ("offered", "delivered", "delivered_share"))
 
-    @cached_property
-    def _spans(self) -> tuple[Floats, Floats]:
-        """Return the scenario's start and stop of each flow, in s."""
-        starts, stops = np.zeros(len(self.flows.row)), np.full(len(self.flows.row), self.duration)
-        names = np.array(self.flows.group)
-        for group in self.resolved["flows"]:
-            own = np.flatnonzero(names == group["name"])
-            starts[own] = seconds(group["start"]) + seconds(group["stagger"]) * np.arange(len(own))
-            for flow, each in zip(own, group["connections"] or (), strict=False):
-                starts[flow] = max(starts[flow], seconds(each["start"] or "0 s"))
-            if group["stop"] is not None:
-                stops[own] = seconds(group["stop"])
-        return np.maximum(starts, self.warmup), np.maximum(stops, self.warmup)
-
     def expected(self, link: int) -> tuple[Floats, Floats]:
         """Return times in the window, and a link's utilization at each if all offered traffic were delivered.
 
         A flow offers its traffic evenly while it is active.
         """
-        flows, (starts, stops) = self.crossing(link), self._spans
-        active = np.maximum(stops[flows] - starts[flows], 1e-12)
+        flows, planned = self.crossing(link), self.network.flows
+        starts, stops = (
+            np.clip(_floats(planned, edge)[flows], self.warmup, self.duration) for edge in ("start", "stop")
+        )
+        active = np.maximum(stops - starts, 1e-12)
         rate = self.flows.offered[flows] * self.window / active / self.links.capacity[link]
         times = self.warmup + self.window * (np.arange(STEPS) + 0.5) / STEPS
         begun, ended = (
-            np.bincount(np.searchsorted(times, at[flows]), rate, minlength=STEPS + 1)[:STEPS].cumsum()
+            np.bincount(np.searchsorted(times, at), rate, minlength=STEPS + 1)[:STEPS].cumsum()
             for at in (starts, stops)
         )
         return times, np.minimum(1.0, begun - ended)

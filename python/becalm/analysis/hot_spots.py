@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
-from becalm.quantities import seconds
 from becalm.scenario import Scenario
 
 TUNE, GUARD, HELD_OUT = "tune", "guard", "held_out"
@@ -87,66 +84,3 @@ class Case:
         return replace(
             self, name=f"{self.name}, calm", scenario=self.scenario.replace({"flows": left}), hot=()
         )
-
-    @cached_property
-    def fair(self) -> dict[str, float]:
-        """Max-min fair rate of each group in the hot period, in B/s.
-
-        The demand of a flow is the load that its traffic offers in that period, or unlimited.
-        """
-        import numpy as np
-
-        from becalm.theory.sharing import fair_rates
-
-        network, groups = self.scenario.network(), self.scenario.resolved["flows"]
-        names = network.flows["group"].to_list()
-        paths, capacities = network.flow_paths, network.links["capacity"].to_numpy()
-        flow, link = (paths[name].to_numpy().astype(np.int64) for name in ("flow", "link"))
-        share = paths["share"].to_numpy()
-        wanted = np.full(len(names), np.inf)
-        places = {each["name"]: np.array([n == each["name"] for n in names]) for each in groups}
-        sources = network.flows["source"].to_list()
-        for each in groups:
-            counts: dict[str, int] = {}
-            for place in np.flatnonzero(places[each["name"]]):
-                counts[sources[place]] = counts.get(sources[place], 0) + 1
-            for place in np.flatnonzero(places[each["name"]]):
-                offered = _offered(each["traffic"], self.start, self.stop)
-                wanted[place] = (
-                    offered
-                    * float(self.scenario.summary["host_rate"])
-                    / (counts[sources[place]] if "poisson" in each["traffic"] else 1)
-                )
-        spans = {each["name"]: _span(each, self.start, self.stop) for each in groups}
-        edges = sorted({edge for span in spans.values() for edge in span} | {self.start, self.stop})
-        found = dict.fromkeys(places, 0.0)
-        for begin, end in pairwise(edges):
-            active = np.zeros(len(names), dtype=bool)
-            for name, (first, last) in spans.items():
-                active |= places[name] & (first <= begin) & (last >= end)
-            now = fair_rates(flow, link, share, capacities, np.where(active, wanted, 0.0))
-            for name, own in places.items():
-                found[name] += float(now[own].sum()) * (end - begin) / (self.stop - self.start)
-        return found
-
-
-def _offered(traffic: Mapping[str, Any], start: float, stop: float) -> float:
-    """Return a source's load between two times, as a share of its link; infinite if always backlogged."""
-    if "on_off" in traffic:
-        on, off = (seconds(traffic["on_off"][key]) for key in ("mean_on", "mean_off"))
-        return on / (on + off)
-    if "poisson" not in traffic:
-        return math.inf
-    steps = [(0.0, traffic["poisson"]["load"])]
-    steps += [(seconds(str(each["at"])), each["load"]) for each in traffic["poisson"]["changes"]]
-    ends = [*(at for at, _ in steps[1:]), math.inf]
-    sent = sum(
-        load * max(0.0, min(end, stop) - max(at, start)) for (at, load), end in zip(steps, ends, strict=True)
-    )
-    return float(sent / (stop - start))
-
-
-def _span(group: Mapping[str, Any], start: float, stop: float) -> tuple[float, float]:
-    """Return the part of an interval in which a group is active."""
-    last = stop if group["stop"] is None else seconds(str(group["stop"]))
-    return min(max(start, seconds(str(group["start"]))), stop), max(start, min(stop, last))

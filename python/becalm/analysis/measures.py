@@ -1,22 +1,24 @@
 """Measures of a run: background traffic, the hot link and its sources during and after a hot period.
 
-Rates of background groups are relative to the load that they offer at that time. If a group's load is
-unknown because it sends as fast as it can, they are relative to its rate before the hot period.
+Rates of background groups are relative to the load that they offer at that time. If the network could not
+carry that load without the hot flows either, they are relative to the part that max-min fairness gives them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from becalm.analysis.hot_spots import Case
-from becalm.quantities import seconds
 
 if TYPE_CHECKING:
     import numpy as np
+    import polars as pl
     from numpy.typing import NDArray
 
+    from becalm.network import Network
     from becalm.results import Results
 
 MEASURES = (
@@ -25,7 +27,8 @@ MEASURES = (
 )
 """Measures that can be goals or limits.
 
-`background`: mean share of its offered load that the background delivers in the hot period. `hot_link`:
+`background`: mean share of its offered load, as far as the network carries that load without the hot flows,
+that the background delivers in the hot period. `hot_link`:
 utilization of the hot link if a case names it, or else the rate of the contributors relative to their
 max-min fair rate. `fairness`: Jain's index of the hot flows. `settle`: time in s from the start of the hot
 period until the background keeps its share. `recovery`: the same time from the end of the hot period.
@@ -62,14 +65,14 @@ def measured(results: Results, case: Case, calm: Mapping[str, float] | None = No
         "delivered": float(groups["rate"].sum()),
         "latency_p99": _worst(background["latency_p99"].to_list()),
         **dict.fromkeys(("background", "background_uncapped", "hot_link", "fairness"), 1.0),
-        **dict.fromkeys(("settle", "recovery", "lost", "starved", "got"), 0.0),
+        **dict.fromkeys(("settle", "recovery", "lost", "starved", "got", "fair"), 0.0),
     }
     if case.stop > case.start:
-        found |= _over_time(results, case)
+        found |= _over_time(results, case, calm)
         hot = groups.filter(pl.col("group").is_in(case.groups(case.hot)))["jain"].drop_nulls().drop_nans()
         found["fairness"] = float(hot.min()) if hot.len() else 1.0  # type: ignore[arg-type]
         if calm is not None and calm["got"] > 0:
-            found["lost"] = max(0.0, 1 - found["got"] / (calm["got"] * _left(case)))
+            found["lost"] = max(0.0, 1 - found["got"] / (calm["got"] * _left(found, calm)))
     found["loss"] = loss(found, case)
     return found
 
@@ -81,39 +84,44 @@ def loss(found: Mapping[str, float], case: Case) -> float:
     return sum(WEIGHTS[name] * found[name] for name in ("lost", "starved"))
 
 
-def _left(case: Case) -> float:
+def _left(found: Mapping[str, float], calm: Mapping[str, float]) -> float:
     """Return the background's fair rate next to the contributors, relative to its fair rate without them."""
-    names, calm = case.groups(case.background), case.calm
-    before = sum(calm.fair[name] for name in names) if calm is not None else 0.0
-    return min(1.0, sum(case.fair[name] for name in names) / before) if before else 1.0
+    return min(1.0, found["fair"] / calm["fair"]) if calm["fair"] else 1.0
 
 
-def _over_time(results: Results, case: Case) -> dict[str, float]:
+def _over_time(results: Results, case: Case, calm: Mapping[str, float] | None) -> dict[str, float]:
     import numpy as np
     import polars as pl
 
     series = results.series.filter(pl.col("kind") == "group")
     parts = {str(key[0]): part for key, part in series.group_by("name", maintain_order=True)}
     names, hot = case.groups(case.background), case.groups(case.hot)
+    network = results.scenario.network()
+    fair = network.flows.select("group", network.fair(case.start, case.stop))
     time = next(iter(parts.values()))["time"].to_numpy()
     got = np.sum([parts[name]["rate"].to_numpy() for name in names], axis=0) * np.ones(time.shape)
-    offered = np.sum([_offered(results, name, parts[name], case) for name in names], axis=0)
+    found = {"fair": _fair(fair, names)}
+    before = calm["fair"] if calm is not None else math.inf if hot else found["fair"]
+    whole = _offered(network, names, case.start, case.stop)
+    edges = [time[0], *(time[1:] + time[:-1]) / 2, time[-1]]
+    offered = np.array([_offered(network, names, *ends) for ends in pairwise(edges)])
+    carried = offered * (min(1.0, before / whole) if whole else 1.0)
     during = (time >= case.start) & (time < case.stop)
     after = time >= case.stop
-    share = float(got[during].sum() / max((offered * during).sum(), 1e-12)) if names else 1.0
-    right = _smooth(got) >= RIGHT * _smooth(offered * np.ones(time.shape))
+    due = float(carried[during].sum())
+    share = float(got[during].sum()) / due if due else 1.0
+    right = _smooth(got) >= RIGHT * _smooth(carried)
     step = float(time[1] - time[0]) if time.size > 1 else 0.0
-    found = {
+    found |= {
         "background": min(share, 1.0),
         "background_uncapped": share,
         "got": float(got[during].mean()),
         "settle": _until(time[during], right[during], case.start, step, case.stop - case.start),
         "recovery": _until(time[after], right[after], case.stop, step, math.inf),
     }
-    if hot:
-        fair = sum(case.fair[name] for name in hot)
+    if hot and (most := _fair(fair, hot)):
         taken = sum(float(parts[name]["rate"].to_numpy()[during].mean()) for name in hot)
-        found["starved"] = max(0.0, 1 - taken / fair) if fair else 0.0
+        found["starved"] = max(0.0, 1 - taken / most)
         found["hot_link"] = 1 - found["starved"]
     if case.link is not None:
         link = results.series.filter((pl.col("kind") == "link") & (pl.col("name") == case.link))
@@ -121,22 +129,15 @@ def _over_time(results: Results, case: Case) -> dict[str, float]:
     return found
 
 
-def _offered(results: Results, name: str, part: Any, case: Case) -> NDArray[np.float64]:  # noqa: ANN401
-    """Return a group's offered load at each sample, in B/s."""
-    import numpy as np
+def _fair(rates: pl.DataFrame, names: Sequence[str]) -> float:
+    """Return the sum of the fair rates of groups, in B/s."""
+    return float(rates.filter(rates["group"].is_in(names))["fair"].sum())
 
-    (group,) = [each for each in results.scenario.resolved["flows"] if each["name"] == name]
-    time, rate = part["time"].to_numpy(), part["rate"].to_numpy()
-    poisson = group["traffic"].get("poisson")
-    if poisson is None:
-        before = rate[time < case.start]
-        return np.full(time.shape, float(before.mean()) if before.size else 0.0)
-    sources = results.flows.filter(results.flows["group"] == name)["source"].n_unique()
-    whole = float(results.scenario.summary["host_rate"]) * sources
-    loads = np.full(time.shape, float(poisson["load"]))
-    for change in poisson["changes"]:
-        loads[time >= seconds(str(change["at"]))] = change["load"]
-    return np.asarray(whole * loads)
+
+def _offered(network: Network, names: Sequence[str], start: float, stop: float) -> float:
+    """Return the load that groups offer together between two times, in B/s."""
+    loads = network.offered(start, stop)
+    return math.fsum(loads[name] for name in names)
 
 
 def _smooth(values: NDArray[np.float64]) -> NDArray[np.float64]:

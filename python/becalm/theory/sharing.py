@@ -14,6 +14,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from becalm._core import max_min
+
 Array = NDArray[np.float64]
 Path = Sequence[Hashable]
 
@@ -36,48 +38,8 @@ def max_min_rates(paths: Sequence[Path], capacity: float = 1.0) -> Array:
     """
     _check(paths)
     names = {link: place for place, link in enumerate({link: None for path in paths for link in path})}
-    flow = np.array([i for i, path in enumerate(paths) for _ in set(path)], dtype=np.int64)
-    link = np.array([names[each] for path in paths for each in set(path)], dtype=np.int64)
-    return fair_rates(flow, link, np.ones(len(flow)), np.full(len(names), capacity))
-
-
-def fair_rates(
-    flow: NDArray[np.int64],
-    link: NDArray[np.int64],
-    share: Array,
-    capacities: Array,
-    demands: Array | None = None,
-) -> Array:
-    """Return max-min fair rates of flows with limited demands or several paths.
-
-    Args:
-        flow: the flow of each crossing, from 0.
-        link: the link of each crossing.
-        share: the share of the flow that crosses this link.
-        capacities: capacities of the links; the result has the same unit.
-        demands: largest rate of each flow; default: no limit.
-
-    Raises:
-        ValueError: an unlimited flow crosses no link.
-
-    """
-    count = int(flow.max()) + 1 if demands is None else len(demands)
-    wanted = np.full(count, np.inf) if demands is None else np.asarray(demands, dtype=np.float64)
-    rates, waiting = np.zeros(count), np.ones(count, dtype=bool)
-    while waiting.any():
-        crossing = np.bincount(link, share * waiting[flow], len(capacities))
-        used = np.bincount(link, share * rates[flow], len(capacities))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            levels = np.where(crossing > 0, np.maximum(capacities - used, 0.0) / crossing, np.inf)
-        level = min(levels.min(), wanted[waiting].min())
-        if not np.isfinite(level):
-            raise ValueError("an unlimited flow must cross at least one link")
-        full = levels <= level * (1 + 1e-9)
-        held = np.bincount(flow, full[link], count) > 0
-        done = waiting & (held | (wanted <= level))
-        rates[done] = np.minimum(level, wanted[done])
-        waiting &= ~done
-    return rates
+    places = [[names[link] for link in dict.fromkeys(path)] for path in paths]
+    return np.array(max_min(places, [capacity] * len(names)))
 
 
 def port_fair_rates(paths: Sequence[Path], capacity: float = 1.0) -> Array:

@@ -145,4 +145,5 @@ def by_case(found: Mapping[Run, Measured], candidate: str) -> dict[str, Measured
 
 def _hopeless() -> Measured:
     worst = {name: 0.0 if name in LARGER_IS_BETTER else math.inf for name in MEASURES}
-    return {**worst, "background_uncapped": 0.0, "got": 0.0, "lost": 1.0, "starved": 1.0, "loss": HOPELESS}
+    nothing = dict.fromkeys(("background_uncapped", "got", "fair"), 0.0)
+    return {**worst, **nothing, "lost": 1.0, "starved": 1.0, "loss": HOPELESS}

@@ -16,7 +16,8 @@ trials = 60
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any
@@ -26,7 +27,8 @@ from pydantic import AfterValidator, Field, model_validator
 from becalm.analysis.hot_spots import GUARD, ROLES, Case
 from becalm.documents import Part, Table, Time, as_mistake, checked, one_of, parse, wrong
 from becalm.errors import ScenarioError
-from becalm.mistakes import read_text
+from becalm.mistakes import Mistakes, read_text
+from becalm.quantities import seconds
 from becalm.scenario import Scenario, load
 from becalm.schemes.loading import Provided
 from becalm.sweeps.ranges import Ranges
@@ -93,12 +95,6 @@ class _Case(Part):
     link: str | None = None
     start: Time | None = None
     stop: Time | None = None
-
-    @model_validator(mode="after")
-    def _in_order(self) -> _Case:
-        if self.stop is not None and self.stop < (self.start or 0.0):
-            raise wrong("stop is before start")
-        return self
 
 
 class _Goals(Part):
@@ -173,7 +169,11 @@ def read_tune(path: str | PathLike[str], schemes: tuple[Provided, ...] = ()) -> 
     if {"cases", "hot_spot"} <= set(data):
         mistakes.add(None, "hot_spot", "", "either this table or [cases]", "[cases] with hosts = [HOST]")
     found = checked(data, _Tuning, mistakes)
-    cases = [_case(folder, each, schemes) for each in found.case or []]
+    cases = [
+        _case(folder, each, schemes, f"case[{place}]", mistakes)
+        for place, each in enumerate(found.case or [])
+    ]
+    mistakes.check()
     population = _population(folder, found, schemes)
     fabric = population.scenario if population else cases[0].scenario
     guarded = any(case.role == GUARD for case in cases)
@@ -206,15 +206,39 @@ def _population(folder: Path, found: _Tuning, schemes: tuple[Provided, ...]) -> 
     return made
 
 
-def _case(folder: Path, read: _Case, schemes: tuple[Provided, ...]) -> Case:
-    timed = read.model_dump(include={"start", "stop"}, exclude_none=True)
-    return Case(
+def _case(folder: Path, read: _Case, schemes: tuple[Provided, ...], key: str, mistakes: Mistakes) -> Case:
+    timed = read.start is not None or read.stop is not None
+    case = Case(
         name=read.name or Path(read.scenario).stem,
         scenario=load(folder / read.scenario, schemes=schemes).using(schemes),
-        hot=tuple(["hot*"] if read.hot is None else read.hot) if timed else (),
-        background=tuple((["cold*"] if timed else ["*"]) if read.background is None else read.background),
+        hot=tuple((["hot*"] if timed else []) if read.hot is None else read.hot),
+        background=tuple(
+            (["cold*"] if timed or read.hot else ["*"]) if read.background is None else read.background
+        ),
         link=read.link,
         weight=read.weight,
         role=read.role,
-        **timed,
     )
+    return _with_period(case, read, key, mistakes)
+
+
+def _with_period(case: Case, read: _Case, key: str, mistakes: Mistakes) -> Case:
+    """Return a case with its hot period. The times of its hot groups are the default.
+
+    Settings that would have no effect without a hot period are mistakes.
+    """
+    flows, end = case.scenario.network().flows, seconds(str(case.scenario.resolved["run"]["duration"]))
+    hot = flows.filter(flows["group"].is_in(case.groups(case.hot))).select("start", "stop").rows()
+    first, last = min((start for start, _ in hot), default=0.0), max((stop for _, stop in hot), default=end)
+    if read.start is None and read.stop is None and first == 0 and math.isclose(last, end):
+        for name in ("hot", "link"):
+            if getattr(read, name) and (hot or not case.hot):
+                problem = "has no effect without a hot period"
+                mistakes.add(None, f"{key}.{name}", "", problem, "start and stop, here or in the hot groups")
+        return case
+    start = first if read.start is None else read.start
+    stop = last if read.stop is None else read.stop
+    if not start < min(stop, end):
+        shown = f"from {start:g} s to {stop:g} s in a run of {end:g} s"
+        mistakes.add(None, f"{key}.{'start' if read.stop is None else 'stop'}", "", f"no hot period: {shown}")
+    return replace(case, start=start, stop=stop)

@@ -54,11 +54,9 @@ impl<R: Response, E> Hosts<R, E> {
         cx: &mut Context<'_, O>,
     ) -> Option<Time> {
         let source = &mut self.sources[id.index()];
-        let (flow, stop) = (source.first_flow(), source.spec.stop);
-        source.on = !source.on && cx.now < stop;
+        let (flow, next) = (source.first_flow(), source.next_period(cx.now, mean_on, mean_off));
         let (on, begins_again) = (source.on, source.on && source.paused);
         source.paused = true;
-        let change = cx.now.saturating_add(source.random.exponential(if on { mean_on } else { mean_off }));
         let sender = &mut self.flows.senders[flow.index()];
         sender.set_greedy(on.then_some(u64::from(self.flows.packets.mtu)), cx.now);
         let pacer = sender.pacer;
@@ -66,7 +64,7 @@ impl<R: Response, E> Hosts<R, E> {
             self.notify(pacer, &Notice::Restart, cx);
         }
         self.update_eligibility(flow, cx);
-        if on && stop != Time::MAX { Some(change.min(stop)) } else { (change < stop).then_some(change) }
+        next
     }
 
     /// Whether a message waits for space in the send queue of the source's host.

@@ -55,6 +55,14 @@ impl Source {
         (first < self.spec.stop).then_some(first)
     }
 
+    /// Starts the next ON or OFF period of on-off traffic. Returns when the source changes again, if it does.
+    pub fn next_period(&mut self, now: Time, mean_on: Time, mean_off: Time) -> Option<Time> {
+        let stop = self.spec.stop;
+        self.on = !self.on && now < stop;
+        let change = now.saturating_add(self.random.exponential(if self.on { mean_on } else { mean_off }));
+        if self.on && stop != Time::MAX { Some(change.min(stop)) } else { (change < stop).then_some(change) }
+    }
+
     /// The source's first flow. All of its flows start at the same host.
     pub fn first_flow(&self) -> FlowId {
         FlowId(self.spec.flows.start)

@@ -6,6 +6,7 @@ use becalm_engine::Time;
 
 use crate::distribution::Distribution;
 use crate::host::mix::Mix;
+use crate::host::source::Source;
 use crate::ids::FlowId;
 
 /// A kind of traffic.
@@ -50,6 +51,13 @@ pub enum Traffic {
     },
 }
 
+impl Traffic {
+    /// Whether messages are posted, instead of generated while they are sent.
+    pub fn posts(&self) -> bool {
+        matches!(self, Traffic::Poisson { .. } | Traffic::Batch { .. })
+    }
+}
+
 /// A source: one kind of traffic on one or more flows of the same host.
 ///
 /// With several flows, each message uses one of them at random, by the shares of `mix`. `Greedy` and `OnOff` require
@@ -72,6 +80,25 @@ impl SourceSpec {
     /// A source on a single flow that is active during the entire run.
     pub fn always(flow: FlowId, traffic: Traffic) -> SourceSpec {
         SourceSpec { flows: flow.0..flow.0 + 1, mix: Mix::default(), traffic, start: Time::ZERO, stop: Time::MAX }
+    }
+
+    /// The successive times in which the source always has data in a run with this seed, in which it is source `number`.
+    /// None if it posts messages.
+    pub fn busy_periods(&self, seed: u64, number: u64) -> impl Iterator<Item = Range<Time>> + use<> {
+        let mut source = Source::new(self.clone(), seed, number);
+        let mut next = if self.traffic.posts() { None } else { source.first_time() };
+        std::iter::from_fn(move || {
+            while let Some(now) = next {
+                next = match source.spec.traffic {
+                    Traffic::OnOff { mean_on, mean_off } => source.next_period(now, mean_on, mean_off),
+                    _ => return next.take().map(|start| start..source.spec.stop),
+                };
+                if source.on {
+                    return Some(now..next.unwrap_or(Time::MAX));
+                }
+            }
+            None
+        })
     }
 
     /// Each flow and its share of the messages.

@@ -64,6 +64,8 @@ pub static PLANNED_FLOWS: TableSchema = table(
         name("source", "Host that sends."),
         name("destination", "Host that receives."),
         number("sl", "Service level."),
+        time("start", "Time at which the flow's first source starts."),
+        time("stop", "Time at which its last source stops; the end of the run if none stops."),
     ]],
 );
 

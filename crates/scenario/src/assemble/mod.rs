@@ -176,7 +176,7 @@ impl Scenario {
     }
 
     /// The traffic sources. The start times include the random spread of their group.
-    fn sources(&self, seed: u64) -> Vec<SourceSpec> {
+    pub(crate) fn sources(&self, seed: u64) -> Vec<SourceSpec> {
         let mut sources = self.plan.sources.clone();
         for (number, source) in sources.iter_mut().enumerate() {
             let group = self.plan.flows[source.flows.start as usize].group;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::counters::{Counters, FlowCounters};
 use crate::fabric::FlowPaths;
-use crate::resolve::Flow;
 use crate::scenario::Scenario;
 
 /// A flow loses if it delivers less than its due and the difference exceeds this share.
@@ -56,7 +55,7 @@ impl Offers {
         };
         let mut posted: Vec<f64> = views().map(|(start, end)| (end.posted_bytes - start.posted_bytes) as f64).collect();
         let random = spread_by_shares(scenario, &mut posted);
-        let rates = plan.flows.iter().map(|flow| source_rate(scenario, flow));
+        let rates = plan.flows.iter().map(|flow| scenario.source_rate(flow));
         let greedy: Vec<f64> = rates.clone().zip(views()).map(|(rate, views)| rate * greedy_time(views)).collect();
         let delivered: Vec<f64> =
             views().map(|(start, end)| (end.delivered_bytes - start.delivered_bytes) as f64).collect();
@@ -167,20 +166,13 @@ fn spread_by_shares(scenario: &Scenario, posted: &mut [f64]) -> Vec<bool> {
     random
 }
 
-/// The rate at which a flow's source can send, in bytes per second.
-fn source_rate(scenario: &Scenario, flow: &Flow) -> f64 {
-    let cap = scenario.plan.adapters[scenario.network.topology.node(flow.source).rank as usize].injection_rate;
-    let link = scenario.network.rates[flow.source.index()].bytes_per_second();
-    cap.map_or(link, |cap| link.min(cap.bytes_per_second()))
-}
-
 /// Scales the offers of a host's flows so that their sum does not exceed the rate of its link.
 fn within_links(scenario: &Scenario, paths: &FlowPaths, mut wanted: Vec<f64>) -> Vec<f64> {
     let first = |flow: usize| paths.of(flow)[0] as usize;
     let mut totals = vec![0.0; scenario.network.links.len()];
     (0..wanted.len()).for_each(|flow| totals[first(flow)] += wanted[flow]);
     for (flow, wanted) in wanted.iter_mut().enumerate() {
-        let carried = source_rate(scenario, &scenario.plan.flows[flow]);
+        let carried = scenario.source_rate(&scenario.plan.flows[flow]);
         *wanted *= (carried / totals[first(flow)].max(1e-9)).min(1.0);
     }
     wanted

@@ -11,7 +11,6 @@
 
 use becalm_engine::Time;
 use becalm_fabric::Traffic;
-use becalm_metrics::sharing::max_min;
 
 use super::counters::Counters;
 use super::offers::Offers;
@@ -235,11 +234,7 @@ impl Scene<'_> {
     /// Max-min fair rates for these demands.
     fn fair(&self, demand: impl Fn(usize) -> f64) -> Vec<f64> {
         let demands: Vec<f64> = (0..self.offers.offered.len()).map(demand).collect();
-        let capacities: Vec<f64> =
-            self.scenario.network.links.iter().map(|link| link.rate.bytes_per_second()).collect();
-        let path =
-            |flow: usize| self.paths.places(flow).map(|place| (self.paths.links[place], self.paths.share(place)));
-        max_min(path, &demands, &capacities)
+        self.scenario.fair_for(self.paths, &demands)
     }
 
     fn name_own_links(&self, parts: &mut [Part]) {
