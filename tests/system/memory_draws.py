@@ -79,7 +79,8 @@ def jobs(draw: random.Random) -> str:
     hosts, repeat = draw.choice([("A1..A4", 20_000), ("A1..A8", 5_000)])
     kind = draw.choice(["barrier = {}", 'all_reduce.bytes = "8 KiB"'])
     record = draw.choice(["true", "false"])
-    return f'[[jobs]]\nname = "j"\nhosts = ["{hosts}"]\ncollective.{kind}\nrepeat = {repeat}\nrecord_ops = {record}\n'
+    lines = ["[[jobs]]", 'name = "j"', f'hosts = ["{hosts}"]', f"collective.{kind}"]
+    return "\n".join([*lines, f"repeat = {repeat}", f"record_ops = {record}", ""])
 
 
 def scene(draw: random.Random) -> tuple[str, str]:

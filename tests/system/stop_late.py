@@ -2,9 +2,9 @@
 
     python tests/system/stop_late.py [SECONDS]
 
-Runs with jobs, PFC, spans, congestion control and an own scheme, on one thread and on two, are stopped after
-SECONDS (50) by Control-C, SIGTERM or `--max-time`. `explain` and `report` must read the results and state the end;
-the fingerprints must be equal. A run takes SECONDS twice: about 20 minutes in all.
+Runs with jobs, PFC, spans, congestion control and an own scheme, on one thread and on two, are stopped
+after SECONDS (50) by Control-C, SIGTERM or `--max-time`. `explain` and `report` must read the results and
+state the end; the fingerprints must be equal. A run takes SECONDS twice: about 20 minutes in all.
 """
 
 from __future__ import annotations
