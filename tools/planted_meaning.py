@@ -45,8 +45,8 @@ PLANTS = (
     Plant(
         "a buffer of N packets charges an answer a whole packet",
         "crates/scenario/src/resolve/buffers.rs",
-        "let bytes = packets.saturating_mul(each);\n                Buffers { room: Room::Bytes(bytes), bytes }",
-        "let bytes = packets.saturating_mul(each);\n                "
+        "packets.saturating_mul(each);\n                Buffers { room: Room::Bytes(bytes), bytes }",
+        "packets.saturating_mul(each);\n                "
         "Buffers { room: if credited { Room::Slots(packets) } else { Room::Bytes(bytes) }, bytes }",
     ),
     Plant(

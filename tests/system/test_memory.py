@@ -85,7 +85,7 @@ print(json.dumps([memory.estimate(scenario).total, int(peak.split()[1]) * 1024])
 
 @pytest.mark.parametrize("name", MEASURED)
 def test_the_estimate_is_near_what_a_run_takes(name: str, tmp_path: Path) -> None:
-    """An estimate is above the process's peak resident memory; `memory_draws.py` does the same on drawn scenes."""
+    """An estimate is above the process's peak memory. `memory_draws.py` tests more scenes."""
     if not Path("/proc/self/status").exists():
         pytest.skip("peak memory is read from /proc")
     file = tmp_path / f"{name}.toml"
