@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -37,6 +38,14 @@ def test_readme_names_the_commands_that_make_and_ci_run() -> None:
     (expression,) = re.findall(r"test_command=\$\(sed -n '(.+)' README\.md\)", script)
     assert r"\(make test\) " in expression
     assert "quickly $test_command" in script
+
+
+def test_ci_runs_named_checks() -> None:
+    done = subprocess.run([ROOT / ".ci" / "run", "lint", "lnt"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    named = done.stderr.split("checks: ")[1].split()
+    script = (ROOT / ".ci" / "run").read_text()
+    assert named == re.findall(r"^check_(\w+)\(\)", script, flags=re.MULTILINE)
 
 
 def test_tables_of_benchmarks_are_those_of_the_figures() -> None:
