@@ -10,6 +10,8 @@ from types import FrameType
 INTERRUPTED = 130
 """The shell's exit code for this signal."""
 MESSAGE = "interrupted; no half-written files remain"
+loaded = False
+"""Whether a command runs."""
 _asked = False
 """Whether Ctrl-C was pressed while a command ran."""
 
@@ -29,6 +31,8 @@ def while_loading() -> None:
 
 def when_loaded() -> None:
     """Let Ctrl-C raise an exception in the command, where typer would otherwise exit silently."""
+    global loaded
+    loaded = True
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, _interrupt)
 

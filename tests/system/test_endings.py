@@ -232,27 +232,29 @@ def test_a_file_system_without_locks(
     assert becalm.load_results("out").fingerprint == results.fingerprint
 
 
-def test_control_c_while_the_command_loads(file: Path, work: Path) -> None:
-    """Control-C ends the command with or without results, or precedes Python's handler."""
+@pytest.mark.parametrize(("number", "message"), [("SIGINT", "interrupted"), ("SIGTERM", "terminated")])
+def test_a_signal_while_the_command_loads(file: Path, work: Path, number: str, message: str) -> None:
+    """A signal ends the command with or without results, or precedes Python's handler."""
+    signalled = getattr(signal, number)
     codes: list[int] = []
     for step in range(100):
         # A busy machine takes longer to load the command.
-        if step >= 12 and 130 in codes:
+        if step >= 12 and 128 + signalled in codes:
             break
         with commands.start("run", file, *commands.LONG) as run:
             time.sleep(0.1 * step)
-            run.send_signal(signal.SIGINT)
+            run.send_signal(signalled)
             out, error = run.communicate(timeout=120)
         codes.append(run.returncode)
-        if run.returncode == 130 and out:
+        if run.returncode == 128 + signalled and out:
             # The run had begun: it keeps the results so far.
             assert error.endswith("stopped by a signal; the results end there\n")
             assert commands.names(work) == ["results"]
             shutil.rmtree(work / "results")
-        elif run.returncode == 130:
-            assert error == "interrupted; no half-written files remain\n"
+        elif run.returncode == 128 + signalled:
+            assert error == f"{message}; no half-written files remain\n"
         else:
             # Python had not started, or had not reached the command line.
-            assert (run.returncode, "cli" in error) == (-2, False)
+            assert (run.returncode, "cli" in error) == (-signalled, False)
         assert commands.names(work) == []
-    assert 130 in codes
+    assert 128 + signalled in codes

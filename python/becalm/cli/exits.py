@@ -12,13 +12,15 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, NoReturn
 
-from becalm.interrupts import INTERRUPTED, MESSAGE, when_loaded
+from becalm import interrupts
+from becalm.interrupts import INTERRUPTED, MESSAGE
 from becalm.mistakes import printable
 
 FAILED = 1
 BAD_INPUT = 2
 SIGNALLED = 128
 """Base of the shell's exit codes for signals, to which the signal number is added."""
+TERMINATED = "terminated; no half-written files remain"
 
 
 class Terminated(KeyboardInterrupt):
@@ -38,11 +40,11 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
         from becalm.machine import check_addresses
 
         try:
-            when_loaded()
+            interrupts.when_loaded()
             check_addresses()
             command(*args, **kwargs)
         except Terminated as error:
-            stop("terminated; no half-written files remain", SIGNALLED + error.number)
+            stop(TERMINATED, SIGNALLED + error.number)
         except KeyboardInterrupt:
             stop(MESSAGE, INTERRUPTED)
         except FabricError as error:
@@ -89,6 +91,10 @@ def prepare() -> None:
 
 
 def _terminate(number: int, _: FrameType | None) -> None:
+    if not interrupts.loaded:
+        # No work has started, and typer would end with the code of Ctrl-C.
+        os.write(2, f"{TERMINATED}\n".encode())
+        os._exit(SIGNALLED + number)
     # A second signal must not interrupt the cleanup.
     with contextlib.suppress(ValueError, OSError):
         signal.signal(number, signal.SIG_IGN)
