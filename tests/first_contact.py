@@ -3,8 +3,8 @@
 A case is a topology, a flow control, a response, a rate and a cable. Four scenes of it have a known result: a
 lone flow between the two farthest hosts, the same two hosts in both directions, a permutation, and a ring
 all-reduce. Each must reach its part of the result, or `becalm validate` must name the key that prevents it.
-Where paths share a link, as in a dragonfly, the link is congested; how well a response shares it is a property of
-the response, not of a default, so such scenes are only counted.
+Where paths share a link, as in a dragonfly, the link is congested; how well a response shares it is a
+property of the response, not of a default, so such scenes are only counted.
 """
 
 from __future__ import annotations
