@@ -57,10 +57,10 @@ def power(x: str, xlabel: str, by: str, names: Mapping[Any, str], sizes: Iterabl
     panels = [
         Panel(
             Curves(x, "power", by, names, where={"sizes": size}),
+            lambda axes, _: axes.set_ylim(0, 1.1 * axes.dataLim.ymax),
             xlabel=xlabel,
             ylabel="global power (packets / unit$^2$)",
             title=size,
-            ylim=(0, None),
         )
         for size in sizes
     ]
