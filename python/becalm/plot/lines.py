@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from becalm.plot.style import COLOURS
-
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
@@ -47,17 +45,3 @@ def curves(
         label = (labels or {}).get(value, str(value))
         options = {**style, **(styles or {}).get(value, {})}
         axes.plot(curve[x].to_numpy(), curve[y].to_numpy(), label=label, **options)
-
-
-def simulated(
-    axes: Axes,
-    table: pl.DataFrame,
-    *,
-    x: str,
-    y: str,
-    label: str = "simulated",
-    **style: Any,  # noqa: ANN401
-) -> None:
-    """Draw column `y` over column `x` as markers without a line, for simulated values next to a law."""
-    marks = {"linestyle": "", "marker": "o", "color": COLOURS[1]}
-    curves(axes, table, x=x, y=y, label=label, **{**marks, **style})

@@ -7,9 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from becalm.lab.dumbbell import INTER_SWITCH, ROOT
+from becalm.lab.dumbbell import INTER_SWITCH, ROOT, Dumbbell
 from becalm.lab.figures import PLAIN, Bars, Curves, Panel, Plot, Style, single
-from becalm.lab.model import Label
+from becalm.lab.model import Experiment, Label, Point
+from becalm.papers.common.measure import with_series
 from becalm.plot import MARKERS, ROLES, SCHEMES
 
 RATES = {
@@ -40,6 +41,25 @@ def rates_over_time(title: str, **where: Label) -> Plot:
         TIME_MS, "share", "name", RATES, style=PLAIN, styles=RATE_STYLES, where=where, table="series"
     )
     return single(rates, xlabel="time (ms)", ylabel="normalized rate", title=title, ylim=SHARE)
+
+
+def over_time(
+    id: str, title: str, cost: float, points: Sequence[Point], caption: str, **shown: Label
+) -> Experiment:
+    """Return the experiment that shows one of its points over time."""
+    return Experiment(
+        id,
+        title,
+        cost=cost,
+        points=lambda _: list(points),
+        measure=with_series,
+        draw=rates_over_time(caption, **shown),
+    )
+
+
+def runs(**scenes: Dumbbell) -> list[Point]:
+    """Return points with the label `run`."""
+    return [Point({"run": name}, scene.scenario()) for name, scene in scenes.items()]
 
 
 DISCRETE: dict[str, Style] = {

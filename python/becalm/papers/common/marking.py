@@ -9,16 +9,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from becalm.lab.dumbbell import INTER_SWITCH, NO_CONTROL, Dumbbell, Table
+from becalm.lab.dumbbell import NO_CONTROL, Dumbbell, Table
 from becalm.lab.model import Point, Tables
 from becalm.lab.tables import at, unfairness
-from becalm.papers.common.measure import during
 
 NAIVE: Table = {"naive": {}}
 INPUT_TRIGGERED: Table = {"input_triggered": {}}
-
-VICTIM_MS = (45.0, 59.0)
-"""Measured interval of a figure with a victim from 40 to 60 ms, without the transient and window edges."""
 
 
 def output_triggered(threshold: int) -> Table:
@@ -46,16 +42,6 @@ def marked_remote_to_local(tables: Tables, marking: str) -> float:
     """Return the ratio of the remote to the local flows' marked packets; nan if nothing is marked."""
     remote, local = (at(tables, f"{side}_marked", marking=marking) for side in ("remote", "local"))
     return remote / max(local, 1) if remote + local else math.nan
-
-
-def victim(tables: Tables, marking: str) -> float:
-    """Return the victim's share of a link while it is active."""
-    return during(tables, "group", "victim", VICTIM_MS, marking=marking)
-
-
-def inter_switch(tables: Tables, marking: str) -> float:
-    """Return the utilization of the inter-switch link while the victim is active."""
-    return during(tables, "link", INTER_SWITCH, VICTIM_MS, marking=marking)
 
 
 def fairness(tables: Tables, markings: Sequence[str]) -> list[float]:

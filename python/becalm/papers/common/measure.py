@@ -10,6 +10,9 @@ from becalm.lab.dumbbell import INTER_SWITCH, ROOT
 from becalm.lab.model import Label, Outcome, Tables
 from becalm.lab.tables import labelled, mean, only, select_rows
 
+VICTIM_MS = (45.0, 59.0)
+"""Measured interval of a figure with a victim from 40 to 60 ms, without the transient and window edges."""
+
 
 def with_series(outcomes: Sequence[Outcome]) -> Tables:
     """Return `points` with one row per scenario, and the tables `series` and `flows` of all results."""
@@ -73,3 +76,13 @@ def during(tables: Tables, kind: str, name: str, window: tuple[float, float], **
     if chosen.is_empty():
         raise LookupError(f"no samples of {kind} {name} from {window[0]} to {window[1]} ms")
     return mean(chosen["share"].to_list())
+
+
+def victim(tables: Tables, **where: Label) -> float:
+    """Return the victim's share of a link while it is active, in the run with these labels."""
+    return during(tables, "group", "victim", VICTIM_MS, **where)
+
+
+def inter_switch(tables: Tables, **where: Label) -> float:
+    """Return the utilization of the inter-switch link while the victim is active."""
+    return during(tables, "link", INTER_SWITCH, VICTIM_MS, **where)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from becalm.lab.model import Experiment, Point
+from becalm.lab.dumbbell import NO_CONTROL, Table
+from becalm.lab.model import Change, Experiment, Point
+from becalm.lab.nulls import mark, off, respond
+from becalm.papers.common.marking import INPUT_TRIGGERED
 
 TRIGGERED = ("input_triggered", "input_output_triggered")
 """Marking policies that use the two counters or a scan."""
@@ -80,3 +83,29 @@ def different(full: Iterable[str] = ("forwarded", "stored")) -> list[Reading]:
         for look in full
         for method in methods
     ]
+
+
+RATE = 0.15
+"""Share of packets that input-triggered marking with LIPD marks in Fig. 3(b) of santos2002."""
+FEW = ["A1..A2"]
+"""Number of remote flows. Together with the victim, there are fewer flows than slots in a buffer."""
+
+
+def nulls(reading: Reading) -> Mapping[str, Change]:
+    """Return the nulls of both papers: the same scene under another policy or none, as a reading has it."""
+
+    def on(scenario: Table) -> Table:
+        return reading.apply(respond({"lipd": {}})(mark(INPUT_TRIGGERED)(scenario)))
+
+    def few(scenario: Table) -> Table:
+        flows = [{**flow, "from": FEW} if flow["name"] == "remote" else flow for flow in scenario["flows"]]
+        return {**scenario, "flows": flows}
+
+    return {
+        # Windows of one packet, as in the figures without control.
+        "off": off(1),
+        "on": on,
+        "random": mark({"random": {"probability": RATE}}),
+        "no window": respond(NO_CONTROL),
+        "few flows": few,
+    }

@@ -20,7 +20,7 @@ from becalm.plot import COLOURS
 MINIMA = (0, 48, 80, 100)
 """Values of `CCTI_Min`. At 80, four contributors offer all that H5 can receive; at 100, they offer less."""
 
-MASKS = ("none", "host_ports", "all")
+MASKS = ("all", "host_ports", "none")
 ENTRIES = (1, 3, 5)
 """Numbers of entries that replace one table entry of the paper."""
 

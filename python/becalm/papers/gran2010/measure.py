@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
-from becalm.lab.model import Label, Measured, Outcome, Point, Tables
+from becalm.lab.model import Label, Outcome, Point, Tables
 from becalm.lab.tables import at, labelled, mean
 from becalm.papers.gran2010.scene import INTER_SWITCH, WIRE, Bed
 from becalm.results import Results
@@ -139,13 +139,6 @@ def _deviations(outcome: Outcome) -> list[float]:
 def rate(tables: Tables, flow: str, phase: int, column: str = "mean", **where: Label) -> float:
     """Return a flow's mean throughput in a phase in Gb/s, or another `column`."""
     return at(tables, column, flow=flow, phase=phase, **where)
-
-
-def rates(
-    flows: Sequence[str], phases: Sequence[int], column: str = "mean", **where: Label
-) -> Callable[[Tables], Measured]:
-    """Return a function that measures all flows in each phase."""
-    return lambda tables: [rate(tables, flow, phase, column, **where) for phase in phases for flow in flows]
 
 
 def link(tables: Tables, phase: int, capacity: float, name: str = INTER_SWITCH, **where: Label) -> float:

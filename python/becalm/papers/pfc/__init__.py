@@ -16,8 +16,7 @@ from becalm.lab.figures import DOTS, Curves, Law, Level, simulated, single
 from becalm.lab.model import Experiment, Outcome, Table, Tables, grid
 from becalm.lab.tables import at, mean, only
 from becalm.papers.common.draw import rates_over_time
-from becalm.papers.common.measure import with_series
-from becalm.papers.common.spreading import victim
+from becalm.papers.common.measure import victim, with_series
 from becalm.plot import COLOURS
 from becalm.quantities import seconds
 from becalm.theory import pfc
@@ -76,7 +75,7 @@ def _dumbbell(_: bool, run: str) -> Table:
 
 def beside_credit(tables: Tables) -> float:
     """Return the victim's share with PFC minus that with credit, in the scene of Fig. 2."""
-    return victim(tables, "few pfc") - victim(tables, "few credits")
+    return victim(tables, run="few pfc") - victim(tables, run="few credits")
 
 
 def _parking_lot() -> Experiment:

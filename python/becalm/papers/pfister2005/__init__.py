@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from becalm.lab.model import Experiment
 from becalm.papers.pfister2005 import cases, guideline, mistakes, networks, onset
-from becalm.papers.pfister2005.nulls import NULLS
+from becalm.papers.pfister2005.scene import NULLS
 
 __all__ = ["NULLS", "PHASE", "experiments"]
 

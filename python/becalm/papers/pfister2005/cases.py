@@ -4,16 +4,34 @@ from __future__ import annotations
 
 from becalm.lab.model import Experiment, Tables
 from becalm.papers.pfister2005.draw import cases
-from becalm.papers.pfister2005.measure import Run, measured, one, values
+from becalm.papers.pfister2005.measure import Run, of_runs, one, values
 from becalm.papers.pfister2005.scene import CASES, IN_FIG3, IN_FIG5, NETWORKS, Control, HotSpot
 
 OFF = "without control"
 ON = "with control"
+LARGE = "128 (8x8)"
+BORROWED = {"Fig. 3's": IN_FIG3, "Fig. 5's": IN_FIG5}
+"""Parameters on 128 ports."""
 
 
 def experiments() -> list[Experiment]:
     """Return Fig. 3 and 5, persistent hot spots, and the parameters of Fig. 3 on another network."""
-    return [_fig3(), _fig5(), _lasting(), _borrowed()]
+    both = cases((OFF, ON), (ON,))
+    title = "Input-generated hotspots in a {}, cases of Table 1"
+    return [
+        of_runs("fig3", title.format("32-port 3-stage fat tree"), 20, _fig3, both),
+        of_runs("fig5", title.format("128-port 5-stage fat tree"), 120, _fig5, both),
+        of_runs(
+            "lasting", "32 ports, load 0.9, all sources hot for 100 ms", 20, _lasting, cases((ON,), (ON,))
+        ),
+        of_runs(
+            "borrowed",
+            "128 ports, load 0.9, all sources hot: the parameters of 32 ports and those of 128",
+            40,
+            _borrowed,
+            cases(tuple(BORROWED), tuple(BORROWED)),
+        ),
+    ]
 
 
 def _runs(name: str, controls: dict[str, Control | None], chosen: tuple[int, ...], hot: float) -> list[Run]:
@@ -26,74 +44,29 @@ def _runs(name: str, controls: dict[str, Control | None], chosen: tuple[int, ...
     ]
 
 
-def _runs_fig3(short: bool) -> list[Run]:
+def _fig3(short: bool) -> list[Run]:
     return _runs("32", {OFF: None, ON: IN_FIG3}, tuple(CASES), 4 if short else 10)
 
 
-def _fig3() -> Experiment:
-    return Experiment(
-        "pfister2005/fig3",
-        "Input-generated hotspots in a 32-port 3-stage fat tree, cases of Table 1",
-        cost=20,
-        points=lambda short: [run.point() for run in _runs_fig3(short)],
-        measure=measured(_runs_fig3),
-        draw=lambda tables: cases(tables, 31, (OFF, ON), (ON,)),
-    )
-
-
-def _runs_fig5(short: bool) -> list[Run]:
+def _fig5(short: bool) -> list[Run]:
     """Return the cases on 128 ports and, for comparison, those on 32 ports without control."""
-    network = "128 (8x8)"
     if short:
-        return _runs(network, {OFF: None, ON: IN_FIG5}, (3, 4), 2.5)
+        return _runs(LARGE, {OFF: None, ON: IN_FIG5}, (3, 4), 2.5)
     small = _runs("32", {"32 ports": None}, tuple(CASES), 10)
-    return [*_runs(network, {OFF: None, ON: IN_FIG5}, tuple(CASES), 10), *small]
+    return [*_runs(LARGE, {OFF: None, ON: IN_FIG5}, tuple(CASES), 10), *small]
 
 
-def _fig5() -> Experiment:
-    return Experiment(
-        "pfister2005/fig5",
-        "Input-generated hotspots in a 128-port 5-stage fat tree, cases of Table 1",
-        cost=120,
-        points=lambda short: [run.point() for run in _runs_fig5(short)],
-        measure=measured(_runs_fig5),
-        draw=lambda tables: cases(tables, 31, (OFF, ON), (ON,)),
-    )
-
-
-def _runs_lasting(short: bool) -> list[Run]:
+def _lasting(short: bool) -> list[Run]:
     spot = HotSpot(NETWORKS["32"], 4, IN_FIG3, hot=10 if short else 100, after=0.3)
     return [Run({"case": 4, "control": ON}, spot)]
 
 
-def _lasting() -> Experiment:
-    return Experiment(
-        "pfister2005/lasting",
-        "32 ports, load 0.9, all sources hot for 100 ms",
-        cost=20,
-        points=lambda short: [run.point() for run in _runs_lasting(short)],
-        measure=measured(_runs_lasting),
-        draw=lambda tables: cases(tables, 31, (ON,), (ON,)),
-    )
-
-
-def _runs_borrowed(short: bool) -> list[Run]:
-    network = NETWORKS["128 (8x8)"]
+def _borrowed(short: bool) -> list[Run]:
+    hot = 2.5 if short else 10
     return [
-        Run({"case": 4, "control": name}, HotSpot(network, 4, control, hot=2.5 if short else 10, after=0.3))
-        for name, control in (("Fig. 3's", IN_FIG3), ("Fig. 5's", IN_FIG5))
+        Run({"case": 4, "control": name}, HotSpot(NETWORKS[LARGE], 4, control, hot=hot, after=0.3))
+        for name, control in BORROWED.items()
     ]
-
-
-def _borrowed() -> Experiment:
-    return Experiment(
-        "pfister2005/borrowed",
-        "128 ports, load 0.9, all sources hot: the parameters of 32 ports and those of 128",
-        cost=40,
-        points=lambda short: [run.point() for run in _runs_borrowed(short)],
-        measure=measured(_runs_borrowed),
-        draw=lambda tables: cases(tables, 31, ("Fig. 3's", "Fig. 5's"), ("Fig. 3's", "Fig. 5's")),
-    )
 
 
 def rec_time_from_becns(tables: Tables) -> list[float]:

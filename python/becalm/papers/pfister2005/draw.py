@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
+from becalm.lab.figures import PLAIN, Curves, Panel, Part, Plot
 from becalm.lab.model import Label, Tables
 from becalm.lab.tables import select_rows
 from becalm.papers.pfister2005.scene import CASES
-from becalm.plot import COLOURS, MARKERS, curves, legend, panels
+from becalm.plot import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,84 +21,92 @@ if TYPE_CHECKING:
 TITLES = {case: f"case {case}: load {load}, HSD {degree or 'N'}" for case, (load, degree) in CASES.items()}
 HOT_COLOUR = COLOURS[1]
 COLD_COLOUR = COLOURS[0]
+PORTS = "throughput per port"
+"""Label of the vertical axis."""
+Key: TypeAlias = Mapping[str, Label]
+"""Labels of a run."""
 
 
-def cases(tables: Tables, hot: int, settings: Sequence[str], ipd: Sequence[str]) -> Figure:
-    """Draw a column per case, with throughput for every setting, then IPDs for some settings."""
-    numbers = sorted(tables["points"]["case"].unique().to_list())
-    made, areas = panels(len(settings) + len(ipd), len(numbers), width=3.6, height=2.4)
-    for row, setting in enumerate((*settings, *ipd)):
-        for column, case in enumerate(numbers):
-            axes = areas[row * len(numbers) + column]
-            draw = _ports if row < len(settings) else _ipd
-            draw(axes, tables, hot, {"case": case, "control": setting})
-            axes.set_title(f"{TITLES[case]}\n{setting}", fontsize=8)
-            axes.set_xlabel("time (ms)")
-            if column == 0:
-                axes.set_ylabel("throughput per port" if row < len(settings) else "IPD (us)")
-    legend(made, *areas, below=3)
-    return made
+def cases(settings: Sequence[str], ipd: Sequence[str]) -> Callable[[Tables], Figure]:
+    """Show a column per case, with throughput for every setting, then IPDs for some settings."""
+
+    def draw(tables: Tables) -> Figure:
+        numbers = sorted(tables["points"]["case"].unique().to_list())
+        panels = [
+            _panel(
+                part,
+                label,
+                f"{TITLES[case]}\n{setting}",
+                {"case": case, "control": setting},
+                case == numbers[0],
+            )
+            for part, label, rows in ((_ports, PORTS, settings), (_ipd, "IPD (us)", ipd))
+            for setting in rows
+            for case in numbers
+        ]
+        return Plot(*panels, columns=len(numbers), width=3.6, height=2.4, below=3)(tables)
+
+    return draw
 
 
-def settings(tables: Tables, hot: int, keys: Sequence[dict[str, Label]], titles: Sequence[str]) -> Figure:
-    """Draw the throughput of the ports in several runs, up to four in a row."""
-    rows = math.ceil(len(keys) / 4)
-    columns = math.ceil(len(keys) / rows)
-    made, areas = panels(rows, columns, width=3.8, height=3.0)
-    for place, (axes, key, title) in enumerate(zip(areas[: len(keys)], keys, titles, strict=True)):
-        _ports(axes, tables, hot, key)
-        axes.set_title(title, fontsize=9)
-        axes.set_xlabel("time (ms)")
-        if place % columns == 0:
-            axes.set_ylabel("throughput per port")
-    for axes in areas[len(keys) :]:
-        axes.set_axis_off()
-    legend(made, *areas, below=3)
-    return made
+def settings(runs: Mapping[str, Key]) -> Plot:
+    """Show the throughput of the ports in several runs by title, up to four in a row."""
+    columns = math.ceil(len(runs) / math.ceil(len(runs) / 4))
+    panels = [
+        _panel(_ports, PORTS, title, key, place % columns == 0, fontsize=9)
+        for place, (title, key) in enumerate(runs.items())
+    ]
+    return Plot(*panels, columns=columns, width=3.8, height=3.0, below=3)
 
 
-def sizes(tables: Tables, hot: int, names: Sequence[str], controls: Sequence[str]) -> Figure:
-    """Draw a column per network and a row per setting. The settings of a single network are side by side."""
-    rows, columns = (len(controls), len(names)) if len(names) > 1 else (1, len(controls))
-    made, areas = panels(rows, columns, width=2.9, height=2.3)
-    for row, control in enumerate(controls):
-        for column, name in enumerate(names):
-            axes = areas[row * len(names) + column]
-            last = min(hot, tables["ports"].filter(pl.col("network") == name)["port"].to_numpy().max())
-            _ports(axes, tables, last, {"network": name, "control": control, "case": 4})
-            axes.set_title(f"{name} ports\n{control}", fontsize=8)
-            axes.set_xlabel("time (ms)")
-            if column == 0:
-                axes.set_ylabel("throughput per port")
-    legend(made, *areas, below=3)
-    return made
+def sizes(names: Sequence[str], controls: Sequence[str]) -> Plot:
+    """Show a column per network and a row per setting. The settings of a single network are side by side."""
+    panels = [
+        _panel(
+            _ports,
+            PORTS,
+            f"{name} ports\n{control}",
+            {"network": name, "control": control, "case": 4},
+            name == names[0],
+        )
+        for control in controls
+        for name in names
+    ]
+    columns = len(names) if len(names) > 1 else len(controls)
+    return Plot(*panels, columns=columns, width=2.9, height=2.3, below=3)
 
 
 def onsets(tables: Tables) -> Figure:
     """Draw the loss of the cold ports while a tree grows, and the ports when a hot link is at its limit."""
     names = tables["points"]["network"].unique(maintain_order=True).to_list()
     severities = sorted(tables["points"].filter(pl.col("what") == "load")["severity"].unique().to_list())
-    made, areas = panels(1 + len(severities), len(names), width=3.8, height=2.4)
-    for column, name in enumerate(names):
-        axes = areas[column]
-        growing = tables["onset"].filter(pl.col("network") == name)
-        for place, buffer in enumerate(sorted(growing["buffer"].unique().to_list())):
-            curve = growing.filter(pl.col("buffer") == buffer)
-            times, shares = curve["us"].to_numpy(), curve["share"].to_numpy()
-            label = f"other ports, input buffers of {buffer} MTUs"
-            axes.plot(times, shares, color=COLOURS[place + 2], linewidth=1.2, label=label)
-        axes.set_title(f"{name} ports, {TITLES[4]}", fontsize=8)
-        axes.set_xlabel("time after the onset (us)")
-        axes.set_ylim(0, 1.08)
-        for row, severity in enumerate(severities, 1):
-            axes = areas[row * len(names) + column]
-            _ports(axes, tables, 31, {"network": name, "what": "load", "severity": severity})
-            axes.set_title(f"{name} ports, hot link offered {severity:g}", fontsize=8)
-            axes.set_xlabel("time (ms)")
-    for axes in areas[:: len(names)]:
-        axes.set_ylabel("throughput per port")
-    legend(made, *areas, below=3)
-    return made
+    buffers = sorted(tables["onset"]["buffer"].unique().to_list())
+    labels = {buffer: f"other ports, input buffers of {buffer} MTUs" for buffer in buffers}
+    style = {**PLAIN, "linewidth": 1.2}
+    growing = [
+        Panel(
+            Curves(
+                "us", "share", "buffer", labels, first=2, style=style, where={"network": name}, table="onset"
+            ),
+            _title(f"{name} ports, {TITLES[4]}"),
+            xlabel="time after the onset (us)",
+            ylabel=PORTS if name == names[0] else "",
+            ylim=(0, 1.08),
+        )
+        for name in names
+    ]
+    limits = [
+        _panel(
+            _ports,
+            PORTS,
+            f"{name} ports, hot link offered {severity:g}",
+            {"network": name, "what": "load", "severity": severity},
+            name == names[0],
+        )
+        for severity in severities
+        for name in names
+    ]
+    return Plot(*growing, *limits, columns=len(names), width=3.8, height=2.4, below=3)(tables)
 
 
 def grid(tables: Tables, centre: str, parameters: dict[str, str], columns: dict[str, str]) -> Figure:
@@ -106,50 +115,62 @@ def grid(tables: Tables, centre: str, parameters: dict[str, str], columns: dict[
     All curves pass through the point whose parameter is called `centre`.
     """
     points = tables["points"]
-    rows = points.select("network", "case").unique(maintain_order=True).rows()
-    made, areas = panels(len(rows), len(columns), width=3.8, height=2.6)
-    for row, (network, case) in enumerate(rows):
-        here = points.filter((pl.col("network") == network) & (pl.col("case") == case))
-        middle = here.filter(pl.col("parameter") == centre)
-        chosen = pl.concat(
-            [here, *(middle.with_columns(pl.lit(key).alias("parameter")) for key in parameters)]
+    middle = points.filter(pl.col("parameter") == centre)
+    points = pl.concat([points, *(middle.with_columns(parameter=pl.lit(key)) for key in parameters)])
+    panels = [
+        Panel(
+            Curves("factor", column, "parameter", parameters, where={"network": network, "case": case}),
+            lambda axes, _: axes.set_xscale("log", base=2),
+            _title(f"{network} ports, {TITLES[case]}"),
+            xlabel="times the guideline's value",
+            ylabel=label,
         )
-        for place, (column, name) in enumerate(columns.items()):
-            axes = areas[row * len(columns) + place]
-            curves(
-                axes,
-                chosen,
-                x="factor",
-                y=column,
-                by="parameter",
-                order=list(parameters),
-                labels=parameters,
-                styles={
-                    key: {"color": COLOURS[at], "marker": MARKERS[at]} for at, key in enumerate(parameters)
-                },
-            )
-            axes.set_xscale("log", base=2)
-            axes.set_title(f"{network} ports, {TITLES[case]}", fontsize=8)
-            axes.set_ylabel(name)
-            axes.set_xlabel("times the guideline's value")
-    legend(made, *areas, below=3)
-    return made
+        for network, case in points.select("network", "case").unique(maintain_order=True).rows()
+        for column, label in columns.items()
+    ]
+    return Plot(*panels, columns=len(columns), width=3.8, height=2.6, below=3)({"points": points})
 
 
-def _ports(axes: Axes, tables: Tables, hot: int, key: dict[str, Label]) -> None:
-    """Draw the cold ports as thin lines, their mean, and the hot port."""
-    wide = select_rows(tables["ports"], key).pivot(on="port", index="time_ms", values="share").sort("time_ms")
+def _panel(
+    draw: Callable[[Axes, Tables, Key], None],
+    label: str,
+    title: str,
+    key: Key,
+    first: bool,
+    fontsize: int = 8,
+) -> Panel:
+    """Return a panel over time, with a label of the vertical axis in the first column."""
+    ylabel = label if first else ""
+    return Panel(
+        lambda axes, tables: draw(axes, tables, key),
+        _title(title, fontsize),
+        xlabel="time (ms)",
+        ylabel=ylabel,
+    )
+
+
+def _title(title: str, fontsize: int = 8) -> Part:
+    return lambda axes, _: axes.set_title(title, fontsize=fontsize)
+
+
+def _ports(axes: Axes, tables: Tables, key: Key) -> None:
+    """Draw the cold ports as thin lines, their mean, and the hot port, which is the last that is shown."""
+    table = select_rows(tables["ports"], key)
+    if table.is_empty():
+        # The reduced version has fewer runs.
+        return
+    hot = str(table["port"].max())
+    wide = table.pivot(on="port", index="time_ms", values="share").sort("time_ms")
     time = wide["time_ms"].to_numpy()
-    cold = wide.drop("time_ms", str(hot)).to_numpy()
+    cold = wide.drop("time_ms", hot).to_numpy()
     axes.plot(time, cold, color=COLD_COLOUR, linewidth=0.4, alpha=0.35)
     axes.plot(time, cold.mean(axis=1), color="black", linewidth=1.2, label="mean of the other ports")
-    axes.plot(time, wide[str(hot)].to_numpy(), color=HOT_COLOUR, linewidth=1.2, label="hot port")
+    axes.plot(time, wide[hot].to_numpy(), color=HOT_COLOUR, linewidth=1.2, label="hot port")
     axes.set_ylim(0, 1.08)
 
 
-def _ipd(axes: Axes, tables: Tables, hot: int, key: dict[str, Label]) -> None:
+def _ipd(axes: Axes, tables: Tables, key: Key) -> None:
     """Draw the mean and largest IPD of the flows to the hot port and of all others."""
-    del hot
     table = select_rows(tables["ipd"], key)
     for flows, column, label, colour, line in (
         ("hot", "max", "flows to the hot port: largest IPD", HOT_COLOUR, ":"),

@@ -9,7 +9,7 @@ import polars as pl
 
 from becalm.lab.model import Experiment, Label, Tables
 from becalm.papers.pfister2005.draw import grid, sizes
-from becalm.papers.pfister2005.measure import KEPT, Run, measured, one
+from becalm.papers.pfister2005.measure import KEPT, Run, of_runs, one
 from becalm.papers.pfister2005.scene import CASES, NETWORKS, PACKET_US, TIMER_US, Control, HotSpot, guideline
 
 OFF = "without control"
@@ -55,31 +55,25 @@ def _runs(names: Sequence[str], hot: float = 4) -> list[Run]:
 
 
 def _sizes() -> Experiment:
-    return Experiment(
-        "pfister2005/sizes",
+    return of_runs(
+        "sizes",
         "Other network sizes, cases of Table 1 (the figure: all sources hot, load 0.9)",
-        cost=25,
-        points=lambda short: [run.point() for run in _runs(SIZES[:1] if short else SIZES)],
-        measure=measured(lambda _: _runs(SIZES)),
-        draw=lambda tables: sizes(tables, 31, _networks(tables), (OFF, GUIDE)),
+        25,
+        lambda short: _runs(SIZES[:1] if short else SIZES),
+        lambda tables: sizes(_networks(tables), (OFF, GUIDE))(tables),
     )
 
 
 def _large(name: str) -> Experiment:
     """Return an experiment with one seed. Random effects average out over hundreds of ports."""
-    return Experiment(
-        f"pfister2005/large{name}",
+    return of_runs(
+        f"large{name}",
         f"{name} ports, load 0.9, all sources hot, one seed",
-        cost=60,
-        points=lambda short: [run.point() for run in _reduced(name, short)],
-        measure=measured(lambda short: _reduced(name, short)),
-        draw=lambda tables: sizes(tables, 31, [name], (OFF, GUIDE)),
+        60,
+        lambda short: _runs([name], 1 if short else 4),
+        sizes([name], (OFF, GUIDE)),
         seeded=False,
     )
-
-
-def _reduced(name: str, short: bool) -> list[Run]:
-    return _runs([name], 1 if short else 4)
 
 
 def _networks(tables: Tables) -> list[str]:
@@ -123,13 +117,12 @@ def _runs_grid(short: bool) -> list[Run]:
 
 
 def _guideline() -> Experiment:
-    return Experiment(
-        "pfister2005/guideline",
+    return of_runs(
+        "guideline",
         "The guideline of section VI-C, and variations of each parameter",
-        cost=40,
-        points=lambda short: [run.point() for run in _runs_grid(short)],
-        measure=measured(_runs_grid),
-        draw=lambda tables: grid(
+        40,
+        _runs_grid,
+        lambda tables: grid(
             tables,
             GUIDE,
             PARAMETERS,

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from becalm.lab.model import Label, Outcome, Point, Tables
+from becalm.lab.model import Experiment, Label, Outcome, Point, Tables
 from becalm.lab.tables import select_rows
 from becalm.papers.pfister2005.scene import SHOWN, HotSpot, Network
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 GRACE = 1.0
 """Time for a congestion tree to form before the hot period is judged, in ms."""
@@ -57,6 +60,27 @@ class Run:
     def point(self) -> Point:
         """Return the scene as a point of an experiment, with its length in the label `hot_ms`."""
         return Point({**self.labels, "hot_ms": self.spot.hot}, self.spot.scenario())
+
+
+def of_runs(
+    name: str,
+    title: str,
+    cost: float,
+    runs: Callable[[bool], list[Run]],
+    draw: Callable[[Tables], Figure],
+    *,
+    seeded: bool = True,
+) -> Experiment:
+    """Return the experiment that measures these runs, reduced or not."""
+    return Experiment(
+        f"pfister2005/{name}",
+        title,
+        cost=cost,
+        points=lambda short: [run.point() for run in runs(short)],
+        measure=measured(runs),
+        draw=draw,
+        seeded=seeded,
+    )
 
 
 def measured(runs: Callable[[bool], list[Run]]) -> Callable[[list[Outcome]], Tables]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
-from becalm.lab.model import Experiment, Label, Tables
+from becalm.lab.model import Experiment, Tables
 from becalm.papers.pfister2005.draw import settings
-from becalm.papers.pfister2005.measure import Run, measured, one
+from becalm.papers.pfister2005.measure import Run, of_runs, one
 from becalm.papers.pfister2005.scene import IN_FIG3, NETWORKS, TIMER_US, Control, HotSpot
 
 GOOD = "fig3"
@@ -43,14 +44,12 @@ def _runs(name: str, short: bool) -> list[Run]:
 
 def _experiment(name: str) -> Experiment:
     title = WRONG[name][0]
-    keys: list[dict[str, Label]] = [{"control": name}, {"control": GOOD}]
-    return Experiment(
-        f"pfister2005/{name}",
+    return of_runs(
+        name,
         f"32 ports, load 0.9, all sources hot: {title}",
-        cost=10,
-        points=lambda short: [run.point() for run in _runs(name, short)],
-        measure=measured(lambda short: _runs(name, short)),
-        draw=lambda tables: settings(tables, 31, keys, (title, "parameters of Fig. 3")),
+        10,
+        partial(_runs, name),
+        settings({title: {"control": name}, "parameters of Fig. 3": {"control": GOOD}}),
     )
 
 
@@ -60,14 +59,12 @@ def _runs_increments(short: bool) -> list[Run]:
 
 
 def _increments() -> Experiment:
-    keys: list[dict[str, Label]] = [{"step": step} for step in STEPS]
-    return Experiment(
-        "pfister2005/increments",
+    return of_runs(
+        "increments",
         "32 ports, load 0.9, all sources hot: steps of the index from 1 to 128",
-        cost=40,
-        points=lambda short: [run.point() for run in _runs_increments(short)],
-        measure=measured(_runs_increments),
-        draw=lambda tables: settings(tables, 31, keys, [f"index step {step}" for step in STEPS]),
+        40,
+        _runs_increments,
+        settings({f"index step {step}": {"step": step} for step in STEPS}),
     )
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -20,9 +19,6 @@ from becalm.lab.model import Experiment, Label, Outcome, Point, Tables
 from becalm.lab.tables import at
 from becalm.papers.common.draw import bars
 from becalm.papers.pfister2005.scene import IN_FIG3, NETWORKS, RATE, SEVERITY, Control, Table, guideline
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 START, STEADY, END = 1.0, 8.5, 11.0
 """Start of the hot period, start of its means, and end of the run, in ms."""
@@ -208,9 +204,7 @@ def _experiment(name: str) -> Experiment:
             rows.append({**outcome.labels, "cold": cold, "hot": shares["hot"], "gated": cold / hot})
         return {"points": pl.DataFrame(rows).with_columns(bar=pl.concat_str(axes, separator=" "))}
 
-    def draw(tables: Tables) -> Figure:
-        return bars("bar", "cold", "cold traffic that arrives, of what is offered")(tables)
-
+    draw = bars("bar", "cold", "cold traffic that arrives, of what is offered")
     return Experiment(f"pfister2005/{name}", TITLES[name], cost=10, points=points, measure=measure, draw=draw)
 
 

@@ -27,6 +27,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from becalm.lab.nulls import mark, off
+
 Table: TypeAlias = dict[str, Any]
 
 RATE = "25 Gb/s"
@@ -213,7 +215,7 @@ class HotSpot:
     def scenario(self) -> dict[str, Any]:
         """Return the scenario as data for `becalm.Scenario`."""
         links = [self.network.link(host) for host in range(self.network.hosts)]
-        off: Table = {
+        without: Table = {
             "marking": {"none": {}},
             "echo": {"ibta": {"transport": "unreliable"}},
             "response": {"none": {"window": "unlimited"}},
@@ -233,7 +235,7 @@ class HotSpot:
             "packet": {"mtu": "2048 B", "header": "0 B"},
             "flows": flows,
             "observe": {"step": _ms(self.step), "window": _ms(self.step), "links": links, "paces": True},
-            **(off if self.control is None else self.control.tables()),
+            **(without if self.control is None else self.control.tables()),
         }
 
     def _queue(self) -> Table:
@@ -309,3 +311,20 @@ def _group(
 
 def _ms(value: float) -> str:
     return f"{value:g} ms"
+
+
+def _paced(scenario: Table, paced: bool) -> Table:
+    flows = [
+        {**flow, "traffic": {"poisson": {**flow["traffic"]["poisson"], "paced": paced}}}
+        for flow in scenario["flows"]
+    ]
+    return {**scenario, "flows": flows}
+
+
+NULLS = {
+    "off": lambda scenario: _paced(off("unlimited")(scenario), paced=False),
+    "on": lambda scenario: _paced({**scenario, **IN_FIG3.tables()}, paced=True),
+    "random": mark({"random": {"probability": 0.02}}),
+}
+"""Nulls for the claims: no control, the control of Fig. 3, and the share of packets that it marks at random
+while all sources are hot."""

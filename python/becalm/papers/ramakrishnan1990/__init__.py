@@ -20,7 +20,7 @@ from becalm.papers.ramakrishnan1990 import (
     user,
     windows,
 )
-from becalm.papers.ramakrishnan1990.nulls import NULLS
+from becalm.papers.ramakrishnan1990.scene import NULLS
 
 __all__ = ["NULLS", "PHASE", "experiments"]
 

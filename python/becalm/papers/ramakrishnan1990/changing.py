@@ -47,7 +47,7 @@ def _fig9() -> Experiment:
         cost=2,
         points=lambda _: [Point({"sizes": "exponential"}, RANDOM.scenario())],
         measure=with_windows,
-        draw=lambda tables: windows(tables, KNEE),
+        draw=windows(KNEE),
     )
 
 
@@ -63,7 +63,7 @@ def _fig10() -> Experiment:
         cost=1,
         points=lambda _: [Point({"run": "transient"}, TRANSIENT.scenario())],
         measure=with_windows,
-        draw=lambda tables: windows(tables, KNEE),
+        draw=windows(KNEE),
         # The phase of the window's cycle at the change is not stated, so runs spread it over four cycles.
         phase="620 us",
     )

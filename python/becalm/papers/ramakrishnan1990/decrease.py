@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from becalm.lab.figures import Curves, single
 from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.lab.tables import axis, curve, mean
 from becalm.papers.ramakrishnan1990.draw import window_panels
 from becalm.papers.ramakrishnan1990.measure import stretch, summary, with_windows
 from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, User, feedback
 from becalm.papers.ramakrishnan1990.user import FIRST, KNEE, PAIR, SECOND
-from becalm.plot import COLOURS, MARKERS, curves, figure, legend
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 FACTORS = (0.5, 0.7, 0.9)
 """Compared decrease factors. The paper names the first and the last."""
@@ -46,11 +42,8 @@ def _factor() -> Experiment:
         cost=5,
         points=_factor_points,
         measure=with_windows,
-        draw=lambda tables: window_panels(
-            {"windows": tables["windows"].filter(pl.col("joins") == STARTS[0])},
-            KNEE,
-            {factor: f"decrease factor {factor:g}" for factor in FACTORS},
-            "factor",
+        draw=window_panels(
+            KNEE, {factor: f"decrease factor {factor:g}" for factor in FACTORS}, "factor", joins=STARTS[0]
         ),
     )
 
@@ -104,7 +97,13 @@ def _search() -> Experiment:
         cost=5,
         points=_search_points,
         measure=_grid,
-        draw=_draw_search,
+        draw=single(
+            Curves("factor", "jain", "increase", {increase: f"{increase:g}" for increase in INCREASES}),
+            xlabel="decrease factor",
+            ylabel="fairness index",
+            ylim=(0.5, 1.02),
+            heading="increase (packets)",
+        ),
     )
 
 
@@ -134,16 +133,3 @@ def _grid(outcomes: list[Outcome]) -> Tables:
 def least_fair(tables: Tables) -> float:
     """Return the smallest fairness index of all combinations."""
     return float(tables["points"]["jain"].to_numpy().min())
-
-
-def _draw_search(tables: Tables) -> Figure:
-    made, axes = figure()
-    labels = {increase: f"{increase:g}" for increase in INCREASES}
-    styles = {
-        increase: {"color": COLOURS[place], "marker": MARKERS[place]}
-        for place, increase in enumerate(INCREASES)
-    }
-    curves(axes, tables["points"], x="factor", y="jain", by="increase", labels=labels, styles=styles)
-    axes.set(xlabel="decrease factor", ylabel="fairness index", ylim=(0.5, 1.02))
-    legend(made, axes, title="increase (packets)")
-    return made

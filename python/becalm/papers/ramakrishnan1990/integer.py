@@ -75,7 +75,7 @@ def _draw(tables: Tables) -> Figure:
     joins = [*_reached(tables), 0.0][0]
     time = pl.col("time").is_between(LATE, LATE + DRAWN)
     shown = tables["windows"].filter((pl.col("joins") == joins) & time)
-    return window_panels({"windows": shown}, KNEE, RUNS, "kind")
+    return window_panels(KNEE, RUNS, "kind")({"windows": shown})
 
 
 def _reached(tables: Tables) -> list[float]:

@@ -46,13 +46,12 @@ def _fig2(path: Path, suffix: str = "", where: str = "") -> Experiment:
         cost=10,
         points=partial(_hysteresis_points, path),
         measure=summary,
-        draw=lambda tables: power(
-            tables,
+        draw=power(
             "width",
             "width of the hysteresis H (packets)",
             "centre",
             {centre: f"centre C = {centre}" for centre in CENTRES},
-            "sizes",
+            SIZES,
         ),
     )
 
@@ -96,13 +95,12 @@ def _fig6(path: Path, suffix: str = "", where: str = "") -> Experiment:
         cost=10,
         points=partial(_cutoff_points, path),
         measure=summary,
-        draw=lambda tables: power(
-            tables,
+        draw=power(
             "cutoff",
             "cutoff (share of bits set)",
             "threshold",
             {threshold: f"router threshold C = {threshold}" for threshold in THRESHOLDS},
-            "sizes",
+            ("exponential sizes",),
         ),
     )
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from becalm.lab.nulls import mark, respond
 from becalm.theory import ClosedNetwork
 
 Table: TypeAlias = dict[str, Any]
@@ -179,3 +180,25 @@ def rate(time: float) -> str:
 def units(time: float) -> str:
     """Return a time in units in the form of a scenario's value."""
     return f"{time:.12g} us"
+
+
+def _no_satellite(scenario: Table) -> Table:
+    edges = scenario["topology"]["edges"]
+    cables = [
+        {key: value for key, value in cable.items() if key != "delay" or "rate" not in cable}
+        for cable in edges["cables"]
+    ]
+    return {**scenario, "topology": {"edges": {**edges, "cables": cables}}}
+
+
+NULLS = {
+    # Half of the packets, the cutoff of a user.
+    "random": mark({"random": {"probability": 0.5}}),
+    "as the paper chose": respond(FEEDBACK),
+    "additive": respond(feedback(decrease={"additive": {"by": 1}})),
+    "no satellite": _no_satellite,
+}
+"""Nulls for the claims: no feedback bits, random bits, or other users.
+
+Without bits, a window grows without limit, by one packet every two windows.
+"""

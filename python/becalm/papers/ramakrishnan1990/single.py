@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from becalm.lab.figures import DOTS, Curves, Law, single
 from becalm.lab.model import Experiment, Point, Tables
 from becalm.lab.tables import at, curve
-from becalm.papers.ramakrishnan1990.draw import router
 from becalm.papers.ramakrishnan1990.measure import summary
-from becalm.papers.ramakrishnan1990.scene import (
-    EXPONENTIAL,
-    INSTANT,
-    PACKET,
-    Table,
-    rate,
-    units,
+from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, INSTANT, PACKET, Table, rate, units
+from becalm.plot import COLOURS
+
+LOADS = np.linspace(0, 0.99, 200)
+SHOWN: tuple[tuple[str, str, Callable[[float], float]], ...] = (
+    ("power", "power (packets / unit$^2$)", lambda load: load * (1 - load)),
+    ("marked", "share of packets marked, C = 1", lambda load: load),
 )
+"""Columns of the figure, their labels, and their values for M/M/1."""
 
 
 def experiments() -> list[Experiment]:
@@ -30,7 +33,24 @@ def _probability() -> Experiment:
         cost=5,
         points=_router_points,
         measure=lambda outcomes: summary(outcomes, rest=0.0),
-        draw=router,
+        draw=single(
+            *(
+                part
+                for place, (column, label, exact) in enumerate(SHOWN)
+                for part in (
+                    Law(f"{label}: theory", LOADS, exact, place=place),
+                    Curves(
+                        "utilization",
+                        column,
+                        label=f"{label}: simulated",
+                        style={**DOTS, "color": COLOURS[place], "marker": "o"},
+                        where={"queue": "M/M/1", "threshold": 1},
+                    ),
+                )
+            ),
+            xlabel="utilization",
+            ylim=(0, 1),
+        ),
     )
 
 

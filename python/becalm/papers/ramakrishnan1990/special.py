@@ -51,7 +51,7 @@ def _fig11() -> Experiment:
             Point({"run": "small"}, ALONE.scenario()),
         ],
         measure=with_windows,
-        draw=lambda tables: windows(tables, KNEE, run="large"),
+        draw=windows(KNEE, run="large"),
     )
 
 
@@ -89,7 +89,7 @@ def _fig12() -> Experiment:
         cost=1,
         points=lambda _: [Point({"run": "source bound"}, BOUND.scenario())],
         measure=with_windows,
-        draw=lambda tables: windows(tables, fills, name="what the source fills"),
+        draw=windows(fills, name="what the source fills"),
     )
 
 
@@ -111,7 +111,7 @@ def _fig13() -> Experiment:
         cost=2,
         points=lambda _: [Point({"run": "crowd"}, CROWD.scenario())],
         measure=with_windows,
-        draw=lambda tables: windows(tables, knee),
+        draw=windows(knee),
     )
 
 

@@ -66,7 +66,7 @@ def _fig4() -> Experiment:
         cost=1,
         points=_rhythms,
         measure=with_windows,
-        draw=lambda tables: windows(tables, KNEE, decision="every ACK"),
+        draw=windows(KNEE, decision="every ACK"),
     )
 
 
@@ -82,7 +82,7 @@ def _fig5() -> Experiment:
         cost=1,
         points=_rhythms,
         measure=with_windows,
-        draw=lambda tables: windows(tables, KNEE, decision="every two windows"),
+        draw=windows(KNEE, decision="every two windows"),
     )
 
 
@@ -101,9 +101,7 @@ def _bits() -> Experiment:
             Point({"bits": "kept"}, KEPT.scenario()),
         ],
         measure=with_windows,
-        draw=lambda tables: window_panels(
-            tables, KNEE, {"forgotten": "forgotten", "kept": "kept for one more decision"}, "bits"
-        ),
+        draw=window_panels(KNEE, {"forgotten": "forgotten", "kept": "kept for one more decision"}, "bits"),
     )
 
 
@@ -122,7 +120,7 @@ def _fig7() -> Experiment:
             for joins in (STARTS[JOINED : JOINED + 1] if short else STARTS[JOINED:])
         ],
         measure=with_windows,
-        draw=lambda tables: windows(tables, KNEE, joins=JOINS),
+        draw=windows(KNEE, joins=JOINS),
     )
 
 
@@ -144,7 +142,7 @@ def _fig8() -> Experiment:
         cost=10,
         points=_pairs,
         measure=with_windows,
-        draw=lambda tables: windows(tables, KNEE, decrease="multiplicative", joins=JOINS),
+        draw=windows(KNEE, decrease="multiplicative", joins=JOINS),
     )
 
 
@@ -204,7 +202,7 @@ def _initial() -> Experiment:
             for first in INITIAL
         ],
         measure=with_windows,
-        draw=lambda tables: windows(tables, KNEE, decrease="multiplicative", initial=INITIAL[-1]),
+        draw=windows(KNEE, decrease="multiplicative", initial=INITIAL[-1]),
     )
 
 

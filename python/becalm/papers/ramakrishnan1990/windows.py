@@ -13,9 +13,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from becalm import theory
+from becalm.lab.figures import DOTS, PLAIN, Curves, Level, Panel, Plot
 from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.lab.tables import at, axis, curve
-from becalm.papers.ramakrishnan1990.draw import sweep
 from becalm.papers.ramakrishnan1990.measure import summary
 from becalm.papers.ramakrishnan1990.scene import (
     EXPONENTIAL,
@@ -50,6 +50,14 @@ SERVICES = {
 """Service times: constant, or exponential and either sampled at each hop or set by the packet's size."""
 
 
+NAMES = {
+    "constant": "all alike",
+    "drawn again": "exponential, drawn again",
+    "carried along": "exponential, carried along",
+}
+"""Names of the service times in the figure."""
+
+
 def experiments() -> list[Experiment]:
     """Return the experiment on fixed windows."""
     return [_windows()]
@@ -67,7 +75,38 @@ def _windows() -> Experiment:
         cost=40,
         points=_window_points,
         measure=_measure_windows,
-        draw=lambda tables: sweep(tables, Path().network.knee),
+        draw=Plot(
+            *(
+                Panel(
+                    Curves(
+                        "window",
+                        column,
+                        "service",
+                        {service: f"{name}: theory" for service, name in NAMES.items()},
+                        style=PLAIN,
+                        table="theory",
+                    ),
+                    Curves(
+                        "window",
+                        column,
+                        "service",
+                        {service: f"{name}: simulated" for service, name in NAMES.items()},
+                        style={**DOTS, "marker": "."},
+                        where={"path": "primary"},
+                    ),
+                    Level(f"knee, {Path().network.knee:g}", Path().network.knee, upright=True),
+                    xlabel="window (packets)",
+                    ylabel=label,
+                    ylim=(0, None),
+                )
+                for column, label in (
+                    ("throughput", "throughput (packets / unit)"),
+                    ("response", "response time (units)"),
+                    ("power", "power (packets / unit$^2$)"),
+                )
+            ),
+            width=3.6,
+        ),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from becalm.lab.dumbbell import Dumbbell
 from becalm.lab.figures import Curves, single
-from becalm.lab.model import Experiment, Point, Tables
+from becalm.lab.model import Experiment, Table, Tables, grid
 from becalm.lab.tables import at, axis, curve, mean
 from becalm.papers.common.draw import SHARE, response_curves
 from becalm.papers.common.marking import INPUT_TRIGGERED
@@ -13,7 +13,9 @@ from becalm.papers.santos2003.static import RESPONSES
 from becalm.plot import COLOURS, MARKERS
 
 MEAN_ON_MS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
-SHORT_MEAN_ON_MS = (0.005, 0.2, 1.0, 20.0)
+REDUCED = {"mean_on": (0.005, 0.2, 1.0, 20.0)}
+STATES = ("new", "persistent")
+"""Whether a rate limit lives on after an OFF time."""
 CYCLES = 20
 """Minimum of the mean number of ON-OFF cycles per dynamic flow."""
 MIDDLE_MS = (0.2, 2.0)
@@ -41,23 +43,12 @@ def scene(mean_on: float, short: bool, response: str, persistent: bool, static: 
     )
 
 
-def _axis(short: bool) -> tuple[float, ...]:
-    return SHORT_MEAN_ON_MS if short else MEAN_ON_MS
-
-
 def _fig7a() -> Experiment:
     return Experiment(
         "santos2003/fig7a",
         "Static and dynamic flows together (L = R = 5 + 5), rate limits persistent or not, LIPD",
         cost=50,
-        points=lambda short: [
-            Point(
-                {"mean_on": mean_on, "state": state},
-                scene(mean_on, short, "lipd", state == "persistent", static=5).scenario(),
-            )
-            for mean_on in _axis(short)
-            for state in ("new", "persistent")
-        ],
+        points=grid(_mixed, REDUCED, mean_on=MEAN_ON_MS, state=STATES),
         measure=summary,
         draw=single(
             *(
@@ -77,6 +68,10 @@ def _fig7a() -> Experiment:
             ylim=SHARE,
         ),
     )
+
+
+def _mixed(short: bool, mean_on: float, state: str) -> Table:
+    return scene(mean_on, short, "lipd", state == "persistent", static=5).scenario()
 
 
 def rates_of(tables: Tables, column: str, state: str) -> list[float]:
@@ -111,25 +106,20 @@ def persistent_half_each(tables: Tables) -> list[float]:
     return [rates_of(tables, column, "persistent")[0] for column in ("static", "dynamic")]
 
 
-STATES = ("new", "persistent")
-
-
 def _fig7b() -> Experiment:
     return Experiment(
         "santos2003/fig7b",
         "All flows dynamic, persistent rate limits: utilization against mean ON time for LIPD, FIMD and AIMD",
         cost=75,
-        points=lambda short: [
-            Point(
-                {"mean_on": mean_on, "response": response, "rates": "continuous"},
-                scene(mean_on, short, response, persistent=True, static=0).scenario(),
-            )
-            for mean_on in _axis(short)
-            for response in RESPONSES
-        ],
+        points=grid(_dynamic, REDUCED, mean_on=MEAN_ON_MS, response=RESPONSES, rates=("continuous",)),
         measure=summary,
         draw=response_curves("mean_on", ("continuous",), xlabel="mean ON time (ms)", xscale="log"),
     )
+
+
+def _dynamic(short: bool, mean_on: float, response: str, rates: str) -> Table:
+    del rates
+    return scene(mean_on, short, response, persistent=True, static=0).scenario()
 
 
 def _line(tables: Tables, response: str, column: str = "root") -> list[float]:

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from becalm.lab.dumbbell import FOUR_BYPASSES, NO_CONTROL, ONE_PACKET, Dumbbell
-from becalm.lab.model import Experiment, Outcome, Point, Tables
+from becalm.lab.model import Experiment, Outcome, Point, Tables, grid
 from becalm.lab.tables import at
 from becalm.papers.common.draw import bars
 from becalm.papers.common.marking import INPUT_TRIGGERED
@@ -39,7 +39,7 @@ def _diameter() -> Experiment:
         "santos2003/diameter",
         "One flow across 32 switches of 64 ns, windows of one and of two packets",
         cost=0.5,
-        points=lambda _: [Point({"window": window}, _chain(window)) for window in (1, 2)],
+        points=grid(_chain, window=(1, 2)),
         measure=_across,
         draw=bars("window", "share", "share of the link"),
         phase="",
@@ -47,7 +47,7 @@ def _diameter() -> Experiment:
     )
 
 
-def _chain(window: int) -> dict[str, Any]:
+def _chain(_: bool, window: int) -> dict[str, Any]:
     """Return a scenario with a single flow from one end of a chain of switches to the other."""
     switches = [f"S{number}" for number in range(1, SWITCHES + 1)]
     ends = [["near", switches[0]], ["far", switches[-1]]]
@@ -139,15 +139,13 @@ def _scan() -> Experiment:
         "santos2003/scan",
         "Counters against a scan of the waiting packets, Fig. 4(b) in long runs",
         cost=3,
-        points=lambda short: [
-            Point({"method": method}, _with_method(method, short)) for method in ("counters", "scan")
-        ],
+        points=grid(_with_method, method=("counters", "scan")),
         measure=summary,
         draw=bars("method", "ratio", "rate of remote flows / rate of local flows"),
     )
 
 
-def _with_method(method: str, short: bool) -> dict[str, Any]:
+def _with_method(short: bool, method: str) -> dict[str, Any]:
     scenario = Dumbbell(marking=INPUT_TRIGGERED).long(short).scenario()
     return {**scenario, "marking": {"input_triggered": {"method": method}}}
 
@@ -216,15 +214,13 @@ def _unfair() -> Experiment:
         "santos2003/unfair",
         "Half of the flows of each switch start at R_max, half at R_min",
         cost=12,
-        points=lambda short: [
-            Point({"response": response}, _from_extremes(response, short)) for response in RESPONSES
-        ],
+        points=grid(_from_extremes, response=RESPONSES),
         measure=_slow_to_fast,
         draw=bars("response", "remote", "rate of flows from R_min / from R_max"),
     )
 
 
-def _from_extremes(response: str, short: bool) -> dict[str, Any]:
+def _from_extremes(short: bool, response: str) -> dict[str, Any]:
     scene = Dumbbell(marking=INPUT_TRIGGERED, response={response: {}}).long(short)
     data = _halves(replace(scene, victim=None, warmup=scene.duration / 2))
     for flow in data["flows"]:

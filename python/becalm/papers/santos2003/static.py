@@ -9,7 +9,7 @@ import polars as pl
 
 from becalm.lab.dumbbell import Dumbbell, Table, discrete
 from becalm.lab.figures import DOTS, PLAIN, Curves, single
-from becalm.lab.model import Experiment, Outcome, Point, Tables
+from becalm.lab.model import Experiment, Outcome, Point, Tables, grid
 from becalm.lab.tables import at, axis, curve, mean
 from becalm.papers.common.draw import (
     BUFFERS,
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 RESPONSES = ("lipd", "fimd", "aimd")
-BUFFER_SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 14, 16)
-SHORT_BUFFERS = (2, 4, 8, 12)
+SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 14, 16)
 
 SMALL = (2, 3, 4)
 """Small input buffers, in slots: "small input buffer size (2 to 4)" in santos2002."""
@@ -149,30 +148,21 @@ def _fig6() -> Experiment:
         "Utilization against buffer size for LIPD, FIMD and AIMD, discrete and continuous rates, static "
         "flows",
         cost=50,
-        points=_fig6_points,
+        points=grid(
+            _scene, {"buffer": (2, 4, 8, 12)}, buffer=SIZES, response=RESPONSES, rates=tuple(DISCRETE)
+        ),
         measure=summary,
         draw=response_curves("buffer", tuple(DISCRETE), **BUFFERS),
     )
 
 
-def _fig6_points(short: bool) -> list[Point]:
-    return [
-        Point(
-            {"buffer": buffer, "response": response, "rates": rates},
-            Dumbbell(buffer=buffer, marking=INPUT_TRIGGERED, response=table).long(short).scenario(),
-        )
-        for buffer in (SHORT_BUFFERS if short else BUFFER_SIZES)
-        for response in RESPONSES
-        for rates, table in _rates(response)
-    ]
-
-
-def _rates(response: str) -> list[tuple[str, Table]]:
-    return [
-        ("continuous", {response: {}}),
-        ("discrete", discrete(response, "nearest")),
-        ("discrete, slower", discrete(response, "slower")),
-    ]
+def _scene(short: bool, buffer: int, response: str, rates: str) -> Table:
+    table = {
+        "continuous": {response: {}},
+        "discrete": discrete(response, "nearest"),
+        "discrete, slower": discrete(response, "slower"),
+    }[rates]
+    return Dumbbell(buffer=buffer, marking=INPUT_TRIGGERED, response=table).long(short).scenario()
 
 
 def _line(tables: Tables, response: str, column: str, rates: str = "continuous") -> list[float]:
@@ -247,13 +237,7 @@ def _oscillation() -> Experiment:
         "santos2003/oscillation",
         "The rate of one local flow at equilibrium under LIPD, FIMD and AIMD",
         cost=1.5,
-        points=lambda _: [
-            Point(
-                {"response": response},
-                Dumbbell(marking=INPUT_TRIGGERED, response={response: {}}, probe=True, window=1).scenario(),
-            )
-            for response in RESPONSES
-        ],
+        points=grid(_probed, response=RESPONSES),
         measure=with_series,
         draw=single(
             Curves(
@@ -271,6 +255,10 @@ def _oscillation() -> Experiment:
             ylim=(0, 0.2),
         ),
     )
+
+
+def _probed(_: bool, response: str) -> Table:
+    return Dumbbell(marking=INPUT_TRIGGERED, response={response: {}}, probe=True, window=1).scenario()
 
 
 def lipd_lower_amplitude(tables: Tables) -> list[float]:
