@@ -103,6 +103,10 @@ fuzz: build need-rust ## malformed input for every reader and random fabrics, FU
 	SCENES=300 DAMAGE=1 $(BIN)/python -m pytest tests/test_valid_scenes.py tests/test_damage.py
 	MEANING=20 MEANING_SEED=$$(date +%s) $(BIN)/python -m pytest tests/meaning
 
+.PHONY: mutations
+mutations: build ## change constants of the advice in a copy and check that a test fails for each: a minute or two
+	$(BIN)/python tools/mutations.py
+
 .PHONY: meaning-planted
 meaning-planted: build need-rust ## put old defects back into a copy of the core and check that `make meaning` finds each: ten minutes each
 	$(BIN)/python tools/planted_meaning.py

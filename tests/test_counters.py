@@ -85,6 +85,26 @@ def test_no_root_is_named_where_nobody_waits(fabric: Fabric, tmp_path: Path) -> 
     assert measured.roots(fabric, counters.read(dump, fabric), seconds) == []
 
 
+@pytest.mark.parametrize(("share", "named"), [(0.75, False), (0.85, True)])
+def test_a_root_sends_at_four_fifths_of_its_rate(fabric: Fabric, share: float, named: bool) -> None:
+    """A port to a host that never waits, with waiting ports before it."""
+    leaf = next(switch for switch in fabric.switches if switch.name == "leaf0")
+    root, seconds = End(leaf.id, 1), 1e-3
+    found = {end: counters.Counters(0, 0, 1000) for end in counters.feeders(fabric, root)}
+    found[root] = counters.Counters(round(share * seconds * measured.rates(fabric)[root]), 0, 0)
+    assert [each.why for each in measured.roots(fabric, found, seconds)] == ["near its rate"] * named
+
+
+def test_loads_below_a_two_hundredth_are_none() -> None:
+    scenario = becalm.Scenario(import_fabric(FABRIC, TABLES).text)
+    loaded = measured.with_loads(scenario, {"host1": 0.004, "host2": 0.006, "host3": 0.03})
+    sources = {group["name"]: group["from"] for group in loaded.data()["flows"]}
+    assert {name: hosts for name, hosts in sources.items() if name != "hot_spot"} == {
+        "load_1": ["host2"],
+        "load_3": ["host3"],
+    }
+
+
 def test_loads_are_those_that_were_simulated(fabric: Fabric, tmp_path: Path) -> None:
     flows = [
         {"name": name, "from": hosts, "to": ["*"], "traffic": {"poisson": {"load": load}}}

@@ -90,6 +90,8 @@ def test_distributions_are_distinct() -> None:
     assert same_distribution(one, [k / 100 + 0.3 for k in range(100)]) < 1e-3
     # Two samples of 100 whose distributions differ by at most 0.192: 5%.
     assert math.isclose(same_distribution(one, [k / 100 + 0.19 for k in range(100)]), 0.05, abs_tol=0.02)
+    # Ten samples each, half of them apart: x = (5^0.5 + 0.12 + 0.11 / 5^0.5) / 2, and p = 2 exp(-2 x^2).
+    assert math.isclose(same_distribution(range(10), range(5, 15)), 0.1108, abs_tol=5e-4)
 
 
 def planted(name: str, changes: dict[str, object], only: str = "") -> list[str]:

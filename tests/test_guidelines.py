@@ -24,6 +24,15 @@ def test_a_table_unwinds_as_long_as_its_timer_takes() -> None:
     assert unwind(made.replace({"response.ibta.ccti_limit": 50})) == pytest.approx(50 * 10 * 1.024e-6)
 
 
+@pytest.mark.parametrize("rate", ["10 Gb/s", "25 Gb/s", "100 Gb/s"])
+def test_a_becn_of_becalms_guideline_lasts_38_packet_times(rate: str) -> None:
+    fabric = becalm.Scenario(FABRIC.replace("25 Gb/s", rate))
+    made = manager.recommend(fabric, hot_spot_degree=7, guideline="becalm")
+    values = {setting.key: setting.value for setting in made.settings}
+    step = values["response.ibta.ccti_timer"] * 1.024e-6 / fabric.summary["packet_time"]
+    assert values["response.ibta.ccti_increase"] * step == pytest.approx(38, abs=step / 2)
+
+
 def test_manage_compares_all_guidelines(tmp_path: Path) -> None:
     file, out = tmp_path / "fabric.toml", tmp_path / "managed.toml"
     command = ["manage", str(file), "--hot", "H7", "--contributors", "5", "--out", str(out)]

@@ -71,3 +71,12 @@ def test_a_price_is_reported_in_the_first_line_and_can_be_refused() -> None:
         "compared with 90% without control"
     )
     assert verdict_of(wide, classes * 6, no_regret=True).recommended == WITHOUT
+
+
+def test_a_price_is_a_mean_above_two_hundredths() -> None:
+    """Not the end of its interval, which depends on the number of cases."""
+    free = [0.1] * 4
+    for losses, priced in (([0.1, 0.13, 0.1, 0.13], False), ([0.12, 0.13, 0.12, 0.13], True)):
+        verdict = verdict_of({WITHOUT: free, BEST: losses}, ["2-4"] * 4)
+        assert verdict.difference(BEST, WITHOUT).high > 0.02
+        assert bool(verdict.prices(BEST)) == priced

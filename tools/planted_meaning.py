@@ -64,7 +64,7 @@ PLANTS = (
 )
 
 
-def copied() -> None:
+def copied(copy: Path = COPY) -> None:
     """Copy all files of the project that have changed since the last copy."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -73,7 +73,7 @@ def copied() -> None:
         check=True,
     )
     for name in filter(None, listed.stdout.decode().split("\0")):
-        source, target = ROOT / name, COPY / name
+        source, target = ROOT / name, copy / name
         if not source.is_file():
             continue
         if not target.exists() or target.read_bytes() != source.read_bytes():
@@ -81,9 +81,9 @@ def copied() -> None:
             shutil.copyfile(source, target)
 
 
-def planted(plant: Plant) -> None:
+def planted(plant: Plant, copy: Path = COPY) -> None:
     """Change the copy."""
-    path = COPY / plant.file
+    path = copy / plant.file
     text = path.read_text(encoding="utf-8")
     if text.count(plant.old) != 1:
         raise SystemExit(f"{plant.name}: {plant.file} must contain once: {plant.old}")

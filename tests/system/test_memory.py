@@ -252,3 +252,13 @@ def test_replications_side_by_side_need_more(scenario: becalm.Scenario) -> None:
     one = memory.estimate(scenario)
     four = memory.estimate(scenario, at_once=2, kept=4)
     assert one.total - memory.PROCESS < four.total - memory.PROCESS < 4 * (one.total - memory.PROCESS)
+
+
+def test_tables_of_finished_replications_stay_in_memory(scenario: becalm.Scenario) -> None:
+    """What becomes tables counts for every kept replication, and the rest only for those that run."""
+    observed = scenario.replace({"observe.step": "1 us", "observe.frames": "1 us"})
+    parts = observed.core.memory_estimate
+    tables = sum(parts[name] for name in ("flows", "rows", "series", "snapshots", "frames", "spans"))
+    assert tables > parts["total"] / 10
+    one, three = (memory.estimate(observed, kept=kept).total for kept in (1, 3))
+    assert three - one == 2 * tables
