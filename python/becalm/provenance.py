@@ -60,7 +60,8 @@ def git_revision() -> str | None:
 
 
 def _git(*arguments: str) -> str:
-    command = ["git", *arguments]
+    # A run that is killed must not leave the index locked.
+    command = ["git", "--no-optional-locks", *arguments]
     done = subprocess.run(
         command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True, timeout=10
     )

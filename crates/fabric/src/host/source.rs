@@ -1,5 +1,7 @@
 //! Sources of traffic and their state.
 
+use std::ops::Range;
+
 use becalm_engine::{Stream, Time};
 
 use crate::host::traffic::{SourceSpec, Traffic};
@@ -82,5 +84,26 @@ impl Source {
     pub fn pick_flow(&mut self) -> FlowId {
         let flows = &self.spec.flows;
         FlowId(flows.start + self.spec.mix.pick(flows.len() as u32, &mut self.random))
+    }
+}
+
+impl SourceSpec {
+    /// The successive times in which the source always has data in a run with this seed, in which it is source `number`.
+    /// None if it posts messages.
+    pub fn busy_periods(&self, seed: u64, number: u64) -> impl Iterator<Item = Range<Time>> + use<> {
+        let mut source = Source::new(self.clone(), seed, number);
+        let mut next = if self.traffic.posts() { None } else { source.first_time() };
+        std::iter::from_fn(move || {
+            while let Some(now) = next {
+                next = match source.spec.traffic {
+                    Traffic::OnOff { mean_on, mean_off } => source.next_period(now, mean_on, mean_off),
+                    _ => return next.take().map(|start| start..source.spec.stop),
+                };
+                if source.on {
+                    return Some(now..next.unwrap_or(Time::MAX));
+                }
+            }
+            None
+        })
     }
 }

@@ -6,7 +6,6 @@ use becalm_engine::Time;
 
 use crate::distribution::Distribution;
 use crate::host::mix::Mix;
-use crate::host::source::Source;
 use crate::ids::FlowId;
 
 /// A kind of traffic.
@@ -80,25 +79,6 @@ impl SourceSpec {
     /// A source on a single flow that is active during the entire run.
     pub fn always(flow: FlowId, traffic: Traffic) -> SourceSpec {
         SourceSpec { flows: flow.0..flow.0 + 1, mix: Mix::default(), traffic, start: Time::ZERO, stop: Time::MAX }
-    }
-
-    /// The successive times in which the source always has data in a run with this seed, in which it is source `number`.
-    /// None if it posts messages.
-    pub fn busy_periods(&self, seed: u64, number: u64) -> impl Iterator<Item = Range<Time>> + use<> {
-        let mut source = Source::new(self.clone(), seed, number);
-        let mut next = if self.traffic.posts() { None } else { source.first_time() };
-        std::iter::from_fn(move || {
-            while let Some(now) = next {
-                next = match source.spec.traffic {
-                    Traffic::OnOff { mean_on, mean_off } => source.next_period(now, mean_on, mean_off),
-                    _ => return next.take().map(|start| start..source.spec.stop),
-                };
-                if source.on {
-                    return Some(now..next.unwrap_or(Time::MAX));
-                }
-            }
-            None
-        })
     }
 
     /// Each flow and its share of the messages.
