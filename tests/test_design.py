@@ -18,7 +18,8 @@ from becalm.designs.check import Check, check
 from becalm.designs.function import RateFunction
 from becalm.designs.hermite import Array
 from becalm.designs.law import Law, aimd, fimd, lipd, pair
-from becalm.designs.tabulate import DelayTable, nearest, tabulate, tabulate_cct
+from becalm.designs.tabulate import DelayTable, tabulate, tabulate_cct
+from becalm.manager import nearest
 
 derive = functools.cache(deriving.derive)
 """Cached, because a derivation requires half a second."""

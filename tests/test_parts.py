@@ -65,6 +65,21 @@ SCENES: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
         {**DUMBBELL, "flows": [*HOT, {"name": "victim", "from": ["AV"], "to": ["BV"]}]},
         {"local": "contributor", "remote": "contributor", "victim": "victim"},
     ),
+    "a victim whose load changes after the congestion": (
+        {
+            **DUMBBELL,
+            "flows": [
+                *({**group, "stop": "2400 us"} for group in HOT),
+                {
+                    "name": "victim",
+                    "from": ["AV"],
+                    "to": ["BV"],
+                    "traffic": {"poisson": {"load": 0.5, "changes": [{"at": "2900 us", "load": 0.4}]}},
+                },
+            ],
+        },
+        {"local": "contributor", "remote": "contributor", "victim": "victim"},
+    ),
     "a greedy flow with its fair share": (
         {**DUMBBELL, "flows": [HOT[0], {"name": "apart", "from": ["AV"], "to": ["BV"]}]},
         {"local": "contributor", "apart": "none"},

@@ -93,7 +93,7 @@ MUTATIONS = (
     ),
     mutation(
         "kept",
-        "memory.py",
+        "runs/memory.py",
         "(max(at_once, kept) if name in _KEPT else at_once)",
         "at_once",
         "system/test_memory.py::test_tables_of_finished_replications_stay_in_memory",

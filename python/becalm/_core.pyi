@@ -8,6 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "MAX_MULTIPLIER",
+    "MAX_SHIFT",
+    "TIMER_UNIT",
     "Ack",
     "Flow",
     "Hop",
@@ -25,6 +28,7 @@ __all__ = [
     "addresses",
     "bytes",
     "catalogue",
+    "cct_entry",
     "compiler",
     "drive",
     "exponential",
@@ -52,6 +56,10 @@ _Loaded = TypeVar("_Loaded")
 __version__: str
 model: str
 compiler: str
+
+TIMER_UNIT: float
+MAX_SHIFT: int
+MAX_MULTIPLIER: int
 
 class _Outcome(TypedDict):
     fingerprint: int
@@ -309,6 +317,7 @@ def pack(header: str) -> builtins.bytes: ...
 def layout(scenario: Scenario) -> tuple[str, NDArray[np.float64], NDArray[np.float64]]: ...
 def catalogue() -> str: ...
 def json_schema() -> str: ...
+def cct_entry(gap: float) -> tuple[int, int] | None: ...
 def max_min(paths: Sequence[Sequence[int]], capacities: Sequence[float]) -> list[float]: ...
 def power(x: float, y: float) -> float: ...
 def exponential(x: float) -> float: ...

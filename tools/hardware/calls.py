@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 import becalm
+from becalm import manager
 from becalm.designs import law, tabulate
 from becalm.traces.record import Choice
 
@@ -36,8 +37,6 @@ RESPONSE_CALL = np.dtype(
 )
 FLOW = np.dtype([(name, "u8") for name in ("calls", "ps_per_byte", "period", "phase")])
 NEVER = 2**64 - 1
-TIMER_UNIT = 1_024_000
-"""Unit of CCTI_Timer in ps."""
 
 
 class Unfit(Exception):
@@ -143,7 +142,7 @@ def write_responses(recording: Recording, file: BinaryIO) -> int:
     """
     name, params = recording.response
     if name == "ibta":
-        timer = TIMER_UNIT * params["ccti_timer"]
+        timer = round(1e12 * manager.TIMER_UNIT) * params["ccti_timer"]
         file.write(_ibta_table(recording, params))
     else:
         timer = 0
@@ -182,7 +181,7 @@ def delay_steps(name: str, params: dict[str, Any]) -> list[tuple[int, int, int]]
 
 
 def _ibta_table(recording: Recording, params: dict[str, Any]) -> bytes:
-    entries = [tabulate.nearest(delay) for delay in recording.scenario.summary["cct"]]
+    entries = [manager.nearest(delay) for delay in recording.scenario.summary["cct"]]
     last = len(entries) - 1
     limit = last if params["ccti_limit"] is None else params["ccti_limit"]
     settings = [params["ccti_min"], limit, params["ccti_increase"], params["ccti_decrease"]]

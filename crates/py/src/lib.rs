@@ -28,6 +28,8 @@ mod seen;
 mod step;
 mod trace;
 
+use becalm_control::cct::CctEntry;
+use becalm_control::response::ibta::TIMER_UNIT;
 use pyo3::prelude::*;
 
 /// Return all choices in a scenario as JSON: topologies, traffic, schemes and their parameters.
@@ -73,6 +75,13 @@ fn logarithm(x: f64) -> f64 {
 fn max_min(paths: Vec<Vec<u32>>, capacities: Vec<f64>) -> Vec<f64> {
     let path = |flow: usize| paths[flow].iter().map(|&link| (link, 1.0));
     becalm_metrics::sharing::max_min(path, &vec![f64::INFINITY; paths.len()], &capacities)
+}
+
+/// Return the entry of a congestion control table nearest to a delay in packet times, as `(shift, multiplier)`; None if
+/// no entry expresses it.
+#[pyfunction]
+fn cct_entry(gap: f64) -> Option<(u8, u16)> {
+    CctEntry::nearest(gap).map(|entry| (entry.shift(), entry.multiplier()))
 }
 
 /// Return the addresses of the C functions for `power`, `exponential` and `logarithm`.
@@ -135,6 +144,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(result_schema, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(json_schema, module)?)?;
+    module.add("TIMER_UNIT", TIMER_UNIT.as_secs())?;
+    module.add("MAX_SHIFT", CctEntry::MAX_SHIFT)?;
+    module.add("MAX_MULTIPLIER", CctEntry::MAX_MULTIPLIER)?;
+    module.add_function(wrap_pyfunction!(cct_entry, module)?)?;
     module.add_function(wrap_pyfunction!(max_min, module)?)?;
     module.add_function(wrap_pyfunction!(power, module)?)?;
     module.add_function(wrap_pyfunction!(exponential, module)?)?;

@@ -101,7 +101,7 @@ impl Scenario {
     }
 
     /// The time from the start of each flow's first source to the stop of its last. Without a stop, it is the end of
-    /// the run.
+    /// the run; without a source, nothing.
     pub(crate) fn spans(&self, seed: u64) -> Vec<Range<Time>> {
         let end = *self.sections.run.duration;
         let mut spans = vec![end..Time::ZERO; self.plan.flows.len()];
@@ -110,6 +110,7 @@ impl Scenario {
                 *span = span.start.min(source.start)..span.end.max(source.stop.min(end));
             }
         }
+        spans.iter_mut().for_each(|span| span.end = span.end.max(span.start));
         for (job, flows) in self.sections.jobs.iter().zip(&self.plan.groups[self.sections.flows.len()..]) {
             spans[flows.start as usize..flows.end as usize].fill(*job.start..end);
         }
@@ -257,5 +258,10 @@ mod tests {
         close(fair[1] / HOST, 0.1);
         let spans = known.spans(1);
         assert_eq!(spans, [Time::ZERO..Time::from_ms(1), Time::ZERO..Time::from_us(500)]);
+        // Each load is a source, and the last ends with a load of 0.
+        let changes = "changes = [{ at = \"200 us\", load = 0.1 }, { at = \"400 us\", load = 0.0 }]";
+        let loads = format!("start = \"100 us\"\ntraffic.poisson = {{ load = 0.5, {changes} }}");
+        let spans = scenario(&group(&format!("from = [\"A1\"]\nto = [\"BC\"]\n{loads}"))).spans(1);
+        assert_eq!(spans, [Time::from_us(100)..Time::from_us(400)]);
     }
 }

@@ -13,8 +13,9 @@ from typing import Any
 
 from becalm.designs.check import Check
 from becalm.designs.law import Law
-from becalm.designs.tabulate import MAX_MULTIPLIER, Cct, DelayTable
+from becalm.designs.tabulate import Cct, DelayTable
 from becalm.errors import DesignError
+from becalm.manager import MAX_MULTIPLIER
 from becalm.mistakes import reason
 
 FORMATS = ("json", "csv", "h")

@@ -16,6 +16,7 @@ import numpy as np
 from becalm.designs.hermite import Array
 from becalm.designs.law import PACKET_TIME, Law
 from becalm.errors import DesignError
+from becalm.manager import TIMER_UNIT, nearest
 
 DELAYS = 256
 """InfiniBand writes an inter-packet delay in 8 bits."""
@@ -24,12 +25,8 @@ SLACK = 1e-6
 MOST_ACKS = 10_000_000
 """Maximum number of unmarked ACKs that a step may wait for."""
 
-MAX_SHIFT, MAX_MULTIPLIER = 3, 16_383
-"""An entry of a congestion control table has 2 bits of shift and 14 of multiplier."""
 LEAST_ENTRIES, MOST_ENTRIES = 128, 16_384
 """Minimum and maximum number of entries of a congestion control table; the specification has the minimum."""
-TIMER_UNIT = 1.024e-6
-"""Unit of CCTI_Timer in s."""
 MAX_TIMER, MAX_INCREASE = 65_535, 255
 
 
@@ -187,24 +184,6 @@ def tabulate_cct(law: Law, *, packet_time: float = PACKET_TIME) -> Cct:
         )
     gaps = _gaps(law, increase, max(limit + 1, LEAST_ENTRIES))
     return Cct(law.name, tuple(nearest(float(gap)) for gap in gaps), increase, timer, limit)
-
-
-def nearest(gap: float) -> tuple[int, int]:
-    """Return the entry nearest to a delay in packet times, with the smallest shift that expresses it.
-
-    Raises:
-        DesignError: a delay that no entry expresses.
-
-    """
-    for shift in range(MAX_SHIFT, -1, -1):
-        multiplier = math.floor(gap * 2**shift + 0.5)
-        if multiplier <= MAX_MULTIPLIER:
-            break
-    else:
-        raise DesignError(f"a delay of {gap:.6g} packet times: an entry holds at most {MAX_MULTIPLIER}")
-    while shift > 0 and multiplier % 2 == 0:
-        shift, multiplier = shift - 1, multiplier // 2
-    return shift, multiplier
 
 
 def _increase(least: int, units: float) -> int:

@@ -20,6 +20,8 @@ from becalm.manager.settings import (
     DEFAULT,
     ENTRIES,
     LONGEST_TABLE,
+    MAX_MULTIPLIER,
+    MAX_SHIFT,
     SW_TH,
     TIMER,
     TIMER_UNIT,
@@ -27,6 +29,7 @@ from becalm.manager.settings import (
     Fabric,
     Recommendation,
     Setting,
+    nearest,
 )
 
 __all__ = [
@@ -36,6 +39,8 @@ __all__ = [
     "ENTRIES",
     "GUIDELINES",
     "LONGEST_TABLE",
+    "MAX_MULTIPLIER",
+    "MAX_SHIFT",
     "PUBLISHED",
     "SHAPES",
     "SW_TH",
@@ -47,6 +52,7 @@ __all__ = [
     "Setting",
     "check_guideline",
     "longest_unwind",
+    "nearest",
     "recommend",
     "review",
     "table",

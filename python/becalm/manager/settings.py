@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
+from becalm._core import MAX_MULTIPLIER, MAX_SHIFT, TIMER_UNIT, cct_entry
+from becalm.errors import DesignError
+
 if TYPE_CHECKING:
     from becalm.network import Network
 
-TIMER_UNIT = 1.024e-6
-"""Seconds per unit of CCTI_Timer."""
+__all__ = ["MAX_MULTIPLIER", "MAX_SHIFT", "TIMER_UNIT"]
+
 CREDIT_BYTES = 64
 """Bytes per unit of Packet_Size."""
 LONGEST_TABLE = 16384
@@ -25,6 +28,19 @@ SW_TH = 0.9
 """`sw_th` of pfister2005, as a share of an input buffer."""
 TIMER = 10
 """`rec_time` of pfister2005, in units of CCTI_Timer."""
+
+
+def nearest(gap: float) -> tuple[int, int]:
+    """Return the table entry nearest to a delay in packet times: the smallest shift, and its multiplier.
+
+    Raises:
+        DesignError: a delay that no entry expresses.
+
+    """
+    entry = cct_entry(gap)
+    if entry is None:
+        raise DesignError(f"a delay of {gap:.6g} packet times: an entry holds at most {MAX_MULTIPLIER}")
+    return entry
 
 
 class Fabric(Protocol):

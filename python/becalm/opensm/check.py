@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from os import PathLike
 
+from becalm.manager import TIMER_UNIT
 from becalm.opensm.configuration import Configuration, Finding, Place, default, load, parse
 from becalm.opensm.fabric import Fabric
 from becalm.opensm.options import CREDIT_MASK, MARKING_RATE, STARVATION, THRESHOLD_AND_SIZE, VICTIM_MASK
@@ -28,8 +29,6 @@ BITS = {
 
 LARGEST_PACKET = 4096 + 26
 """Bytes of the largest packet of InfiniBand, with the headers of every packet."""
-TIMER_UNIT = 1.024e-6
-"""Length of one unit of CCTI_Timer, in seconds."""
 LONGEST_RECOVERY = 0.5
 """Seconds from the end of the table to its beginning, beyond which a source counts as starved."""
 LONGEST_DELAY = 4096

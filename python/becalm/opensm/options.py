@@ -13,18 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from becalm._core import __version__
-from becalm.designs.tabulate import nearest
-from becalm.manager import Recommendation
+from becalm.manager import Recommendation, nearest
 from becalm.mistakes import Mistakes
 from becalm.opensm import ibnetdiscover
 from becalm.opensm.fabric import Fabric
 from becalm.opensm.masks import PortNumbers, mask
+from becalm.opensm.values import LONGEST_TABLE
 from becalm.scenario import Scenario
 
 LONGEST_LINE = 1022
 """Maximum number of characters of a line that OpenSM reads."""
-LONGEST_TABLE = 128
-"""Maximum number of entries of a table that OpenSM reads."""
 VICTIM_MASK, CREDIT_MASK, THRESHOLD_AND_SIZE, STARVATION, MARKING_RATE = (1 << bit for bit in range(5))
 """Settings that the bits of the switches' control map enable."""
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
+from becalm.manager import MAX_MULTIPLIER, MAX_SHIFT
 from becalm.opensm.keys import KEYS, RANGES, WORDS
 
 REFUSED: Final = object()
@@ -18,7 +19,6 @@ REFUSED: Final = object()
 SERVICE_LEVELS = 16
 LONGEST_TABLE = 128
 """Maximum number of entries of a table that OpenSM reads."""
-LARGEST_SHIFT, LARGEST_MULTIPLIER = 3, 16383
 MASK_DIGITS = 64
 
 Tell = Callable[[str, str], None]
@@ -39,7 +39,7 @@ class Entry(NamedTuple):
     def sent(self) -> Entry:
         """The entry that adapters receive: OpenSM packs both numbers into 16 bits unchecked."""
         bits = (self.shift << 14 | self.multiplier) & 0xFFFF
-        return Entry(bits >> 14, bits & LARGEST_MULTIPLIER)
+        return Entry(bits >> 14, bits & MAX_MULTIPLIER)
 
     @property
     def delay(self) -> float:
@@ -209,7 +209,7 @@ def _odd(text: str, entry: Entry) -> Iterator[str]:
         if _number(part) is None:
             yield f"reads `{part[:20]}` as {_leading(part)}"
     numbers = _leading(shift), _leading(multiplier)
-    if not (0 <= numbers[0] <= LARGEST_SHIFT and 0 <= numbers[1] <= LARGEST_MULTIPLIER):
+    if not (0 <= numbers[0] <= MAX_SHIFT and 0 <= numbers[1] <= MAX_MULTIPLIER):
         yield f"sends {text.strip()[:20]} as {entry.sent}: a shift has 2 bits, a multiplier 14"
 
 

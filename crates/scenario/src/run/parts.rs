@@ -9,8 +9,9 @@
 //!   and delivers less than its max-min fair share among all flows. A branch belongs to the tree whose root
 //!   most contributors reach through it.
 
+use std::ops::Range;
+
 use becalm_engine::Time;
-use becalm_fabric::Traffic;
 
 use super::counters::Counters;
 use super::offers::Offers;
@@ -62,7 +63,7 @@ struct Scene<'a> {
     /// Whether each output and virtual lane is a root that counts.
     roots: &'a [bool],
     /// The start and end times of each flow.
-    spans: Vec<(Time, Time)>,
+    spans: Vec<Range<Time>>,
 }
 
 impl Parts {
@@ -77,7 +78,7 @@ impl Parts {
         let search =
             Search { scenario, paths, offers: &offers, outputs, crossing: &crossing, demand: &demand, loads: &loads };
         let roots = &search.run();
-        let scene = Scene { scenario, paths, offers: &offers, outputs, roots, spans: spans(scenario) };
+        let scene = Scene { scenario, paths, offers: &offers, outputs, roots, spans: spans(scenario, seed) };
         let (of, contributors) = (scene.parts(), scene.contributors());
         Parts { offers, of, demand, contributors }
     }
@@ -103,10 +104,10 @@ impl Scene<'_> {
 
     /// The branches that a flow crosses while they last.
     fn branches(&self, flow: usize) -> impl Iterator<Item = usize> {
-        let (begin, end) = self.spans[flow];
+        let span = &self.spans[flow];
         let lasts = move |row: &usize| {
             let row = &self.outputs.rows[*row];
-            row.holds_up() && row.episode.is_some_and(|episode| begin < episode.until && episode.since < end)
+            row.holds_up() && row.episode.is_some_and(|episode| span.start < episode.until && episode.since < span.end)
         };
         self.rows(flow).filter(lasts)
     }
@@ -249,14 +250,11 @@ impl Scene<'_> {
 }
 
 /// The start and end times of every flow. Messages posted before the end may still be in flight after it.
-fn spans(scenario: &Scenario) -> Vec<(Time, Time)> {
-    let mut spans = vec![(Time::ZERO, Time::MAX); scenario.plan.flows.len()];
-    for source in &scenario.plan.sources {
-        let end = match source.traffic {
-            Traffic::Greedy { .. } | Traffic::OnOff { .. } => source.stop,
-            Traffic::Poisson { .. } | Traffic::Batch { .. } => Time::MAX,
-        };
-        spans[source.flows.start as usize..source.flows.end as usize].fill((source.start, end));
+fn spans(scenario: &Scenario, seed: u64) -> Vec<Range<Time>> {
+    let mut spans = scenario.spans(seed);
+    for source in scenario.plan.sources.iter().filter(|source| source.traffic.posts()) {
+        let flows = source.flows.start as usize..source.flows.end as usize;
+        spans[flows].iter_mut().for_each(|span| span.end = Time::MAX);
     }
     spans
 }
