@@ -19,7 +19,7 @@ LEAST, MOST = 1.10, 2.5
 CHILD = """
 import json, sys
 import becalm, numpy, polars
-from becalm import memory
+from becalm.runs import memory
 scenario = becalm.load(sys.argv[1])
 becalm.run(scenario, threads=1, max_memory="100 GB")
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
