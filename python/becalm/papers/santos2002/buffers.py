@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from becalm.lab.dumbbell import Dumbbell
 from becalm.lab.figures import Curves, single
-from becalm.lab.model import Experiment, Point, Tables
+from becalm.lab.model import Experiment, Table, Tables, grid
 from becalm.lab.tables import at, axis, curve, mean, unfairness
 from becalm.papers.common.draw import BUFFERS, SHARE
 from becalm.papers.common.marking import INPUT_TRIGGERED, output_triggered
 from becalm.papers.common.measure import summary
 
 SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 14, 16)
-SHORT_SIZES = (2, 4, 8, 10, 12, 16)
+REDUCED = {"buffer": (2, 4, 8, 10, 12, 16)}
 THRESHOLDS = (4, 6, 8, 16)
 NONE = 0
 """Label of runs without output-triggered marking."""
@@ -27,7 +27,7 @@ def experiments() -> list[Experiment]:
             f"santos2002/{figure}",
             f"{title} against buffer size, for output thresholds",
             cost=45,
-            points=_fig4_points,
+            points=grid(scene, REDUCED, threshold=(NONE, *THRESHOLDS), buffer=SIZES),
             measure=summary,
             draw=single(
                 Curves("buffer", column, "threshold", names),
@@ -50,19 +50,10 @@ def experiments() -> list[Experiment]:
     ]
 
 
-def sweep(buffers: tuple[int, ...], thresholds: tuple[int, ...], flows: int, short: bool) -> list[Point]:
-    """Return the runs for each output threshold and buffer size, including runs without output marking."""
-    points = []
-    for threshold in (NONE, *thresholds):
-        policy = output_triggered(threshold) if threshold else INPUT_TRIGGERED
-        for buffer in buffers:
-            scene = Dumbbell(local=flows, remote=flows, buffer=buffer, marking=policy).long(short)
-            points.append(Point({"threshold": threshold, "buffer": buffer}, scene.scenario()))
-    return points
-
-
-def _fig4_points(short: bool) -> list[Point]:
-    return sweep(SHORT_SIZES if short else SIZES, THRESHOLDS, 10, short)
+def scene(short: bool, threshold: int, buffer: int, flows: int = 10) -> Table:
+    """Return a long run with an output threshold and a number of flows of each type."""
+    policy = output_triggered(threshold) if threshold else INPUT_TRIGGERED
+    return Dumbbell(local=flows, remote=flows, buffer=buffer, marking=policy).long(short).scenario()
 
 
 def small_buffers_underutilized(tables: Tables) -> list[float]:

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from becalm.lab.figures import Curves, Panel, Plot
-from becalm.lab.model import Experiment, Point, Tables
+from becalm.lab.model import Experiment, Tables, grid
 from becalm.lab.tables import at, axis
 from becalm.papers.common.draw import BUFFERS, SHARE
 from becalm.papers.common.measure import summary
-from becalm.papers.santos2002.buffers import spread, sweep
+from becalm.papers.santos2002.buffers import NONE, scene, spread
 
 FLOWS = (5, 10, 15, 20)
-FLOW_BUFFERS = (2, 4, 8, 12, 16)
-FLOW_THRESHOLDS = (4, 8)
-
-
-def _flow_points(short: bool) -> list[Point]:
-    return [
-        Point({**point.labels, "flows": flows}, point.scenario)
-        for flows in ((5, 20) if short else FLOWS)
-        for point in sweep((4, 12, 16) if short else FLOW_BUFFERS, FLOW_THRESHOLDS, flows, short)
-    ]
+REDUCED = {"flows": (5, 20), "buffer": (4, 12, 16)}
 
 
 def experiments() -> list[Experiment]:
@@ -29,7 +20,7 @@ def experiments() -> list[Experiment]:
             "santos2002/flows",
             "The remark on 5 to 20 flows of each type: Fig. 4 with other numbers of flows",
             cost=45,
-            points=_flow_points,
+            points=grid(scene, REDUCED, threshold=(NONE, 4, 8), buffer=(2, 4, 8, 12, 16), flows=FLOWS),
             measure=summary,
             draw=Plot(
                 *(

@@ -9,7 +9,7 @@ import polars as pl
 
 from becalm.lab.dumbbell import FOUR_BYPASSES, Dumbbell
 from becalm.lab.figures import Curves, single
-from becalm.lab.model import Experiment, Outcome, Point, Tables
+from becalm.lab.model import Experiment, Outcome, Point, Tables, grid
 from becalm.lab.tables import at, curve, only
 from becalm.papers.common.draw import SHARE, bars, rates_over_time
 from becalm.papers.common.marking import INPUT_TRIGGERED, fair_state, output_triggered
@@ -84,16 +84,13 @@ def _blocked() -> Experiment:
         "santos2002/blocked",
         "Footnote 4: no marks on packets for a recently blocked link, three switches in a row",
         cost=3,
-        points=lambda short: [
-            Point({"spared": spared}, _row(keys, short))
-            for spared, keys in (("no", {}), ("yes", {"spare_blocked": RECENTLY}))
-        ],
+        points=grid(_row, spared=("no", "yes")),
         measure=_links,
         draw=bars("spared", "middle", "utilization of the link that is blocked"),
     )
 
 
-def _row(keys: dict[str, str], short: bool) -> dict[str, Any]:
+def _row(short: bool, spared: str) -> dict[str, Any]:
     """Return a scene with switches A, B and C in a row.
 
     Flows from all three switches send to one host at C, and a victim sends from A to another host at C.
@@ -117,7 +114,7 @@ def _row(keys: dict[str, str], short: bool) -> dict[str, Any]:
         "run": {"duration": f"{duration} ms", "warmup": f"{duration // 5} ms"},
         "topology": {"edges": {"hosts": hosts, "switches": ["A", "B", "C"], "cables": cables}},
         "switch": {"buffer": "4 slots", "arbiter": FOUR_BYPASSES},
-        "marking": {"input_triggered": keys},
+        "marking": {"input_triggered": {"spare_blocked": RECENTLY} if spared == "yes" else {}},
         "echo": {"ack": {}},
         "response": {"lipd": {}},
         "flows": [*flows, {"name": "victim", "from": ["AV"], "to": ["CV"], "start": "4 ms"}],
@@ -155,9 +152,9 @@ def _output_only() -> Experiment:
         "santos2002/output_only",
         "Marks if more than 8 packets wait for an output, with and without marks at full input buffers",
         cost=1,
-        points=lambda _: [
-            Point({"marking": name}, Dumbbell(marking=policy).scenario()) for name, policy in policies.items()
-        ],
+        points=grid(
+            lambda _, marking: Dumbbell(marking=policies[marking]).scenario(), marking=tuple(policies)
+        ),
         measure=with_series,
         draw=rates_over_time("Marks at a long output queue alone", marking="output"),
     )
