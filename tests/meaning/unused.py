@@ -82,7 +82,7 @@ def a_change_that_changes_nothing(data: Tables, draw: random.Random) -> list[Tab
         return None
     network = becalm.Scenario(data).network()
     used: set[str] = set()
-        for source, destination in network.flows.select("source", "destination").iter_rows():
+    for source, destination in network.flows.select("source", "destination").iter_rows():
         used.update(network.paths(source, destination)["link"], network.paths(destination, source)["link"])
     unused = [link for link in network.links["link"] if link not in used]
     if not unused:
