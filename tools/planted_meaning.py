@@ -104,7 +104,7 @@ def built() -> None:
 
 def failures() -> list[str]:
     """Run the suite on the copy, and return the tests that fail."""
-    tests = [sys.executable, "-m", "pytest", "tests/meaning", "-x"]
+    tests = [sys.executable, "-m", "pytest", "tests/meaning", "-x", "-n", "2"]
     environment = {**os.environ, "PYTHONPATH": str(COPY / "python")}
     done = subprocess.run(tests, cwd=COPY, env=environment, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
