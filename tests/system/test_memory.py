@@ -11,7 +11,8 @@ import pytest
 
 import becalm
 import commands
-from becalm import machine, memory
+from becalm import machine
+from becalm.runs import memory
 
 SEND = '[[flows]]\nname = "f"\nfrom = ["A1..A4"]\nto = ["BC"]\n'
 ALL = '[[flows]]\nname = "f"\nfrom = ["*"]\n'
@@ -75,7 +76,8 @@ MEASURED |= {
 CHILD = """
 import json, sys
 import becalm, numpy, polars
-from becalm import machine, memory
+from becalm import machine
+from becalm.runs import memory
 scenario = becalm.load(sys.argv[1])
 becalm.run(scenario, threads=1, max_memory="100 GB")
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
