@@ -30,7 +30,7 @@ def scenes(folder: Path) -> dict[str, tuple[str, list[str]]]:
     """Return the scenes by name, with the options of their commands."""
     (folder / "mine.py").write_text(OWN)
     plain = SCENE.format(parts="[marking.input_triggered]", more="", observed="")
-    by_name = {
+    by_name: dict[str, tuple[str, list[str]]] = {
         name: (text.replace("900 MiB", "1 TiB"), []) for name, text in SCENES.items() if name != "plain"
     }
     return by_name | {"own scheme": (plain, ["--response", f"{folder / 'mine.py'}:Mine"])}
