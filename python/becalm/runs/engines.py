@@ -70,6 +70,13 @@ def width_of(workers: int | None) -> int:
     return cores() if workers is None else workers
 
 
+def _finished(futures: Iterable[Future[list[Done]]]) -> list[Future[list[Done]]]:
+    """Return the finished futures in order, after a short wait if there are none."""
+    submitted = list(futures)
+    done = wait_for(submitted, TICK, FIRST_COMPLETED).done
+    return [future for future in submitted if future in done]
+
+
 class Threads:
     """Threads of this process. The core runs without holding the interpreter."""
 
@@ -91,7 +98,7 @@ class Threads:
 
     def wait(self, futures: Iterable[Future[list[Done]]]) -> list[Future[list[Done]]]:
         """Return the finished futures."""
-        return list(wait_for(futures, TICK, FIRST_COMPLETED).done)
+        return _finished(futures)
 
     def result(self, future: Future[list[Done]]) -> list[Done]:
         """Return the outcomes of the runs."""
@@ -135,7 +142,7 @@ class Processes:
 
     def wait(self, futures: Iterable[Future[list[Done]]]) -> list[Future[list[Done]]]:
         """Return the finished futures."""
-        return list(wait_for(futures, TICK, FIRST_COMPLETED).done)
+        return _finished(futures)
 
     def result(self, future: Future[list[Done]]) -> list[Done]:
         """Return the outcomes of the runs.
