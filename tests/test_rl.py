@@ -1,4 +1,4 @@
-"""Environments for learning: test suites of Gymnasium and PettingZoo, seeds, threads, memory."""
+"""Environments for learning: test suite of Gymnasium, seeds, threads, memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 pytest.importorskip("gymnasium")
-pytest.importorskip("pettingzoo")
 
 import gymnasium
 from gymnasium.utils.env_checker import check_env
@@ -41,16 +40,6 @@ def with_victim() -> becalm.Scenario:
 def test_the_environment_passes_gymnasiums_checks(options: dict[str, Any]) -> None:
     env = gymnasium.make("becalm/Rate-v0", scenario=short(), **options)
     check_env(env.unwrapped, skip_render_check=True)
-
-
-# Both suites run complete episodes with random actions; the second compares two episodes with one seed.
-@pytest.mark.filterwarnings("ignore::UserWarning:pettingzoo")
-def test_the_parallel_environment_passes_pettingzoos_suites() -> None:
-    from pettingzoo.test import parallel_api_test, parallel_seed_test
-
-    parallel_api_test(rl.parallel_env(short(3)), num_cycles=50)
-    parallel_api_test(rl.parallel_env(with_victim(), "incast", steps=7), num_cycles=20)
-    parallel_seed_test(lambda: rl.parallel_env(short(3)), num_cycles=30)
 
 
 def drive(env: Any, seed: int, actions: np.ndarray[Any, Any]) -> tuple[list[Any], str, int]:  # noqa: ANN401

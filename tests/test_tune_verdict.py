@@ -31,7 +31,7 @@ def verdict_of(losses: dict[str, list[float]], classes: list[str], **more: Any) 
 def test_gain_is_paired() -> None:
     """Cases vary widely, but rows differ by 0.1 in each case; the interval includes only this difference."""
     verdict = verdict_of({"guide": [1.1, 2.1, 3.1], BEST: [1.0, 2.0, 3.0]}, ["2-4"] * 3)
-    made = gain(verdict, "guide", 1, [True] * 3)
+    made = gain(verdict, "guide", 1)
     assert made is not None
     assert made.low == pytest.approx(0.1)
     assert made.high == pytest.approx(0.1)

@@ -14,7 +14,7 @@ import pytest
 from becalm.errors import BecalmError
 from becalm.sweeps.random import Range
 from becalm.tunings import Goals, Space
-from becalm.tunings.study import JOURNAL, SAMPLERS, Search
+from becalm.tunings.study import JOURNAL, Search
 
 pytest.importorskip("optuna")
 
@@ -31,14 +31,14 @@ class Touches:
         return Path.touch, (self.file,)
 
 
-def search(folder: Path, sampler: str | None = None) -> Search:
-    return Search(folder, SPACE, Goals(), name="study", trials=20, sampler=sampler)
+def search(folder: Path) -> Search:
+    return Search(folder, SPACE, Goals(), name="study", trials=20)
 
 
-def studied(folder: Path, sampler: str) -> list[str]:
+def studied(folder: Path) -> list[str]:
     """Write a study of a few trials, and return the lines of its journal."""
     folder.mkdir()
-    made = search(folder, sampler)
+    made = search(folder)
     made.enqueue({"a.b": 0.5, "c": "y"})
     for _ in range(12):
         trial = made.study.ask(SPACE.distributions())
@@ -51,49 +51,43 @@ def studied(folder: Path, sampler: str) -> list[str]:
     return (folder / JOURNAL).read_text().splitlines()
 
 
-def used(folder: Path, sampler: str) -> None:
+def used(folder: Path) -> None:
     """Do with a study what a search does."""
-    found = search(folder, sampler)
+    found = search(folder)
     found.best(3)
-    found.front()
     found.importance()
     found.study.ask(SPACE.distributions())
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
 @pytest.mark.parametrize("key", ["cma:optimizer:0", "cma:generation", "anything"])
-def test_a_journal_with_a_pickle_is_refused_and_its_code_does_not_run(
-    tmp_path: Path, sampler: str, key: str
-) -> None:
-    lines, marker = studied(tmp_path / "study", sampler), tmp_path / "ran"
+def test_a_journal_with_a_pickle_is_refused_and_its_code_does_not_run(tmp_path: Path, key: str) -> None:
+    lines, marker = studied(tmp_path / "study"), tmp_path / "ran"
     hidden = {"op_code": 9, "worker_id": "w", "trial_id": 12}
     hidden["system_attr"] = {key: pickle.dumps(Touches(marker)).hex()}
     (tmp_path / "study" / JOURNAL).write_text("\n".join([*lines, json.dumps(hidden)]) + "\n")
     with pytest.raises(
         BecalmError, match=f"study.journal:{len(lines) + 1}: .*`{key}`, which becalm's samplers"
     ):
-        used(tmp_path / "study", sampler)
+        used(tmp_path / "study")
     assert not marker.exists()
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
-def test_an_intact_study_continues(tmp_path: Path, sampler: str) -> None:
-    studied(tmp_path / "study", sampler)
-    used(tmp_path / "study", sampler)
+def test_an_intact_study_continues(tmp_path: Path) -> None:
+    studied(tmp_path / "study")
+    used(tmp_path / "study")
 
 
 def test_a_half_written_last_line_is_dropped(tmp_path: Path) -> None:
-    lines = studied(tmp_path / "study", "tpe")
+    lines = studied(tmp_path / "study")
     journal = tmp_path / "study" / JOURNAL
     journal.write_text("\n".join(lines) + '\n{"op_code":8,"wor')
-    used(tmp_path / "study", "tpe")
+    used(tmp_path / "study")
     for line in journal.read_text().splitlines():
         json.loads(line)
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
-def test_a_damaged_study_is_read_or_refused_with_one_line(tmp_path: Path, sampler: str) -> None:
-    lines = studied(tmp_path / "study", sampler)
+def test_a_damaged_study_is_read_or_refused_with_one_line(tmp_path: Path) -> None:
+    lines = studied(tmp_path / "study")
     source = random.Random(1)
     refused = 0
     for _ in range(100):
@@ -102,7 +96,7 @@ def test_a_damaged_study_is_read_or_refused_with_one_line(tmp_path: Path, sample
         broken[number] = json.dumps(damage.mutated(json.loads(lines[number]), source))
         (tmp_path / "study" / JOURNAL).write_text("\n".join(broken) + "\n")
         try:
-            used(tmp_path / "study", sampler)
+            used(tmp_path / "study")
         except BecalmError as error:
             assert "\n" not in str(error), error
             refused += 1

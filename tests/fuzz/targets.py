@@ -15,7 +15,6 @@ import numpy as np
 import becalm
 from becalm.comparison import merge, scene, scheme
 from becalm.comparison.measure import classes
-from becalm.designs import files
 from becalm.designs.expression import compiled
 from becalm.designs.function import Function
 from becalm.lab import claims
@@ -116,22 +115,6 @@ def _quantities(content: bytes) -> None:
                 assert "must be a number" in str(error)
 
 
-def _table(content: bytes) -> None:
-    for form in files.FORMATS:
-        with _file(content, f"broken.{form}") as path:
-            try:
-                made = files.read(path)
-            except becalm.DesignError:
-                continue
-            files.text(made, form)
-
-
-def _points(content: bytes) -> None:
-    for name in ("broken.csv", "broken.json"):
-        with _file(content, name) as path, contextlib.suppress(becalm.DesignError):
-            becalm.design(files.read_points(path), trial=False)
-
-
 def _lfts(path: Path) -> object:
     return importing.import_fabric(FABRIC, path).text
 
@@ -220,20 +203,6 @@ Connections 3
 2->3 id 7 start 12000 size 1
 15->0 id 8 start 5 size 9
 """
-_POINTS = [
-    b"r,f\n0.00390625,0.00390625\n0.0078125,0.00390625\n0.5,0.25\n1,0.5\n",
-    b"[[0.00390625, 0.00390625], [0.0078125, 0.00390625], [0.5, 0.25], [1, 0.5]]",
-]
-_CCT_HEAD = b'{"kind": "cct", "name": "x", "increase": 1, "timer": 3, "limit": 2'
-_CCT = _CCT_HEAD + b', "entries": [[0, 0], [0, 1], [1, 5]]}'
-_DELAYS_HEAD = b'{"kind": "delays", "name": "x", "rmax": 1.0'
-_DELAYS = _DELAYS_HEAD + b', "steps": [[1, 1, 0], [3, 8, 0], [3, 3, 1], [3, 2, 1]]}'
-_CSV = (
-    b"# " + _DELAYS_HEAD + b"}\nindex,slower,acks,faster,rate\n0,1,1,0,1.0\n1,1,2,0,0.5\n",
-    b"# " + _CCT_HEAD + b"}\nindex,shift,multiplier,gap\n0,0,0,0\n1,0,5,5\n",
-    b"/* " + _DELAYS_HEAD + b"} */\n\nstatic const x[2] = {\n    {1, 1, 0},\n    {1, 2, 0},\n};\n",
-    b"/* " + _CCT_HEAD + b"} */\n\nx[1] = {\n    0x0000, 0x4001,\n};\n",
-)
 _SWEEP = (ROOT / "scenarios" / "sweeps" / "buffers.toml").read_bytes().replace(b"../", b"")
 _GRID = b"""scenario = "tiny.toml"
 keep = "all"
@@ -322,8 +291,6 @@ TARGETS = {
     "quantities": Target(
         [b"4 ms\n4GB\n0.5 KiB\n1e-3s", b"40 ns\n7 TiB\n1 B"], _quantities, (b"GB", b"ms", b" ")
     ),
-    "tables": Target([_CCT, _DELAYS, *_CSV], _table, (b'"kind"', b'"cct"', b'"steps"', b'"entries"')),
-    "points": Target(_POINTS, _points),
     "ibnetdiscover": Target(
         [FABRIC.read_bytes(), (DATA / "ft2_18" / "ibnetdiscover.txt").read_bytes()],
         _of(_import),

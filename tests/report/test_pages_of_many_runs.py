@@ -60,7 +60,7 @@ def test_a_tuning_compares_guideline_and_best(browser: Any, tmp_path: Path) -> N
     reported = {
         **{"becalm": "1", "model": "m", "recommended": "tuned", "guideline": "pfister2005", "gain": gain},
         **{"parameters": {"a": 1.0}, "trials": 2, "runs": 8, "importance": {"a": 1.0}, "note": "set `a`"},
-        **{"broken": [], "at_end": [], "front": [{"number": 1}]},
+        **{"broken": [], "at_end": []},
     }
     (tmp_path / "tune.json").write_text(jsons.dumps(reported))
     trials = {

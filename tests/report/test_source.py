@@ -157,20 +157,24 @@ def test_a_tuning_shows_its_trials(tmp_path: Path) -> None:
     reported = {
         **{"becalm": "1", "model": "m", "recommended": "tuned", "guideline": "pfister2005"},
         **{"parameters": {"a": 1.0}, "trials": 2, "runs": 8, "importance": {"a": 1.0}, "note": "n"},
-        **{"broken": [], "at_end": ["a"], "front": [{"number": 1}]},
+        **{"broken": [], "at_end": ["a"]},
         "gain": {"guideline": 2.0, "tuned": 1.0, "low": 0.5, "high": 1.5, "seeds": 2, "ratio": 0.5},
     }
     (tmp_path / "tune.json").write_text(json.dumps(reported))
     trials = pl.DataFrame(
-        {"number": [0, 1], "a": [1.0, 2.0], "x": [1.0, 2.0], "y": [3.0, 4.0], "loss": [2.0, 1.0]}
+        {"number": [0, 1, 2], "a": [1.0, 2.0, 3.0], "loss": [2.0, 1.0, 0.5], "kept": [True, True, False]}
     )
     trials.write_parquet(tmp_path / "trials.parquet")
     pl.DataFrame({"candidate": ["tuned"], "loss": [1.0]}).write_parquet(tmp_path / "validation.parquet")
     page = header(page_of(tmp_path))
     assert page["kind"] == "tune"
-    assert [each["title"] for each in page["scatters"]] == ["loss over trial", "y over x"]
-    kinds = [point["kind"] for point in page["scatters"][0]["points"]]
-    assert kinds == ["trial", "best of all"]
+    assert [each["title"] for each in page["scatters"]] == ["loss over trial"]
+    points = page["scatters"][0]["points"]
+    assert [(point["name"], point["kind"]) for point in points] == [
+        ("trial 0", "trial"),
+        ("trial 2", "trial"),
+        ("trial 1", "best of all"),
+    ]
 
 
 def test_arrays_come_back_as_they_were(folder: Path) -> None:

@@ -49,7 +49,7 @@ def stop(command: list[str], way: str, seconds: float) -> None:
     assert "stopped by a signal; the results end there" in error, (run.returncode, out, error)
 
 
-def check(folder: Path) -> str:
+def check(folder: Path, schemes: list[str]) -> str:
     """Check a stopped run, and return the time that it reached."""
     results = load_results(folder)
     assert results.stopped is not None
@@ -58,7 +58,7 @@ def check(folder: Path) -> str:
         assert done.returncode == 0, done.stderr
         assert command[0] != "explain" or "The run was stopped at" in done.stdout, done.stdout
     duration = f"{round(results.stopped * 1e12)} ps"
-    short = becalm.run(results.scenario.replace({"run.duration": duration}))
+    short = becalm.run(results.scenario.using(schemes).replace({"run.duration": duration}))
     assert results.fingerprint == short.fingerprint
     return f"stopped at {results.stopped * 1e3:.1f} ms, fingerprint {short.fingerprint} twice"
 
@@ -74,7 +74,7 @@ def main(seconds: float = 50) -> None:
                 out = folder / f"{number}-{threads}"
                 files = [str(folder / "scene.toml"), "--out", str(out), "--threads", str(threads)]
                 stop(["run", *files, *options], way, seconds)
-                print(f"{scene}, {threads} threads, {way}: {check(out)}", flush=True)
+                print(f"{scene}, {threads} threads, {way}: {check(out, options[1:])}", flush=True)
 
 
 if __name__ == "__main__":

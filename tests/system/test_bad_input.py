@@ -13,7 +13,6 @@ import becalm
 import commands
 from becalm import machine
 from becalm.cli import app
-from becalm.designs import files
 from becalm.errors import DesignError
 
 DATA = Path(__file__).parents[1] / "data"
@@ -99,44 +98,6 @@ def test_long_expressions_are_read(terms: int) -> None:
         assert "is nested too deeply" in str(error)
     else:
         assert read(0.5) == pytest.approx(0.2)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "said"),
-    [
-        ("deep.json", "[" * 100_000, "is nested too deeply"),
-        ("infinite.json", "[[1e999, 1], [1, 0.5]]", "points must be finite"),
-        ("large.json", f"[[{'1' * 400}, 1], [1, 0.5]]", "has a number with too many digits"),
-        ("digits.json", f"[[{DIGITS}, 1], [1, 0.5]]", "has a number with too many digits"),
-        ("escape.json", '[["\\u001b[2J", 1]]', r"\x1b[2J"),
-        ("wide.csv", "a" * 200_000 + ",1\n1,2\n", "field larger than field limit"),
-        ("digits.csv", f"{DIGITS},1\n1,0.5\n", "points must be finite"),
-        ("empty.csv", "", "must contain pairs"),
-        ("binary.csv", b"\0\xff,1\n", "must contain pairs"),
-        ("two.json", "[[0.00390625, 0.00390625], [1, 0.5]]", "no other rate decreases to rmin"),
-        ("one.json", "[[1, 0.5]]", "must be at least 2"),
-    ],
-)
-def test_points(work: Path, name: str, content: str | bytes, said: str) -> None:
-    (work / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    assert said in refused("design", name, "--no-trial")
-    assert commands.names(work) == [name]
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("deep.json", "[" * 100_000),
-        ("infinite.json", '{"kind": "delays", "name": "x", "rmax": 1, "steps": [[1e999, 1, 1]]}'),
-        ("digits.json", f'{{"kind": "cct", "name": "x", "entries": [[{DIGITS}, 1]]}}'),
-        ("wide.csv", '# {"kind": "delays", "name": "x"}\nslower,acks,faster\n' + "1" * 200_000 + ",1,1\n"),
-        ("binary.h", b"\xff\xfe"),
-    ],
-)
-def test_tables(work: Path, name: str, content: str | bytes) -> None:
-    (work / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(DesignError, match=f"{name}: not a becalm table"):
-        files.read(name)
 
 
 @pytest.mark.parametrize(

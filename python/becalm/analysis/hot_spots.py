@@ -10,10 +10,6 @@ from typing import Any
 
 from becalm.scenario import Scenario
 
-TUNE, GUARD, HELD_OUT = "tune", "guard", "held_out"
-ROLES = (TUNE, GUARD, HELD_OUT)
-"""Role of a case: improve it, do not make it worse, or only check it at the end."""
-
 SAMPLES = 60
 """Number of samples in a hot period, which sets the resolution of `settle` and `recovery`."""
 
@@ -36,8 +32,7 @@ class Case:
     stop: float = 0.0
     """End of the hot period in s; equal to `start` if there is none."""
     weight: float = 1.0
-    """Weight among the tuning cases."""
-    role: str = TUNE
+    """Weight among all cases."""
     kind: str = ""
     """Kind of hot spot of a random case; see `becalm.tunings.population`."""
 

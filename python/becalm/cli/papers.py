@@ -72,9 +72,7 @@ def design(
     f_dec: Annotated[
         str,
         typer.Argument(
-            help="Rate after a mark: an expression such as 'max(r / 2, rmin)', or a file with points "
-            "(.csv, .json).",
-            show_default=False,
+            help="Rate after a mark: an expression such as 'max(r / 2, rmin)'.", show_default=False
         ),
     ],
     f_inc: Annotated[
@@ -98,18 +96,15 @@ def design(
     import becalm
     from becalm.cli import console
     from becalm.cli.screen import Screen
-    from becalm.designs import files
     from becalm.designs.workbench import FOLDER
 
-    decrease = files.read_function(f_dec)
-    increase = None if f_inc is None else files.read_function(f_inc)
     default = Path("designs") / name
     with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
         console.warn_short(short)
         with Screen(quiet=quiet or as_json) as screen:
             made = becalm.design(
-                decrease,
-                increase,
+                f_dec,
+                f_inc,
                 rmin=rmin,
                 rmax=rmax,
                 name=name,

@@ -6,7 +6,7 @@
     from becalm.designs.law import aimd, fimd, lipd, pair
     from becalm.designs.check import check
     from becalm.designs.tabulate import tabulate, tabulate_cct
-    from becalm.design import files, trial
+    from becalm.designs import trial
 
     law = derive("max(r - 0.05 * sqrt(r), rmin)")
     print(check(law)["Condition 3"].holds)

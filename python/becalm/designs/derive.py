@@ -52,8 +52,7 @@ def derive(f_dec: RateFunction, *, rmin: float = RMIN, rmax: float = RMAX, name:
     """Find the increase function of a decrease function.
 
     Args:
-        f_dec: a Python function of the rate, an expression in `r`, `rmin` and `rmax`, or points: pairs of a
-            rate and the rate after a mark.
+        f_dec: a Python function of the rate, or an expression in `r`, `rmin` and `rmax`.
         rmin: smallest rate, as a share of the link's rate.
         rmax: largest rate.
         name: name of the law.

@@ -1,4 +1,4 @@
-"""Functions of a rate as users give them: Python functions, expressions, tables; and their errors.
+"""Functions of a rate as users give them: Python functions or expressions; and their errors.
 
 Rates are shares of the link's rate.
 """
@@ -6,21 +6,18 @@ Rates are shares of the link's rate.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from becalm.designs.expression import compiled
-from becalm.designs.hermite import Array, Rising
+from becalm.designs.hermite import Array
 from becalm.errors import DesignError
 
-RateFunction: TypeAlias = (
-    "str | Callable[[float], float] | Mapping[float, float] | Iterable[tuple[float, float]]"
-)
-"""An expression in `r`, `rmin` and `rmax`; a Python function; or points: pairs of a rate and the function's
-value there."""
+RateFunction: TypeAlias = "str | Callable[[float], float]"
+"""An expression in `r`, `rmin` and `rmax`, or a Python function."""
 
 SLOWEST = 1e-6
 """Smallest rate that can be set."""
@@ -90,7 +87,7 @@ def read(given: RateFunction, name: str, rmin: float, rmax: float) -> Function:
         return Function(compiled(given, rmin, rmax), name, rmin, rmax)
     if callable(given):
         return Function(given, name, rmin, rmax)
-    return Function(_through(given, name, rmin, rmax), name, rmin, rmax)
+    raise DesignError(f"{name}: must be a function or an expression, not {type(given).__name__}")
 
 
 def check_rates(rmin: float, rmax: float) -> None:
@@ -162,62 +159,3 @@ def _refuse(function: Function, rates: Array, values: Array, bad: Any, why: str 
     reason = why if isinstance(why, str) else why[first]
     rate = float(rates[first])
     raise DesignError(f"{function.at(rate)} = {values[first]:.6g}: {reason}", rate)
-
-
-def _through(
-    given: Mapping[float, float] | Iterable[tuple[float, float]], name: str, rmin: float, rmax: float
-) -> Callable[[float], float]:
-    """Return a function through points. Between them the inter-packet delays, 1/r, are interpolated.
-
-    In delays both LIPD and FIMD are straight lines. If the points end at rmin, the function stays there.
-    """
-    rates, values = _points(given, name)
-    if rates[-1] < rmax * (1 - SLACK):
-        raise DesignError(
-            f"{name}: the last point is at {rates[-1]:.6g}, but must be at rmax = {rmax:.6g}", rates[-1]
-        )
-    # The function bends where it meets rmin: nothing below affects the interpolation above.
-    end = int(np.argmax(values > rmin * (1 + SLACK)))
-    start = max(end - 1, 0)
-    if values[start] > rmin * (1 + SLACK) and rates[0] > rmin * (1 + SLACK):
-        raise DesignError(
-            f"{name}: the first point is at {rates[0]:.6g}, but must be at rmin = {rmin:.6g}", rates[0]
-        )
-    rates, values = rates[start:], values[start:]
-    if len(rates) < 2 or np.any(np.diff(values) <= 0):
-        place = start + int(np.argmax(np.diff(values) <= 0)) if len(rates) > 1 else 0
-        rate = float(rates[min(place - start + 1, len(rates) - 1)])
-        raise DesignError(f"{name}({rate:.6g}): points above rmin must rise with the rate", rate)
-    line = Rising(1 / rates[::-1], 1 / values[::-1])
-    lowest = float(rates[0])
-
-    def call(rate: float) -> float:
-        if rate <= lowest:
-            return float(values[0])
-        return float(1 / line(np.array([1 / rate]))[0])
-
-    return call
-
-
-def _points(given: Mapping[float, float] | Iterable[tuple[float, float]], name: str) -> tuple[Array, Array]:
-    pairs: Any = given.items() if isinstance(given, Mapping) else given
-    try:
-        table = np.array([[float(rate), float(value)] for rate, value in pairs], dtype=np.float64).reshape(
-            -1, 2
-        )
-    except (TypeError, ValueError) as error:
-        raise DesignError(f"{name}: must be a function, an expression, or pairs of rates: {error}") from error
-    table = table[np.argsort(table[:, 0], kind="stable")]
-    rates, values = table[:, 0], table[:, 1]
-    for rate, value in zip(rates, values, strict=True):
-        if not (math.isfinite(rate) and math.isfinite(value) and rate > 0 and value > 0):
-            raise DesignError(
-                f"{name}({rate:.6g}) = {value:.6g}: points must be finite and above 0", float(rate)
-            )
-    if len(rates) < 2:
-        raise DesignError(f"{name}: {len(rates)} points: must be at least 2")
-    twice = np.flatnonzero(np.diff(rates) <= SLACK * rates[1:])
-    if len(twice):
-        rate = float(rates[twice[0]])
-        raise DesignError(f"{name}({rate:.6g}): two points at the same rate", rate)
-    return rates, values

@@ -1,8 +1,7 @@
 """Tables of a response function, as hardware holds them, with the errors of rounding.
 
 Two kinds: steps over the 256 inter-packet delays (`DelayTable`, which `[response.table]` runs), and a
-congestion control table of IBTA adapters (`Cct`, for `[response.ibta]`). Both are written as JSON, CSV or a C
-array, and read back: see `files`.
+congestion control table of IBTA adapters (`Cct`, for `[response.ibta]`).
 """
 
 from __future__ import annotations
@@ -51,6 +50,19 @@ class DelayTable:
     def response(self, **settings: Any) -> dict[str, Any]:  # noqa: ANN401
         """Return the table as `[response.table]` of a scenario; `settings`: window, initial, persistent."""
         return {"table": {"steps": [list(step) for step in self.steps], "rmax": self.rmax, **settings}}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the table as plain data."""
+        steps = [list(step) for step in self.steps]
+        return {"kind": "delays", "name": self.name, "rmax": self.rmax, "steps": steps}
+
+    def to_toml(self) -> str:
+        """Return the table as the text of `[response.table]` of a scenario."""
+        steps = [f"[{slower}, {acks}, {faster}]" for slower, acks, faster in self.steps]
+        lines = [f"    {', '.join(steps[start : start + 8])}," for start in range(0, len(steps), 8)]
+        return "\n".join(
+            [f"# {self.name}", "[response.table]", f"rmax = {self.rmax!r}", "steps = [", *lines, "]", ""]
+        )
 
     def errors(self, law: Law) -> dict[str, Array]:
         """Return the relative errors of a law from rounding to delays, per delay.
@@ -108,11 +120,6 @@ class Cct:
         """Time in s in which the timer undoes a BECN."""
         return self.increase * self.timer * TIMER_UNIT
 
-    @property
-    def words(self) -> list[int]:
-        """The entries as 16-bit words for the adapter, with the shift in the upper two bits."""
-        return [shift << 14 | multiplier for shift, multiplier in self.entries]
-
     def response(self, window: int | str = 1) -> dict[str, Any]:
         """Return the table as `[response.ibta]` of a scenario."""
         entries = [list(entry) for entry in self.entries]
@@ -124,6 +131,17 @@ class Cct:
                 "cct": {"list": {"entries": entries}},
                 "window": window,
             }
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the table and its settings as plain data."""
+        return {
+            "kind": "cct",
+            "name": self.name,
+            "increase": self.increase,
+            "timer": self.timer,
+            "limit": self.limit,
+            "entries": [list(entry) for entry in self.entries],
         }
 
     def errors(self, law: Law) -> Array:

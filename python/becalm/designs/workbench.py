@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
 INDEX = "design.json"
 """Name of the file that identifies the folder of a design."""
-_FILES = {"functions.csv", "response.toml", "design.png"} | {
-    f"{table}.{form}" for table in ("table", "cct") for form in ("json", "csv", "h")
-}
-FOLDER = Kind(INDEX, "the folder of a design", lambda _: _FILES)
+FOLDER = Kind(INDEX, "the folder of a design", lambda _: {"response.toml", "design.png"})
 """The folders that designs are kept in."""
 OTHERS = ("LIPD", "FIMD", "AIMD")
 """Laws with which a design is compared."""
@@ -78,7 +75,6 @@ class Design:
     def to_json(self) -> dict[str, Any]:
         """Return the numbers as plain data."""
         from becalm import provenance
-        from becalm.designs.files import plain
 
         return {
             **provenance.describe(),
@@ -86,8 +82,8 @@ class Design:
             "rmin": self.law.rmin,
             "rmax": self.law.rmax,
             "checks": [check.to_json() for check in self.checks.values()],
-            "table": plain(self.table),
-            "cct": None if self.cct is None else plain(self.cct),
+            "table": self.table.to_json(),
+            "cct": None if self.cct is None else self.cct.to_json(),
             "rounding": self.rounding(),
             "trial": None if self.trial is None else self.trial.to_dicts(),
         }
@@ -98,7 +94,7 @@ class Design:
         return {"table": errors, "cct": None if self.cct is None else self.cct.errors(self.law).tolist()}
 
     def save(self, folder: str | PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write numbers, functions, tables and figure to a folder, which is complete or absent.
+        """Write numbers, tables and figure to a folder, which is complete or absent.
 
         Raises:
             ResultsError: the folder exists and `overwrite` is not given, or it contains files that becalm did
@@ -109,16 +105,10 @@ class Design:
 
     def fill(self, folder: Path, check: Callable[[], None]) -> None:
         """Write the files into an empty folder; `check` raises if the work has to stop."""
-        from becalm.designs import files
         from becalm.plot import save
 
         (folder / INDEX).write_text(jsons.dumps(self.to_json(), indent=2) + "\n", encoding="utf-8")
-        (folder / "functions.csv").write_text(files.functions(self.law, self.check), encoding="utf-8")
-        (folder / "response.toml").write_text(files.toml(self.table), encoding="utf-8")
-        for form in files.FORMATS:
-            (folder / f"table.{form}").write_text(files.text(self.table, form), encoding="utf-8")
-            if self.cct is not None:
-                (folder / f"cct.{form}").write_text(files.text(self.cct, form), encoding="utf-8")
+        (folder / "response.toml").write_text(self.table.to_toml(), encoding="utf-8")
         check()
         save(self.figure(), folder / "design.png")
 
@@ -145,8 +135,7 @@ def design(
 
     Args:
         f_dec: rate after a marked ACK: a Python function of the rate, an expression in `r`, `rmin` and `rmax`
-            such as `"max(r / 2, rmin)"`, or points: pairs of a rate and the rate after a mark. Rates are
-            shares of the link's.
+            such as `"max(r / 2, rmin)"`. Rates are shares of the link's.
         f_inc: rate after an unmarked ACK, likewise; None: derived from `f_dec`.
         rmin: smallest rate, at least rmax / 256.
         rmax: largest rate.

@@ -159,7 +159,7 @@ def plan_runs(plan: Plan) -> int:
 
 
 def tune_page(folder: Path, title: str | None) -> bytes:
-    """Return the payload of a tuning's page: trials, Pareto front, importances, guideline and best values.
+    """Return the payload of a tuning's page: trials, importances, guideline and best values.
 
     Raises:
         ResultsError: a file is missing or damaged.
@@ -208,7 +208,7 @@ def _tune(
         "about": about,
         "panels": [panel] if importance else [],
         "comparison": list(_comparison(validation, study["guideline"])),
-        "scatters": list(_scatters(study, trials)),
+        "scatters": [_scatter(trials)],
         "tables": [
             _table("validation", "Guidelines and tuned parameters, on new seeds", validation, {}, ()),
             _table("trials", "Trials", trials, {}, ()),
@@ -241,36 +241,27 @@ def _comparison(validation: pl.DataFrame, guideline: str) -> Iterator[dict[str, 
         yield {"title": title, "unit": unit, "kind": kind, "x": x, "lines": lines}
 
 
-def _scatters(study: Mapping[str, Any], trials: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return charts of the loss over the trials, and of the first two goals with their Pareto front."""
-    front = {row["number"] for row in study["front"]}
-    parameters = set(study["parameters"])
-    goals = [
-        name
-        for name in trials.columns
-        if name not in parameters | {"number", "loss", "kept"} and trials[name].dtype.is_float()
+def _scatter(trials: pl.DataFrame) -> dict[str, Any]:
+    """Return a chart of the loss over the trials, which marks the best trial that keeps all limits."""
+    rows = [row for row in trials.sort("number").iter_rows(named=True) if _finite(row["loss"])]
+    best = min((row["loss"] for row in rows if row["kept"]), default=None)
+    points = [
+        {
+            "x": float(row["number"]),
+            "y": float(row["loss"]),
+            "name": f"trial {row['number']}",
+            "kind": "best of all" if row["kept"] and row["loss"] == best else "trial",
+        }
+        for row in rows
     ]
-    pairs = [("number", "loss")] + ([(goals[0], goals[1])] if len(goals) > 1 else [])
-    made = []
-    for x, y in pairs:
-        points = [
-            {
-                "x": float(row[x]),
-                "y": float(row[y]),
-                "name": f"trial {row['number']}",
-                "kind": "best of all" if row["number"] in front else "trial",
-            }
-            for row in trials.sort("number").iter_rows(named=True)
-            if _finite(row[x]) and _finite(row[y])
-        ]
-        points.sort(key=lambda point: str(point["kind"]) == "best of all")
-        ends = {}
-        for side, name in (("x", x), ("y", y)):
-            kind, unit = TUNED.get(name, ("count" if name == "number" else "number", ""))
-            words = "trial" if name == "number" else MEANINGS.get(name, name.replace("_", " "))
-            ends[side] = {"name": words, "kind": kind, "unit": unit}
-        made.append({"title": f"{ends['y']['name']} over {ends['x']['name']}", **ends, "points": points})
-    return made
+    points.sort(key=lambda point: str(point["kind"]) == "best of all")
+    kind, unit = TUNED["loss"]
+    return {
+        "title": "loss over trial",
+        "x": {"name": "trial", "kind": "count", "unit": ""},
+        "y": {"name": "loss", "kind": kind, "unit": unit},
+        "points": points,
+    }
 
 
 def verdicts(groups: pl.DataFrame, keys: Sequence[str]) -> Iterator[str]:

@@ -50,7 +50,7 @@ start_spread = "100 us"
 
 
 class Measures(NamedTuple):
-    """Measurements of a step, as arrays with a row per run and a column per agent."""
+    """Measurements of a step, as arrays with a row per run and one column for its agent."""
 
     rate: NDArray[np.float64]
     """Rate that the agent has set, as a share of its link's rate."""
@@ -66,7 +66,7 @@ class Measures(NamedTuple):
     """Bytes delivered, as a share of the capacity of its links during the step."""
     loss: NDArray[np.float64]
     """Victims' loss: 1 minus delivered bytes over offered bytes, which count up to the capacity of the
-    victims' links; 0 without victims. The same for all agents of a run."""
+    victims' links; 0 without victims."""
 
     @property
     def delay(self) -> NDArray[np.float64]:
@@ -110,10 +110,10 @@ def _chosen(scenario: Scenario, flows: Flows) -> tuple[list[int], list[int]]:
     """Return the numbers of the chosen flows and of all other flows."""
     groups = {name: range(first, end) for name, first, end in scenario.core.groups()}
     wanted = next(iter(groups)) if flows is None else flows
-    each = [wanted] if isinstance(wanted, str | int) else list(wanted)
-    if missing := [name for name in each if isinstance(name, str) and name not in groups]:
+    names = [wanted] if isinstance(wanted, str | int) else list(wanted)
+    if missing := [name for name in names if isinstance(name, str) and name not in groups]:
         raise ValueError(f"no group of flows `{missing[0]}`; valid: {', '.join(groups)}")
-    found = (groups[one] if isinstance(one, str) else [one] for one in each)
+    found = (groups[one] if isinstance(one, str) else [one] for one in names)
     chosen = list(dict.fromkeys(flow for own in found for flow in own))
     count = max(group.stop for group in groups.values())
     if wrong := [flow for flow in chosen if not 0 <= flow < count]:
@@ -127,9 +127,8 @@ class Fleet:
     Args:
         runs: number of runs.
         scenario: a scenario, the path of one, or None for `incast()`.
-        flows: the flows that agents control: the name of a group, a flow number, or several of both; None
-            for the first group.
-        each: whether each flow has its own agent.
+        flows: the flows whose rate the agent sets: the name of a group, a flow number, or several of both;
+            None for the first group.
         every: simulated time between two decisions.
         table: rates, as shares of the link's rate, through which the actions down, stay and up move. None for
             actions between -1 and 1, which multiply a rate by 2 to the power of the action.
@@ -150,7 +149,6 @@ class Fleet:
         scenario: Scenario | str | PathLike[str] | None = None,
         flows: Flows = None,
         *,
-        each: bool = False,
         every: float | str = "20 us",
         table: Sequence[float] | None = None,
         least: float = 1e-3,
@@ -167,13 +165,11 @@ class Fleet:
         if table is not None and not all(0 < rate <= 1 for rate in table):
             raise ValueError(f"table = {list(table)}: rates must be above 0 and at most 1")
         self._all = self.flows + others
-        self.agents = [[flow] for flow in self.flows] if each else [self.flows]
         self.table = None if table is None else np.sort(np.array(table, float))[::-1]
         self.least, self.window, self.reward = least, window, reward
         self.runs: list[CoreRun | None] = [None] * runs
         self._workers = Workers(threads) if threads > 1 and self.scenario.core.native else None
-        shape = (runs, len(self.agents))
-        self.rate, self._row = np.ones(shape), np.zeros(shape, int)
+        self.rate, self._row = np.ones((runs, 1)), np.zeros((runs, 1), int)
         self._before = np.zeros((runs, len(_PLACE), len(self._all)))
         self._unloaded: NDArray[np.float64] | None = None
 
@@ -187,7 +183,7 @@ class Fleet:
         if self._unloaded is None:
             self._unloaded = run.unloaded(self._all)
         self.rate[place], self._row[place] = 1.0 if self.table is None else self.table[0], 0
-        self._pace(run, self.rate[place])
+        self._pace(run, self.rate[place, 0])
         self._before[place] = run.live(self._all)
 
     def step(self, actions: NDArray[Any], places: Sequence[int]) -> tuple[Measures, NDArray[Any]]:
@@ -206,8 +202,8 @@ class Fleet:
         if len(runs) < len(chosen):
             raise RuntimeError("the run has ended; reset() starts the next one")
         rates = self._act(actions, chosen)
-        for run, row in zip(runs, rates, strict=True):
-            self._pace(run, row)
+        for run, rate in zip(runs, rates[:, 0], strict=True):
+            self._pace(run, rate)
         until = [run.now + self.every for run in runs]
         if self._workers is None:
             for run, end in zip(runs, until, strict=True):
@@ -235,9 +231,8 @@ class Fleet:
         run, self.runs[place] = self.runs[place], None
         return "" if run is None else f"{run.finish()['fingerprint']:016x}"
 
-    def _pace(self, run: CoreRun, rates: NDArray[np.float64]) -> None:
-        for flows, rate in zip(self.agents, rates.tolist(), strict=True):
-            run.set_pace(flows, 1.0 / rate - 1.0, self.window)
+    def _pace(self, run: CoreRun, rate: float) -> None:
+        run.set_pace(self.flows, 1.0 / rate - 1.0, self.window)
 
     def _act(self, actions: NDArray[Any], chosen: list[int]) -> NDArray[np.float64]:
         if self.table is None:
@@ -254,7 +249,7 @@ class Fleet:
         self, now: NDArray[np.float64], before: NDArray[np.float64], rates: NDArray[np.float64]
     ) -> Measures:
         assert self._unloaded is not None
-        count, grouped = len(self.flows), len(self.agents) == 1
+        count = len(self.flows)
         carried = self._unloaded[:, 0] * (self.every / PS)
         line, base, full = self._unloaded[:count].T
         change = now[:, _COUNTED] - before[:, _COUNTED]
@@ -262,11 +257,10 @@ class Fleet:
         rtt = np.where(last > 0, last, base) / base
         flight, bdp, capacity = now[:, _FLIGHT, :count] * full, line * base, carried[:count]
         sent, arrived, packets, marked = (change[:, row, :count] for row in range(4))
-        if grouped:
-            sent, arrived, packets, marked, flight = (
-                values.sum(-1, keepdims=True) for values in (sent, arrived, packets, marked, flight)
-            )
-            rtt, bdp, capacity = rtt.mean(-1, keepdims=True), bdp.sum(), capacity.sum()
+        sent, arrived, packets, marked, flight = (
+            values.sum(-1, keepdims=True) for values in (sent, arrived, packets, marked, flight)
+        )
+        rtt, bdp, capacity = rtt.mean(-1, keepdims=True), bdp.sum(), capacity.sum()
         loss = self._loss(before, now, carried)
         share = marked / np.maximum(packets, 1.0)
         return Measures(

@@ -21,7 +21,7 @@ class RateEnv(gymnasium.Env):  # type: ignore[misc]
     `TimeLimit` truncates it.
 
     Args:
-        options: options of `Fleet`, except `runs`, `each` and `threads`.
+        options: options of `Fleet`, except `runs` and `threads`.
 
     """
 

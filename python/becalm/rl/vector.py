@@ -26,7 +26,7 @@ class VectorEnv(Vector):  # type: ignore[misc]
         num_envs: number of environments.
         threads: number of threads in the core.
         steps: number of decisions after which a run is truncated; None for no limit.
-        options: options of `Fleet`, except `runs` and `each`.
+        options: options of `Fleet`, except `runs`.
 
     """
 

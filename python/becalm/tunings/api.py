@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from becalm import manager
-from becalm.analysis.hot_spots import GUARD, HELD_OUT, Case
+from becalm.analysis.hot_spots import Case
 from becalm.errors import BecalmError
 from becalm.runs import memory
 from becalm.runs.drive import closing
@@ -22,7 +22,7 @@ from becalm.scenario import Scenario
 from becalm.store import Store
 from becalm.sweeps.changes import label
 from becalm.tunings.evaluate import Evaluator, Run, by_case
-from becalm.tunings.goals import NO_LOSS, Goals, Measured, read_limit, score
+from becalm.tunings.goals import Goals, Measured, score
 from becalm.tunings.population import TRAINING, VALIDATION, HotSpot, Population, load_of
 from becalm.tunings.rows import rows_of, worst_degree
 from becalm.tunings.space import (
@@ -35,7 +35,7 @@ from becalm.tunings.space import (
     space_of,
 )
 from becalm.tunings.study import JOURNAL, Search, check_installed
-from becalm.tunings.tuned import Gain, Tuned, gain
+from becalm.tunings.tuned import Tuned, gain
 from becalm.tunings.verdict import BEST, NOW, OWN, WITHOUT, judged
 
 if TYPE_CHECKING:
@@ -95,7 +95,6 @@ def tune(
     seeds: int = 1,
     finalists: float = 0.2,
     validate: int = 8,
-    sampler: str | None = None,
     seed: int = 1,
     folder: str | PathLike[str] | None = None,
     engine: Callable[[Store], Engine] | None = None,
@@ -113,14 +112,13 @@ def tune(
     Args:
         cases: a population of random cases, a hot spot that defines one, or fixed cases.
         space: the search space; default: the parameters that OpenSM can set.
-        goals: measures to improve, and limits; default: the loss, and no loss of traffic without a hot spot.
+        goals: limits that the parameters must keep; default: none.
         trials: number of trials, including guidelines and current parameters; default: 60, or what the time
             allows.
         minutes: maximum total time.
         seeds: seeds of the search, for fixed cases.
         finalists: share of the trials to run on more cases or seeds.
         validate: number of new seeds for fixed cases, at least 2.
-        sampler: `tpe` or `nsga2`.
         seed: seed of the sampler.
         folder: folder of the study and all runs; a second call continues where the first ended. None:
             nothing is kept.
@@ -147,7 +145,7 @@ def tune(
     learn = population.draw(LEARN if minutes is None else LONG[0], TRAINING) if population else []
     _check([*fixed, *learn], TRIALS if trials is None else trials, seeds, finalists, validate)
     memory.check((case.scenario for case in [*fixed, *learn]), max_memory)
-    goals = replace(goals or Goals(limits=(read_limit(NO_LOSS),)), no_regret=no_regret)
+    goals = replace(goals or Goals(), no_regret=no_regret)
     base = population.scenario if population else fixed[0].scenario
     most = (
         worst_degree([*fixed, *learn])
@@ -160,7 +158,7 @@ def tune(
         place.mkdir(parents=True, exist_ok=True)
         name = _name([*fixed, *learn], space, goals, seeds)
         tries = TRIALS if trials is None and minutes is None else trials or MANY_TRIALS
-        search = Search(place, space, goals, name=name, trials=tries, seed=seed, sampler=sampler)
+        search = Search(place, space, goals, name=name, trials=tries, seed=seed)
         store = Store(place / "store")
         running = engine(store) if engine else Processes(None)
         with closing(running):
@@ -196,7 +194,7 @@ class _Tuning:
         self.seeds = list(range(1, seeds + 1))
         self.finalists = finalists
         self.fresh = list(range(FRESH, FRESH + validate))
-        self.tried = [case for case in self.cases if case.role != HELD_OUT]
+        self.tried = self.cases
         self.rows = rows_of(base, most)
 
     def go(self, began: float, until: float, planned: Callable[[Plan], object]) -> Tuned:
@@ -232,7 +230,7 @@ class _Tuning:
             learn = (
                 max(FEWEST // 2, int(JUDGING * left / each / rows)) if self.population else len(self.tried)
             )
-            self.tried = [case for case in self.cases if case.role != HELD_OUT][: max(learn, len(self.fixed))]
+            self.tried = self.cases[: max(learn, len(self.fixed))]
         self.judge = self.population.draw(judge, VALIDATION) if self.population else []
         self.reserve = 1.1 * each * rows * (judge + seeded) if math.isfinite(left) else 0.0
         total = rows * (judge + seeded)
@@ -285,17 +283,13 @@ class _Tuning:
                 break
             judge += self.judge[place : place + ROUND]
             found |= self.evaluator.evaluate(rows, self.judge[place : place + ROUND], self.fresh[:1])
-        counted = [case for case in [*self.fixed, *judge] if case.role != GUARD]
-        verdict = judged(found, counted, list(rows), no_regret=self.search.goals.no_regret)
+        cases = [*self.fixed, *judge]
+        verdict = judged(found, cases, list(rows), no_regret=self.search.goals.no_regret)
         means = {name: by_case(found, name) for name in rows}
-        excesses = self.search.goals.excesses([*self.fixed, *judge], means[BEST], means[WITHOUT])
+        excesses = self.search.goals.excesses(cases, means[BEST], means[WITHOUT])
         broken = [limit for limit, excess in excesses.items() if excess > 0]
         published = [name for name in manager.PUBLISHED if name in rows] or [WITHOUT]
         guideline = min(published, key=verdict.mean)
-        held = [case.role == HELD_OUT for case in counted]
-        count = len(self.fresh)
-        whole = gain(verdict, guideline, count, [True] * len(verdict.classes))
-        assert whole is not None, "the comparison has several cases or seeds"
         chosen = verdict.recommended
         return Tuned(
             best=best,
@@ -306,12 +300,10 @@ class _Tuning:
             guideline_control=rows[guideline],
             recommended=NOW if chosen is None or (chosen == BEST and broken) else chosen,
             trials=self._table(self.search.finished()),
-            front=self._table(self.search.front()),
             importance=self.search.importance(),
             at_end=self.search.space.at_end(best),
-            validation=_validation(means, [*self.fixed, *judge]),
-            gain=whole,
-            gain_held_out=_held_out(found, counted, held, guideline, count),
+            validation=_validation(means, cases),
+            gain=gain(verdict, guideline, len(self.fresh)),
             broken=broken,
             runs=self.evaluator.runs,
             concerns=manager.review(self.base.replace(control), hot_spot_degree=self.most)
@@ -322,12 +314,10 @@ class _Tuning:
     def _table(self, trials: Sequence[FrozenTrial]) -> pl.DataFrame:
         import polars as pl
 
-        goals = self.search.goals.minimize
         rows = [
             {
                 "number": trial.number,
                 **{key: label(value) for key, value in trial.params.items()},
-                **{f"goal.{goal}": value for goal, value in zip(goals, trial.values or [], strict=False)},
                 "loss": float(trial.user_attrs["loss"]),
                 "cases": len(trial.user_attrs["measures"]),
                 "kept": all(value <= 0 for value in trial.constraints.values()),
@@ -343,7 +333,7 @@ def _validation(means: Mapping[str, Mapping[str, Measured]], cases: Sequence[Cas
     return pl.DataFrame(
         [
             {
-                **{"candidate": name, "case": case.name, "role": case.role, "kind": case.kind},
+                **{"candidate": name, "case": case.name, "kind": case.kind},
                 "contributors": case.contributors,
                 **found[case.name],
             }
@@ -357,8 +347,8 @@ def _check(cases: Sequence[Case], trials: int, seeds: int, finalists: float, val
     names = [case.name for case in cases]
     if len(set(names)) < len(names):
         raise BecalmError(f"cases with the same name: {', '.join(sorted(names))}")
-    if all(case.role in (GUARD, HELD_OUT) for case in cases):
-        raise BecalmError("no case to tune on: all are guards or held out")
+    if not cases:
+        raise BecalmError("no case to tune on")
     for what, value, least in (("trials", trials, 1), ("seeds", seeds, 1), ("validate", validate, 2)):
         if value < least:
             raise BecalmError(f"{what} = {value}: must be at least {least}")
@@ -375,21 +365,10 @@ def _check(cases: Sequence[Case], trials: int, seeds: int, finalists: float, val
                 raise BecalmError(f"case {case.name}: no group fits {', '.join(patterns)}; valid: {listed}")
 
 
-def _held_out(
-    found: Mapping[Run, Measured], cases: Sequence[Case], held: Sequence[bool], guideline: str, count: int
-) -> Gain | None:
-    """Return the gain on held-out fixed cases, or None if there are none."""
-    own = [case for case, out in zip(cases, held, strict=True) if out]
-    if not own:
-        return None
-    verdict = judged(found, own, [guideline, BEST])
-    return gain(verdict, guideline, count, [True] * len(verdict.classes))
-
-
 def _name(cases: Sequence[Case], space: Space, goals: Goals, seeds: int) -> str:
     """Return the identity of a study, which prevents another study from continuing in its folder."""
     import hashlib
 
-    parts = [[case.name, case.scenario.hash, case.role, case.weight] for case in cases]
+    parts = [[case.name, case.scenario.hash, case.weight] for case in cases]
     text = repr([parts, sorted(space.ranges.items()), sorted(space.fixed.items()), goals, seeds])
     return hashlib.sha256(text.encode()).hexdigest()

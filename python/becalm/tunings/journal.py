@@ -23,10 +23,8 @@ _ATTRIBUTES: tuple[tuple[re.Pattern[str], TypeAdapter[Any]], ...] = (
     (re.compile(r"constraints:.*", re.DOTALL), TypeAdapter(Number)),
     (re.compile("fixed_params"), TypeAdapter(dict[str, Number | str | bool])),
     (re.compile(r"tpe:relative_params:\d+"), TypeAdapter(str)),
-    (re.compile("NSGAIISampler:generation"), TypeAdapter(_Place)),
-    (re.compile(r"NSGAIISampler:parent:\d+"), TypeAdapter(list[_Place])),
 )
-"""The attributes that the samplers of becalm keep, and their types."""
+"""The attributes that becalm's sampler keeps, and their types."""
 
 
 def _plain(attributes: dict[str, Any]) -> dict[str, Any]:
@@ -53,7 +51,7 @@ class _Line(Part):
 
 class _Study(_Line):
     study_name: Literal["becalm"]
-    directions: list[Literal[1]] = Field(min_length=1)
+    directions: list[Literal[1]] = Field(min_length=1, max_length=1)
 
 
 class _StudyUser(_Line):

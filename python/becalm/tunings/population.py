@@ -101,7 +101,7 @@ class Population:
             if kind not in KINDS:
                 raise BecalmError(f"kind `{kind}`: unknown; valid: {', '.join(KINDS)}")
 
-    def draw(self, count: int, seed: int, role: str = "tune") -> list[Case]:
+    def draw(self, count: int, seed: int) -> list[Case]:
         """Return `count` cases. The same seed returns the same cases.
 
         Raises:
@@ -112,7 +112,7 @@ class Population:
         made = random.Random(seed)
         numbers, loads = _strata(count, made), _strata(count, made)
         return [
-            self._case(f"{seed}.{place}", kind, numbers[place], loads[place], made, role)
+            self._case(f"{seed}.{place}", kind, numbers[place], loads[place], made)
             for place, kind in enumerate(_kinds(count, self.kinds, made))
         ]
 
@@ -131,7 +131,7 @@ class Population:
             self.after,
         )
         made = random.Random(seed)
-        return narrow._case(f"{seed}", kind, 0.5, 0.5, made, "tune", quiet=load is None)
+        return narrow._case(f"{seed}", kind, 0.5, 0.5, made, quiet=load is None)
 
     def _case(
         self,
@@ -140,7 +140,6 @@ class Population:
         number: float,
         load: float,
         made: random.Random,
-        role: str,
         *,
         quiet: bool = False,
     ) -> Case:
@@ -178,7 +177,6 @@ class Population:
             background=background,
             start=self.start,
             stop=self.start + self.hot,
-            role=role,
             kind=kind,
         )
 

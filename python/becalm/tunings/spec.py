@@ -8,8 +8,7 @@ scenario = "last_week.toml"
 [space]
 "marking.ibta.threshold" = { int = [1, 15] }
 [goals]
-minimize = Field(["loss"])
-limits = ["guard.delivered >= 0.99 * uncontrolled"]
+limits = ["delivered >= 0.99 * uncontrolled"]
 [budget]
 trials = 60
 """
@@ -24,7 +23,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, model_validator
 
-from becalm.analysis.hot_spots import GUARD, ROLES, Case
+from becalm.analysis.hot_spots import Case
 from becalm.documents import Part, Table, Time, as_mistake, checked, one_of, parse, wrong
 from becalm.errors import ScenarioError
 from becalm.mistakes import Mistakes, read_text
@@ -32,15 +31,9 @@ from becalm.quantities import seconds
 from becalm.scenario import Scenario, load
 from becalm.schemes.loading import Provided
 from becalm.sweeps.ranges import Ranges
-from becalm.tunings.goals import NO_LOSS, Goals, check_goals, read_limit
+from becalm.tunings.goals import Goals, read_limit
 from becalm.tunings.population import KINDS, HotSpot, Population
 from becalm.tunings.space import Space
-from becalm.tunings.study import SAMPLERS
-
-
-def _checked_goals(goals: list[str]) -> list[str]:
-    check_goals(goals)
-    return goals
 
 
 def _checked_limit(limit: str) -> str:
@@ -89,7 +82,6 @@ class _Case(Part):
     scenario: str = Field(description="the path of a scenario, relative to this file")
     name: str | None = None
     weight: float = Field(1.0, gt=0, description="a number above 0")
-    role: Annotated[str, one_of(ROLES)] = ROLES[0]
     hot: list[str] | None = Field(None, description='names of groups, such as ["cold*"]')
     background: list[str] | None = Field(None, description='names of groups, such as ["cold*"]')
     link: str | None = None
@@ -98,8 +90,7 @@ class _Case(Part):
 
 
 class _Goals(Part):
-    minimize: Annotated[list[str], AfterValidator(as_mistake(_checked_goals))] = Field(["loss"])
-    limits: list[Annotated[str, AfterValidator(as_mistake(_checked_limit))]] = Field([NO_LOSS])
+    limits: list[Annotated[str, AfterValidator(as_mistake(_checked_limit))]] = Field([])
 
 
 class _Budget(Part):
@@ -109,7 +100,6 @@ class _Budget(Part):
     seed: int | None = Field(None, ge=0)
     minutes: float | None = Field(None, gt=0, description="a number above 0")
     finalists: float | None = Field(None, gt=0, le=1, description="a share above 0")
-    sampler: Annotated[str, one_of(SAMPLERS)] | None = None
 
 
 class _Tuning(Part):
@@ -176,14 +166,11 @@ def read_tune(path: str | PathLike[str], schemes: tuple[Provided, ...] = ()) -> 
     mistakes.check()
     population = _population(folder, found, schemes)
     fabric = population.scenario if population else cases[0].scenario
-    guarded = any(case.role == GUARD for case in cases)
-    limits = [limit for limit in map(read_limit, found.goals.limits) if guarded or not limit.guard]
+    goals = Goals(tuple(map(read_limit, found.goals.limits)))
     ranges = {key: each.range() for key, each in found.space.items()}
     budget = found.budget.model_dump(by_alias=True, exclude_none=True)
     space = Space(ranges, found.fixed, fabric.summary["packet_time"]) if ranges else None
-    return TuneSpec(
-        fabric, cases, population, space, Goals(tuple(found.goals.minimize), tuple(limits)), budget
-    )
+    return TuneSpec(fabric, cases, population, space, goals, budget)
 
 
 def _population(folder: Path, found: _Tuning, schemes: tuple[Provided, ...]) -> Population | None:
@@ -217,7 +204,6 @@ def _case(folder: Path, read: _Case, schemes: tuple[Provided, ...], key: str, mi
         ),
         link=read.link,
         weight=read.weight,
-        role=read.role,
     )
     return _with_period(case, read, key, mistakes)
 

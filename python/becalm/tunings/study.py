@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from becalm.analysis.hot_spots import HELD_OUT, Case
+from becalm.analysis.hot_spots import Case
 from becalm.errors import BecalmError
 from becalm.tunings.evaluate import Evaluator, by_case, uncontrolled
 from becalm.tunings.goals import Goals, Measured, score
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
 
 JOURNAL = "study.journal"
 """Name of Optuna's journal."""
-MANY = 500
-"""Smallest number of trials for which NSGA-II pays off with several goals."""
-POPULATION = 40
-SAMPLERS = ("tpe", "nsga2")
-"""The samplers, which keep no code. Default: `tpe`, or `nsga2` for several goals and many trials."""
 _MEASURES = "measures"
 _WHOLE = "whole"
 FIRST = 6
@@ -61,7 +56,6 @@ class Search:
         name: str,
         trials: int,
         seed: int = 1,
-        sampler: str | None = None,
     ) -> None:
         import optuna
         from optuna.storages import JournalStorage
@@ -81,7 +75,7 @@ class Search:
             self.study: Study = optuna.create_study(
                 storage=storage,
                 study_name="becalm",
-                directions=["minimize"] * len(goals.minimize),
+                direction="minimize",
                 load_if_exists=True,
             )
         except (AssertionError, KeyError, TypeError, ValueError) as error:
@@ -92,7 +86,7 @@ class Search:
         if known is None:
             self.study.set_user_attr("spec", name)
         self._check(folder / JOURNAL)
-        self.study.sampler = _sampler(sampler, goals, trials, space, seed + len(self.study.trials))
+        self.study.sampler = _sampler(space, seed + len(self.study.trials))
         self._recover()
 
     def finished(self) -> list[FrozenTrial]:
@@ -119,10 +113,9 @@ class Search:
         Each candidate first runs on some of the cases. It is dropped if it is worse than the best so far on
         these cases by more than the standard error of the difference.
         """
-        chosen = [case for case in cases if case.role != HELD_OUT]
-        control = uncontrolled(chosen[0].scenario)
-        self._free = by_case(evaluator.evaluate({"": control}, chosen, seeds), "")
-        batches = _batches(chosen, racing=self.goals.minimize == ("loss",))
+        control = uncontrolled(cases[0].scenario)
+        self._free = by_case(evaluator.evaluate({"": control}, cases, seeds), "")
+        batches = _batches(cases)
         while (left := self.trials - len(self.finished())) > 0 and time.monotonic() < until:
             # Run enough trials at once to keep all workers busy.
             ahead = min(left, max(1, math.ceil(evaluator.engine.width / (len(batches[0]) * len(seeds)))))
@@ -137,7 +130,7 @@ class Search:
                 if time.monotonic() >= until:
                     break
             for trial in asked:
-                self._tell(trial, cases, known[trial.number], whole=len(known[trial.number]) == len(chosen))
+                self._tell(trial, cases, known[trial.number], whole=len(known[trial.number]) == len(cases))
 
     def _behind(self, found: Mapping[str, Measured]) -> bool:
         """Whether measures are worse than the best trial's on the same cases, by more than chance."""
@@ -163,10 +156,6 @@ class Search:
         once = {json.dumps(trial.params, sort_keys=True): trial for trial in reversed(ordered)}
         kept = set(map(id, once.values()))
         return [trial for trial in ordered if id(trial) in kept][:count]
-
-    def front(self) -> list[FrozenTrial]:
-        """Return the trials on the Pareto front."""
-        return [trial for trial in self.study.best_trials if _kept(trial)]
 
     def importance(self) -> dict[str, float]:
         """Return each parameter's importance for the loss (PED-ANOVA). Importances add up to 1."""
@@ -200,8 +189,7 @@ class Search:
         trial.set_user_attr(_WHOLE, whole)
         for limit, excess in self.goals.excesses(chosen, found, self._free).items():
             trial.set_constraint(limit, min(excess, 1e9))
-        goals = [value] if self.goals.minimize == ("loss",) else self.goals.values(chosen, found)
-        self.study.tell(trial, [min(goal, 1e9) for goal in goals])
+        self.study.tell(trial, min(value, 1e9))
 
     def _score(self, cases: Sequence[Case], found: Mapping[str, Measured]) -> float:
         return score(cases, found, self._free, no_regret=self.goals.no_regret)
@@ -213,9 +201,7 @@ class Search:
             fits = all(known.get(key) == each for key, each in trial.distributions.items())
             if trial.state.is_finished() and trial.values is not None:
                 kept = trial.user_attrs
-                fits = (
-                    fits and len(trial.values) == len(self.goals.minimize) and set(trial.params) == set(known)
-                )
+                fits = fits and len(trial.values) == 1 and set(trial.params) == set(known)
                 fits = fits and all(kept.get(key) is not None for key in ("loss", _MEASURES, _WHOLE))
                 fits = fits and all("loss" in each for each in kept[_MEASURES].values())
             if not fits:
@@ -231,9 +217,9 @@ class Search:
                 self.study.enqueue_trial(trial.params, skip_if_exists=False)
 
 
-def _batches(cases: Sequence[Case], *, racing: bool) -> list[list[Case]]:
-    """Return the cases in batches of doubling size with all classes of contributors, or one if not racing."""
-    if not racing or len(cases) < 2 * FIRST:
+def _batches(cases: Sequence[Case]) -> list[list[Case]]:
+    """Return the cases in batches of doubling size with all classes of contributors."""
+    if len(cases) < 2 * FIRST:
         return [list(cases)]
     by_class: dict[str, list[Case]] = {}
     for case in cases:
@@ -250,14 +236,8 @@ def _kept(trial: FrozenTrial) -> bool:
     return all(value <= 0 for value in trial.constraints.values())
 
 
-def _sampler(name: str | None, goals: Goals, trials: int, space: Space, seed: int) -> BaseSampler:
-    from optuna.samplers import NSGAIISampler, TPESampler
+def _sampler(space: Space, seed: int) -> BaseSampler:
+    from optuna.samplers import TPESampler
 
-    several = len(goals.minimize) > 1
-    name = name or ("nsga2" if several and trials >= MANY else "tpe")
-    if name not in SAMPLERS:
-        raise BecalmError(f"sampler `{name}`: unknown; valid: {', '.join(SAMPLERS)}")
-    if name == "nsga2":
-        return NSGAIISampler(population_size=POPULATION, seed=seed)
     startup = max(10, 2 * len(space.ranges))
     return TPESampler(multivariate=True, constant_liar=True, n_startup_trials=startup, seed=seed)

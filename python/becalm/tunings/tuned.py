@@ -59,9 +59,7 @@ class Tuned:
     recommended: str
     """The row that is significantly better than all others, or `now` to keep the current settings."""
     trials: pl.DataFrame
-    """One row per trial: `number`, the parameters, the goals, `loss`, `kept` (all limits)."""
-    front: pl.DataFrame
-    """The trials on the Pareto front; a single trial if there is one goal."""
+    """One row per trial: `number`, the parameters, `loss`, `cases`, `kept` (all limits)."""
     importance: dict[str, float]
     """Importance of each parameter for the loss. Importances add up to 1."""
     at_end: list[str]
@@ -70,8 +68,6 @@ class Tuned:
     """Means of all measures on new seeds, one row per candidate and case."""
     gain: Gain
     """Gain over all cases that count, on new seeds."""
-    gain_held_out: Gain | None
-    """Gain over the held-out cases, or None if there are none."""
     broken: list[str]
     """Limits that the tuned parameters break on new seeds."""
     runs: int
@@ -116,16 +112,12 @@ class Tuned:
             "control": self.control,
             "guideline": self.guideline,
             "gain": self.gain._asdict() | {"ratio": self.gain.ratio},
-            "gain_held_out": None
-            if self.gain_held_out is None
-            else self.gain_held_out._asdict() | {"ratio": self.gain_held_out.ratio},
             "trials": self.trials.height,
             "runs": self.runs,
             "importance": self.importance,
             "at_end": self.at_end,
             "broken": self.broken,
             "concerns": [vars(concern) for concern in self.concerns],
-            "front": self.front.to_dicts(),
             "validation": self.validation.to_dicts(),
             "note": NOTE,
         }
@@ -145,22 +137,16 @@ class Tuned:
             write_table(table, folder / name)
 
 
-def gain(verdict: Verdict, guideline: str, count: int, chosen: Sequence[bool]) -> Gain | None:
-    """Return the gain with its paired interval over the chosen cases, or None for fewer than two.
+def gain(verdict: Verdict, guideline: str, count: int) -> Gain:
+    """Return the gain with its paired interval over all cases.
 
     Args:
         verdict: all rows on the same cases.
         guideline: the row to compare with.
         count: number of seeds per case.
-        chosen: whether each case counts.
 
     """
-    guided, tuned = (
-        [loss for loss, counts in zip(verdict.losses[row], chosen, strict=True) if counts]
-        for row in (guideline, BEST)
-    )
-    if len(guided) < 2:
-        return None
+    guided, tuned = verdict.losses[guideline], verdict.losses[BEST]
     low, high = interval([one - other for one, other in zip(guided, tuned, strict=True)])
     return Gain(sum(guided) / len(guided), sum(tuned) / len(tuned), low, high, count)
 

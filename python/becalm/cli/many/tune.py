@@ -201,10 +201,6 @@ def _show(tuned: Tuned) -> None:
         )
     )
     _show_gain(tuned.gain, "on these cases", tuned.guideline)
-    if tuned.gain_held_out is not None:
-        _show_gain(tuned.gain_held_out, "on the held-out cases", tuned.guideline)
-    if tuned.front.height > 1:
-        console.say(f"{tuned.front.height} trials are on the Pareto front; see tune.json")
     for key in tuned.at_end:
         console.say(f"{key} is at the edge of its range, so better values may lie outside")
     for limit in tuned.broken:
