@@ -7,7 +7,8 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 # Modules that macros declare: cargo fmt does not find them.
 LISTED := --edition 2024 $(wildcard crates/control/src/marking/*.rs crates/control/src/echo/*.rs \
-	crates/control/src/response/*.rs crates/control/tests/contract/out_of_tree/*/*.rs)
+	crates/control/src/response/*.rs crates/control/tests/contract/out_of_tree/*/*.rs \
+	crates/scenario/src/sections/topology/*.rs)
 PACKAGING := target/packaging
 # Zig links against an older glibc than that of this machine: 2.28, as RHEL 8 has it.
 PORTABLE := $(if $(filter Linux,$(shell uname -s)),--zig --compatibility manylinux_2_28)

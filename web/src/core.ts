@@ -1,6 +1,6 @@
 // The core as WebAssembly: texts in, values out. Its counterpart is crates/wasm.
 
-import type { Kind } from "./schemes";
+import type { Kind } from "./kinds";
 
 export interface Mistake {
   line: number | null;

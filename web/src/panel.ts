@@ -3,7 +3,8 @@
 import type { Catalogue, Facts } from "./core";
 import { el } from "./dom";
 import { type Topic, pathAt, topicAt, topics } from "./help";
-import { KINDS, type Kind, fitted, swapped } from "./schemes";
+import { KINDS, type Kind } from "./kinds";
+import { fitted, swapped } from "./schemes";
 import { type Slider, at, moved, position, positions, sliders } from "./sliders";
 import { singular } from "./units";
 

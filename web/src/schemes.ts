@@ -1,9 +1,7 @@
 // The schemes of a scenario, and its text with another scheme. The core's catalogue lists the available schemes.
 
 import type { Catalogue, Entry, Parameter } from "./core";
-
-export const KINDS = ["marking", "echo", "response"] as const;
-export type Kind = (typeof KINDS)[number];
+import type { Kind } from "./kinds";
 
 /** The marking and the echo that each response needs; `any` means any marking except none, and `kept` that marks do not
  * matter. */

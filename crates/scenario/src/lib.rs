@@ -2,6 +2,7 @@
 //!
 //! The modules are listed in the order in which they process a scenario. Each module uses only modules before it.
 //!
+//! - `names`: lists of names, and messages about unknown names.
 //! - [`sections`]: the sections of a scenario as values with source locations, with one module per section.
 //! - `resolve`: resolves names to a network and its flows.
 //! - `link`: finds the code of external schemes by name.
@@ -40,6 +41,7 @@ mod cnps;
 mod fabric;
 mod link;
 mod memory;
+mod names;
 mod network;
 mod offered;
 mod reach;

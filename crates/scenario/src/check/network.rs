@@ -8,7 +8,8 @@ use becalm_fabric::{NodeKind, Rate};
 use becalm_schema::{Choice, Review};
 
 use super::paths;
-use crate::resolve::{Network, unknown};
+use crate::names::unknown;
+use crate::resolve::Network;
 use crate::sections::Sections;
 
 /// Limit on the number of queues of all switches. It prevents a switch with very many ports from exhausting memory.

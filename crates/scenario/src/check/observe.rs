@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use becalm_engine::Time;
 use becalm_schema::{Place, Review};
 
-use crate::resolve::{Network, Plan, unknown};
+use crate::names::unknown;
+use crate::resolve::{Network, Plan};
 use crate::sections::Sections;
 use crate::sections::observe::{FrameStep, Observe};
 

@@ -8,10 +8,7 @@ use crate::resolve::{Network, Plan};
 use crate::sections::Sections;
 use crate::sections::flows::Group;
 use crate::sections::quantities::Buffer;
-use crate::sections::topology::TopologyChoice;
-
-/// Advice against cycles on a network whose packets may change lanes.
-const LANES_ADVICE: &str = "set change_vls = true and remove routes, or set allow_cycles = true to run anyway";
+use crate::sections::topology::generator::Deadlock;
 
 pub(super) fn check(sections: &Sections, network: &Network, plan: &Plan, review: &mut Review<'_>) {
     let paths = Paths::new(&network.topology, &network.routes);
@@ -69,8 +66,7 @@ fn starts(group: &Group, last: Option<Time>, sections: &Sections, review: &mut R
     review.add(own.unwrap_or(common), problem);
 }
 
-/// Reports routes on which buffers may wait for each other in a cycle. Such routes exist only in lists of
-/// cables, with `routes`, and in direct networks on one lane.
+/// Reports routes on which buffers may wait for each other in a cycle, if the topology permits such routes.
 fn cycles(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Review<'_>) {
     let Some(choice) = sections.topology.complete() else { return };
     // No packet ever waits for buffer space.
@@ -78,35 +74,10 @@ fn cycles(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Revi
     if buffer.is_some_and(|buffer| *buffer == Buffer::Unlimited) {
         return;
     }
-    let (routes, allowed, advice) = match choice {
-        TopologyChoice::Dumbbell(_) => return,
-        TopologyChoice::Clos(p) => (&p.routes, p.routes.is_empty(), "set other routes"),
-        TopologyChoice::Tree(p) => (&p.routes, p.routes.is_empty(), "set other routes"),
-        TopologyChoice::FatTree(p) => (&p.routes, p.routes.is_empty(), "set other routes"),
-        TopologyChoice::Dragonfly(p) => {
-            (&p.routes, *p.allow_cycles || (*p.change_vls && p.routes.is_empty()), LANES_ADVICE)
-        }
-        TopologyChoice::Torus(p) => {
-            (&p.routes, *p.allow_cycles || (*p.change_vls && p.routes.is_empty()), LANES_ADVICE)
-        }
-        TopologyChoice::Edges(p) => {
-            let advice =
-                "connect the switches without a cycle, set other routes, or set allow_cycles = true to run anyway";
-            (&p.routes, *p.allow_cycles, advice)
-        }
-    };
-    if allowed {
-        return;
-    }
+    let Some(Deadlock { place, advice }) = choice.deadlock() else { return };
     let pairs = plan.flows.iter().map(|flow| (flow.source, flow.destination));
     let Some(cycle) = paths.dependency_cycle(pairs) else { return };
     let links = cycle.join(", ").replace("->", " -> ");
     let problem = format!("its routes can deadlock: each of these links may wait for the next: {links}; {advice}");
-    let place = match choice {
-        TopologyChoice::Edges(p) if routes.is_empty() => p.cables.place(),
-        TopologyChoice::Dragonfly(p) if !*p.change_vls => p.change_vls.place(),
-        TopologyChoice::Torus(p) if !*p.change_vls => p.change_vls.place(),
-        _ => routes.place(),
-    };
     review.add(place, problem);
 }

@@ -1,9 +1,7 @@
 //! Resolves the names in a scenario to a network and its flows.
 //!
-//! - `names`: lists of names, and messages about unknown names.
-//! - `topology`, `direct`, `routes`: nodes, cables and forwarding tables. `size`: limits on their numbers.
-//!   `links`: named directions of cables.
-//! - `network`: all of these, built once. `shapes`: the switches as markers see them.
+//! - `routes`: explicit forwarding entries. `links`: named directions of cables.
+//! - `network`: nodes, cables, routes and links, built once. `shapes`: the switches as markers see them.
 //! - `pairs`, `sending`: sources and their destinations. `plan`: the flows of all groups, and the adapters of all
 //!   hosts.
 //! - `buffers`: the size of input buffers.
@@ -11,23 +9,18 @@
 //! - `sources`: the traffic sources of a group.
 
 mod buffers;
-mod direct;
 mod jobs;
 mod links;
-mod names;
 mod network;
 mod pairs;
 mod plan;
 mod routes;
 mod sending;
 mod shapes;
-mod size;
 mod sources;
-mod topology;
 
 pub(crate) use buffers::{Buffers, credit_loop};
 pub(crate) use jobs::Job;
 pub(crate) use links::Link;
-pub(crate) use names::{ALL, unknown};
 pub(crate) use network::Network;
 pub(crate) use plan::{Flow, Plan};

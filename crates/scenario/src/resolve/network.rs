@@ -7,10 +7,11 @@ use becalm_fabric::{NodeId, NodeKind, Rate, RateChange, Routes, Topology};
 use becalm_schema::{Located, Place, Review};
 
 use super::links::{Link, links};
-use super::names::{ALL, expand_list, unknown};
-use super::{direct, shapes, topology};
+use super::{routes, shapes};
+use crate::names::{ALL, expand_list, unknown};
 use crate::sections::Sections;
 use crate::sections::changes::Change;
+use crate::sections::topology::generator::Choices;
 
 /// Nodes, cables and routes, with derived values.
 #[derive(Clone, Debug)]
@@ -30,11 +31,17 @@ impl Network {
     /// The network of a scenario; `None` after an error, which has been recorded.
     pub fn build(sections: &Sections, review: &mut Review<'_>) -> Option<Network> {
         let law = sections.switch.get().and_then(|switch| switch.paths.get());
-        let choices = direct::Choices {
-            all: law.is_some_and(|law| law.chooses()),
-            detours: law.is_some_and(|law| law.makes_detours()),
-        };
-        let (topology, routes) = topology::build(sections.topology.complete()?, choices, review)?;
+        let choices =
+            Choices { all: law.is_some_and(|law| law.chooses()), detours: law.is_some_and(|law| law.makes_detours()) };
+        let choice = sections.topology.complete()?;
+        let (topology, mut routes) = choice.build(choices, review)?;
+        if !choice.routes().is_empty() {
+            let before = review.count();
+            routes::apply(choice.routes(), &topology, &mut routes, review);
+            if review.count() > before {
+                return None;
+            }
+        }
         let hosts = topology.hosts().map(|host| (topology.node(host).name.clone(), host)).collect();
         Some(Network { links: links(&topology), rates: host_rates(&topology), hosts, topology, routes })
     }

@@ -5,9 +5,9 @@ use becalm_fabric::{Mix, NodeId};
 use becalm_schema::names::expand;
 use becalm_schema::{Located, Place, Review};
 
-use super::names::ALL;
 use super::network::Network;
 use super::sending::Sending;
+use crate::names::ALL;
 use crate::sections::flows::{Connection, Group, Traffic};
 use crate::sections::pattern::Pattern;
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use becalm_fabric::{NodeId, NodeKind, PortId, Routes, Topology};
 use becalm_schema::{Located, Place, Review};
 
-use super::names::{ALL, expand_list, unknown};
+use crate::names::{ALL, expand_list, unknown};
 use crate::sections::routes::Route;
 
 /// Sets the entries of a list and records errors.

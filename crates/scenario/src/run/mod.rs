@@ -30,7 +30,8 @@ use becalm_metrics::Table;
 use becalm_model::Whole;
 use thiserror::Error;
 
-use crate::resolve::{ALL, Link};
+use crate::names::ALL;
+use crate::resolve::Link;
 use crate::scenario::Scenario;
 use crate::sections::adapter::PortControl;
 

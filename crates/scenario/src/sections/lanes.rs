@@ -1,13 +1,11 @@
 //! The virtual lanes of a scenario: the lanes of flows and of congestion notification packets (CNPs).
 
 use becalm_control::{Cnps, EchoScheme, Echoing};
-use becalm_fabric::{LaneChanges, PacketConfig, Room, SwitchConfig, VlArbitration};
-use becalm_schema::Located;
+use becalm_fabric::{PacketConfig, Room, SwitchConfig, VlArbitration};
 
 use crate::sections::Sections;
 use crate::sections::flow_control::{CLASSES, FlowControl};
 use crate::sections::packet::CnpLane;
-use crate::sections::topology::TopologyChoice;
 
 /// Number of lanes of a link, without the management lane.
 const LANES: u32 = 15;
@@ -15,15 +13,9 @@ const LANES: u32 = 15;
 impl Sections {
     /// Number of lanes that packets of a service level use along their path; 1 if they stay on one lane.
     pub(crate) fn lanes_of_level(&self) -> u32 {
-        let changes = |changes: &Located<bool>| changes.get() == Some(&true);
-        let (torus, changes) = match self.topology.get() {
-            Some(TopologyChoice::Dragonfly(p)) => (false, p.get().is_some_and(|p| changes(&p.change_vls))),
-            Some(TopologyChoice::Torus(p)) => (true, p.get().is_some_and(|p| changes(&p.change_vls))),
-            _ => (false, false),
-        };
         let law = self.switch.get().and_then(|switch| switch.paths.get());
         let detours = law.is_some_and(|law| law.makes_detours());
-        if changes { u32::from(LaneChanges::lanes_of(torus, detours)) } else { 1 }
+        self.topology.get().map_or(1, |topology| u32::from(topology.lanes(detours)))
     }
 
     /// The first lane of CNPs, if they have a separate one.
