@@ -17,10 +17,18 @@ FOUND = 1
 
 
 def import_(
-    file: Annotated[Path, typer.Argument(help="Output of `ibnetdiscover`.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Output of `ibnetdiscover`, or a .lst file of OpenSM or ibdiagnet.", show_default=False
+        ),
+    ],
     lfts: Annotated[
         Path | None,
-        typer.Option(help="Forwarding tables, as in OpenSM's opensm-lfts.dump; default: shortest paths."),
+        typer.Option(
+            help="Forwarding tables, such as OpenSM's opensm-lfts.dump or opensm.fdbs; default: shortest "
+            "paths."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="The scenario to write.")] = Path("fabric.toml"),
     overwrite: Overwrite = False,
