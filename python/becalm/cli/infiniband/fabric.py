@@ -80,7 +80,11 @@ def counters(
         Path, typer.Argument(metavar="FABRIC", help="Output of `ibnetdiscover`.", show_default=False)
     ],
     dump: Annotated[
-        Path, typer.Argument(help="Output of `perfquery` or `ibqueryerrors`.", show_default=False)
+        Path,
+        typer.Argument(
+            help="Output of `perfquery` or `ibqueryerrors`, or a .pm or CSV file of ibdiagnet.",
+            show_default=False,
+        ),
     ],
     seconds: Annotated[
         float,
@@ -109,7 +113,7 @@ def counters(
     from becalm.whatif import case, measured
 
     check_new(out, overwrite=overwrite)
-    read = ibnetdiscover.read(fabric)
+    read = ibnetdiscover.read(fabric, unique_lids=True)
     counted = reading.read(dump, read, before)
     found = measured.roots(read, counted, seconds)
     by_host = measured.loads(read, counted, seconds)
