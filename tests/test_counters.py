@@ -173,7 +173,13 @@ def test_mistakes_are_reported_with_their_lines(fabric: Fabric, tmp_path: Path) 
         (head.format(99, 1), "1: LID 99: is not in"),
         (head.format(2, 19), "1: port 19: has no cable"),
         ("   GUID 0x1234 port 1: [PortXmitWait == 5]\n", "1: GUID 0x1234: is not in"),
-        ("hello\n", "1: `hello`: is not a line of counters"),
+        ("hello\n", "is not counters of ports; it looks like nothing that becalm knows: it begins with"),
+        (head.format(2, 1) + "hello\n", "2: `hello`: is not a line of counters"),
+        (
+            "START_PM_INFO\nNodeGUID,PortNum\nEND_PM_INFO\n",
+            "2: PM_INFO: has no such columns; valid: NodeGUID",
+        ),
+        ("START_PM_INFO\nNodeGUID,PortNumber\nN/A,1\nEND_PM_INFO\n", "3: PM_INFO N/A,1: has no GUID or port"),
         ("\n", "no counters of ports in this file"),
         (
             head.format(2, 1) + f"PortXmitData:....{2**32 - 1}\n",
@@ -186,6 +192,50 @@ def test_mistakes_are_reported_with_their_lines(fabric: Fabric, tmp_path: Path) 
             counters.read(file, fabric)
 
 
+ITEMS = "[PortXmitWait == 4096] [PortXmitData == 1000] [PortRcvData == 1000]"
+PM = """\
+-------------------------------------------------------
+Port=1 Lid=0x0017 GUID=0x0002C90300000049 Device=4099 Port Name=host17/P1
+-------------------------------------------------------
+symbol_error_counter=0
+port_xmit_data=4294967295
+port_rcv_data=1000
+port_xmit_wait=0x1000
+port_xmit_data_extended=0x3e8
+port_xmit_wait_extended=0xffffffffffffffff
+"""
+CSV = """\
+START_NODES
+NodeDesc,NumPorts
+END_NODES
+
+START_PM_INFO
+NodeGUID,PortGUID,PortNumber,PortXmitData,PortRcvData,PortXmitWait,PortXmitWaitExt
+0x0002c90300000048,0x0002c90300000049,1,1000,0x3e8,4294967295,4096
+0x0002c90300000044,0x0002c90300000045,1,N/A,N/A,N/A,-1
+END_PM_INFO
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'Errors for "host17 mlx5_0"\n   GUID 0x2c90300000049 port 1: {ITEMS}\n',
+        f'Errors for "host17 mlx5_0"\n   GUID 0x0002c90300000048 port 1: {ITEMS}\n',
+        f'Errors for 0x2C90300000048 "host17 mlx5_0"\n   GUID 0x2C90300000048 port 1: {ITEMS}\n',
+        PM,
+        CSV,
+    ],
+    ids=["port", "node", "upper case", "pm", "csv"],
+)
+def test_counters_of_adapters_are_read_in_all_forms(text: str, fabric: Fabric, tmp_path: Path) -> None:
+    file = tmp_path / "dump"
+    file.write_text(text)
+    found = counters.read(file, fabric)
+    host = next(host for host in fabric.hosts if host.name == "host17")
+    assert found[host.end] == counters.Counters(4000, 4000, 4096)
+
+
 LINES = st.sampled_from(
     [
         "# Port counters: Lid 2 port 1 (CapMask: 0x1300)",
@@ -196,6 +246,11 @@ LINES = st.sampled_from(
         "PortXmitWait:....................99999999999999999999999",
         "CounterSelect2:..................0x00",
         "## Summary: 23 nodes checked",
+        "Port=1 Lid=0x0002 GUID=0x0002c90000001000 Device=51000 Port Name=leaf0/P1",
+        "port_xmit_data=0x10",
+        "START_PM_INFO",
+        "NodeGUID,PortNumber,PortXmitWait",
+        "0x0002c90000001000,1,5",
     ]
 )
 

@@ -202,3 +202,16 @@ def test_a_harmful_export_needs_force(tmp_path: Path, monkeypatch: pytest.Monkey
     code, expected = run("good.toml", "--guideline", "none", "--opensm", "good.conf")
     assert (code, "warning: " in expected) == (0, False)
     assert run("good.toml", "--force")[0] == 2
+
+
+def test_a_configuration_of_nvidias_opensm_has_one_message(tmp_path: Path) -> None:
+    file = tmp_path / "opensm.conf"
+    file.write_text(
+        "routing_engine ar_updn\nar_mode 1\nmlnx_congestion_control 2\n"
+        "congestion_control_policy_file /etc/opensm/cc.conf\ncongestion_control TRUE\n"
+    )
+    done = CliRunner().invoke(app, ["check-opensm", str(file)])
+    assert (done.exit_code, done.output.count("\n")) == (2, 1)
+    assert "this is a configuration of NVIDIA's OpenSM (mlnx_congestion_control)" in done.output
+    file.write_text("# ar_mode 1\ncongestion_control FALSE\n")
+    assert check(file) == []

@@ -63,7 +63,7 @@ ONE_SWITCH: list[Cable] = [("H1", 1, "S1", 1), ("H2", 1, "S1", 2)]
             '"H-0000020000000100"\t',
             ["22: Ca H-0000020000000100: is already the node of line 16"],
         ),
-        ('(20000000101) \t"S', '\t"S', ["17: port 1: has no GUID or LID; valid: [1]("]),
+        ('(20000000101) \t"S', '\t"S', ["17: port 1: has no GUID; valid: [1]("]),
         (
             '"S-0000010000000100"[2]',
             '"S-0000010000000100"[3]',
@@ -84,7 +84,6 @@ ONE_SWITCH: list[Cable] = [("H1", 1, "S1", 1), ("H2", 1, "S1", 2)]
             'Switch\t36 "H',
             ["9: `Switch\t36 ", "is neither a node nor a port; valid: a node"],
         ),
-        ("# lid 2 lmc 0", "# lid 1 lmc 0", ["23: lid 1: is already the LID of line 17"]),
     ],
 )
 def test_mistakes_in_the_fabric_have_their_line(
@@ -95,6 +94,14 @@ def test_mistakes_in_the_fabric_have_their_line(
     message = "\n".join(complaints(tmp_path, text.replace(old, new, 1)))
     assert f"fabric.txt:{expected[0]}" in message
     assert all(part in message for part in expected)
+
+
+def test_a_lid_of_two_ports_is_a_mistake_where_tables_use_lids(tmp_path: Path) -> None:
+    text = discovered(ONE_SWITCH).replace("# lid 2 lmc 0", "# lid 1 lmc 0")
+    dump = dumped(ONE_SWITCH, lambda *choice: choice[2][0])
+    assert complaints(tmp_path, text, dump) == ["fabric.txt:23: lid 1: is already the LID of line 17"]
+    (note,) = taken(tmp_path, text).notes
+    assert note.startswith("1 ports have the LID of another port, such as LID 1 in lines 17 and 23")
 
 
 def test_a_fabric_without_two_hosts_that_can_talk_is_reported(tmp_path: Path) -> None:

@@ -13,6 +13,18 @@ from becalm.mistakes import read_text
 from becalm.opensm.keys import KEYS
 from becalm.opensm.values import REFUSED, SERVICE_LEVELS, read
 
+NVIDIA = (
+    "mlnx_congestion_control",
+    "congestion_control_policy_file",
+    "ppcc_algo_dir",
+    "ar_mode",
+    "shield_mode",
+    "pgrp_policy_file",
+    "sharp_enabled",
+    "virt_enabled",
+)
+"""Keys that only NVIDIA's OpenSM knows."""
+
 LONGEST_LINE = 1022
 """Bytes of a line that OpenSM reads at a time."""
 
@@ -101,10 +113,20 @@ def load(path: str | PathLike[str]) -> Configuration:
 
     Raises:
         FileNotFoundError: no such file.
-        ScenarioError: not a text file in UTF-8, or no line has a key of OpenSM.
+        ScenarioError: not a text file in UTF-8, or no line has a key of OpenSM, or the file belongs to
+            NVIDIA's OpenSM.
 
     """
-    found = parse(read_text(path), str(path))
+    text = read_text(path)
+    keys = {key for key, _ in map(_split, text.split("\n"))}
+    first = next((key for key in NVIDIA if key in keys), None)
+    if first is not None:
+        problem = (
+            f"this is a configuration of NVIDIA's OpenSM ({first}), which sets up congestion control by its "
+            "own policy files; becalm reads and writes that of the upstream OpenSM 3.3"
+        )
+        raise ScenarioError(f"{path}: {problem}", str(path))
+    found = parse(text, str(path))
     if not found.settings and not any(finding.key in KEYS for finding in found.findings):
         problem = "is not a configuration of OpenSM: no line has a key that OpenSM knows"
         raise ScenarioError(f"{path}: {problem}", str(path))

@@ -1,4 +1,4 @@
-"""Counters of ports, as `perfquery` and `ibqueryerrors` print them, assigned to the ports of a fabric."""
+"""Counters of ports, of `perfquery`, `ibqueryerrors` or `ibdiagnet`, assigned to the ports of a fabric."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from os import PathLike
 from typing import NamedTuple
 
 from becalm.mistakes import Mistakes, read_lines
+from becalm.opensm import foreign, ibdiagnet
 from becalm.opensm.fabric import End, Fabric
 
 WORD = 4
@@ -22,7 +23,7 @@ APART, WORTH_COMPARING = 0.1, 1_000_000
 
 _LID = re.compile(r"# Port (extended )?counters: Lid (\d{1,5}) port (\d{1,3})\b")
 _VALUE = re.compile(r"([A-Za-z0-9]+):\.*(0x[0-9a-fA-F]{1,16}|\d{1,20})\s*$")
-_GUID = re.compile(r"\s*GUID 0x([0-9a-f]{1,16}) port (\d{1,3}|ALL):(.*)")
+_GUID = re.compile(r"\s*GUID 0x([0-9a-fA-F]{1,16}) port (\d{1,3}|ALL):(.*)")
 _ITEM = re.compile(r"\[([A-Za-z0-9]+) == (\d{1,20})\b[^\]]*\]")
 _OTHER = re.compile(
     r"\s*$|##|#|(Errors|Data Counters) for |\s*Link info:|\s*Errors for |ibwarn:|ibqueryerrors:|perfquery:"
@@ -30,7 +31,7 @@ _OTHER = re.compile(
 
 EXPECTED = (
     "`# Port counters: Lid 3 port 1 (CapMask: 0x1300)` and `PortXmitWait:....0` below it, as of perfquery, "
-    "or `GUID 0x2c90000001000 port 1: [PortXmitWait == 1234]`, as of ibqueryerrors"
+    "or `GUID 0x2c90000001000 port 1: [PortXmitWait == 1234]`, as of ibqueryerrors, or ibdiagnet's .pm"
 )
 
 
@@ -62,7 +63,8 @@ def read(
 
     Args:
         path: output of `perfquery` for some ports, with or without `-x`, or of `ibqueryerrors`; also several
-            of them in one file. If a counter has several values, that of `-x` counts, or else the last.
+            of them in one file. If a counter has several values, that of `-x` counts, or else the last. Or a
+            .pm file of `ibdiagnet`, or its CSV.
         fabric: the fabric of the ports.
         before: an earlier dump, which is subtracted. Without it, counts start at the last reset.
 
@@ -121,9 +123,14 @@ def _difference(
 
 
 def _file(path: str | PathLike[str], fabric: Fabric) -> _Ports:
+    foreign.check(path, foreign.COUNTERS)
     reader = _Reader(path, fabric)
-    for number, line in enumerate(read_lines(path), 1):
-        reader.line(number, line)
+    if ibdiagnet.matches(path):
+        for entry in ibdiagnet.read(path, reader.mistakes):
+            reader.entry(entry)
+    else:
+        for number, line in enumerate(read_lines(path), 1):
+            reader.line(number, line)
     if not reader.ports and not reader.mistakes.list:
         reader.mistakes.add(1, "counters", "", "no counters of ports in this file", EXPECTED)
     reader.mistakes.check()
@@ -136,10 +143,11 @@ class _Reader:
     def __init__(self, path: str | PathLike[str], fabric: Fabric) -> None:
         self.mistakes = Mistakes(path)
         self.file = fabric.file
-        self.hosts = {host.lid: host.end for host in fabric.hosts}
-        self.switches = {switch.lid: switch.id for switch in fabric.switches}
+        self.hosts = {host.lid: host.end for host in fabric.hosts if host.lid}
+        self.switches = {switch.lid: switch.id for switch in fabric.switches if switch.lid}
         self.there = {end for cable in fabric.cables for end in cable.ends}
         self.guids = {int(end.node[2:], 16): end.node for end in self.there}
+        self.port_guids = {host.guid: host.end for host in fabric.hosts if host.guid}
         self.ports: _Ports = {}
         self.current: dict[str, _Read] | None = None
         """Destination of the following values of perfquery."""
@@ -156,14 +164,26 @@ class _Reader:
             self.current = self.at(number, ("LID", str(lid)), end, port)
         elif found := _GUID.match(line):
             port = ALL_PORTS if found[2] == "ALL" else int(found[2])
-            node = self.guids.get(int(found[1], 16))
-            own = self.at(number, ("GUID", f"0x{found[1]}"), End(node, port) if node else None, port)
-            if own is not None:
-                own.update({name: _Read(int(value), number) for name, value in _ITEM.findall(found[3])})
+            values = {name: int(value) for name, value in _ITEM.findall(found[3])}
+            self.entry(ibdiagnet.Entry(number, found[1], port, values))
         elif found := _VALUE.match(line):
             self.value(number, found[1], int(found[2], 16 if found[2].startswith("0x") else 10))
         elif not _OTHER.match(line):
             self.mistakes.add(number, f"`{line.strip()[:60]}`", "", "is not a line of counters", EXPECTED)
+
+    def entry(self, entry: ibdiagnet.Entry) -> None:
+        """Take the counters of a port whose GUID is given, or that of its node."""
+        own = self.at(entry.line, ("GUID", f"0x{entry.guid}"), self.end(entry), entry.port)
+        if own is not None:
+            own.update({name: _Read(value, entry.line) for name, value in entry.values.items()})
+
+    def end(self, entry: ibdiagnet.Entry) -> End | None:
+        guid = int(entry.guid, 16)
+        node, own = self.guids.get(guid), self.port_guids.get(guid)
+        # The GUID of an adapter's port may be that of its node, or even that of another adapter's node.
+        if node is not None and (own is None or End(node, entry.port) in self.there):
+            return End(node, entry.port)
+        return own
 
     def at(self, number: int, what: tuple[str, str], end: End | None, port: int) -> dict[str, _Read] | None:
         """Return the destination for the counters of a port; None if there is none."""

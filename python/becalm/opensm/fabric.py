@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -11,6 +11,19 @@ from becalm.opensm import names
 
 AGGREGATION = "Aggregation Node"
 """End of the descriptions of aggregation adapters inside switches, which are not hosts."""
+
+
+LARGEST = 254
+"""Maximum number of ports of a node."""
+
+LISTED = 3
+"""Number of omitted nodes that a note names."""
+_REASONS = {
+    "router": ("becalm models one subnet",) * 2,
+    "aggregation node": ("it is not a host", "they are not hosts"),
+    "adapter": ("it has no cable to a switch", "they have no cable to a switch"),
+}
+"""Reasons for the omission of a node, and of several."""
 
 
 class End(NamedTuple):
@@ -123,12 +136,13 @@ class Fabric:
         }
 
 
-def fabric(file: str, nodes: Mapping[str, Node]) -> Fabric:
+def fabric(file: str, nodes: Mapping[str, Node], notes: Iterable[str] = ()) -> Fabric:
     """Name the hosts and switches of a fabric, and select the cables between them.
 
     Args:
         file: the file from which it was read.
         nodes: all nodes, by their ids.
+        notes: notes on the file; those on omitted nodes are added.
 
     """
     switches = [node for node in nodes.values() if node.kind == "Switch"]
@@ -157,7 +171,7 @@ def fabric(file: str, nodes: Mapping[str, Node]) -> Fabric:
         [_host(nodes[end.node], end, chosen) for end in hosts],
         list(_cables(switches, chosen)),
         frozenset(_skipped_lids(nodes, set(hosts))),
-        list(_notes(nodes, set(hosts))),
+        [*_notes(nodes, set(hosts)), *notes],
     )
 
 
@@ -204,13 +218,34 @@ def _skipped_lids(nodes: Mapping[str, Node], hosts: set[End]) -> Iterator[int]:
 
 
 def _notes(nodes: Mapping[str, Node], hosts: set[End]) -> Iterator[str]:
+    by_kind: dict[str, list[str]] = {}
     for node in nodes.values():
-        if node.kind == "Rt":
-            yield f'router "{node.description}" ({node.id}) is omitted: becalm models one subnet'
-        elif node.kind == "Ca" and node.description.endswith(AGGREGATION):
-            yield f'"{node.description}" ({node.id}) is omitted: it is not a host'
-        elif node.kind == "Ca" and not any(End(node.id, own) in hosts for own in node.ports):
-            yield f'adapter "{node.description}" ({node.id}) is omitted: it has no cable to a switch'
+        kind = _omission(node, hosts)
+        if kind is not None:
+            by_kind.setdefault(kind, []).append(f'"{node.description}" ({node.id})')
+    yield from (_omitted(kind, listed) for kind, listed in by_kind.items())
+    without = sum(nodes[end.node].ports[end.port].lid == 0 for end in hosts)
+    if without:
+        count = f"{without} of {len(hosts)} hosts"
+        yield f"{count} have no LID yet (0 or 65535): packets to them take shortest paths"
     wide = sum(port.lmc > 0 for node in nodes.values() for port in node.ports.values())
     if wide:
         yield f"{wide} ports have several LIDs (LMC above 0): packets take the route of the first LID"
+
+
+def _omission(node: Node, hosts: set[End]) -> str | None:
+    """Return what an omitted node is; None if it is not omitted."""
+    if node.kind == "Rt":
+        return "router"
+    if node.kind == "Ca" and node.description.endswith(AGGREGATION):
+        return "aggregation node"
+    if node.kind == "Ca" and not any(End(node.id, own) in hosts for own in node.ports):
+        return "adapter"
+    return None
+
+
+def _omitted(kind: str, listed: list[str]) -> str:
+    if len(listed) == 1:
+        return f"{kind} {listed[0]} is omitted: {_REASONS[kind][0]}"
+    more = ", ..." if len(listed) > LISTED else ""
+    return f"{len(listed)} {kind}s are omitted: {_REASONS[kind][1]}: {', '.join(listed[:LISTED])}{more}"

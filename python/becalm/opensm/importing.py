@@ -94,9 +94,9 @@ def import_fabric(discovered: str | PathLike[str], tables: str | PathLike[str] |
     """Make a scenario of a fabric: its nodes, cables and given routes, and initial values for the rest.
 
     Args:
-        discovered: output of `ibnetdiscover`.
-        tables: the forwarding tables: OpenSM's `opensm-lfts.dump`, or output of `dump_lfts.sh`. Without
-            them packets take shortest paths.
+        discovered: output of `ibnetdiscover`, or another list of cables that `ibnetdiscover.read` reads.
+        tables: the forwarding tables: OpenSM's `opensm-lfts.dump`, output of `dump_fts`, or a .fdbs file of
+            OpenSM or `ibdiagnet`. Without them packets take shortest paths.
 
     Raises:
         FileNotFoundError: no such file.
@@ -104,7 +104,7 @@ def import_fabric(discovered: str | PathLike[str], tables: str | PathLike[str] |
         BecalmError: fewer than two hosts.
 
     """
-    fabric = ibnetdiscover.read(discovered)
+    fabric = ibnetdiscover.read(discovered, unique_lids=tables is not None)
     if len(fabric.hosts) < 2:
         raise BecalmError(
             f"{discovered}: needs at least 2 hosts with a cable to a switch, but has {len(fabric.hosts)}"
@@ -194,7 +194,7 @@ def numbered(fabric: Fabric) -> list[Cable]:
 
 def _head(fabric: Fabric, routed: str, notes: list[str]) -> Iterator[str]:
     counts = f"{len(fabric.hosts)} hosts, {len(fabric.switches)} switches, {len(fabric.cables)} cables"
-    yield f"# Fabric from the output of ibnetdiscover, {Path(fabric.file).name}: {counts}."
+    yield f"# Fabric of {Path(fabric.file).name}: {counts}."
     yield f"# Packets are routed {routed}."
     yield from (f"# Note: {note}." for note in notes)
     yield "#"

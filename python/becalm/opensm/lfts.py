@@ -1,4 +1,4 @@
-"""Forwarding tables of switches, as OpenSM dumps them and as `dump_lfts.sh` and `ibroute` print them."""
+"""Forwarding tables of switches, as OpenSM, `ibdiagnet`, `dump_fts` and `ibroute` write them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ from os import PathLike
 from typing import NamedTuple
 
 from becalm.mistakes import Mistakes, read_lines
+from becalm.opensm import foreign
 from becalm.opensm.fabric import Fabric, Host, Switch
 
-_TABLE = re.compile(r"Unicast lids \[[^\]]*\] of switch (.*?)\bguid 0x([0-9a-f]{16})\b(.*)")
-_ENTRY = re.compile(r"0x([0-9a-f]{4}) \d{3}\b(?:.*?portguid 0x([0-9a-f]{16}))?")
+_TABLE = re.compile(r"Unicast lids \[[^\]]*\] of switch (.*?)\bguid 0x([0-9a-fA-F]{16})\b")
+_ROUTES = re.compile(r"\w*dump_ucast_routes: *()Switch 0x([0-9a-fA-F]{16})\b")
+"""Head of a switch's table in a .fdbs file of OpenSM or `ibdiagnet`."""
+_ENTRY = re.compile(r"0x([0-9a-fA-F]{4}) \d{3}\b(?:.*?portguid 0x([0-9a-fA-F]{16}))?")
 _OTHER = re.compile(
-    r"\s*$|#|\s*Lid\s+Out\b|\s*Port\s+Info\b|\d+ (?:valid )?lids dumped|\*\*\* WARNING \*\*\*:"
+    r"\s*$|#|LID +: Port\b|PLFT_NUM: 0\b"
+    r"|\s*Lid\s+Out\b|\s*Port\s+Info\b|\d+ (?:valid )?lids dumped|\*\*\* WARNING \*\*\*:"
 )
-"""Other lines of a dump; the last one is the end of the deprecated `dump_lfts.sh`."""
+"""Other lines: of .fdbs files, and of dumps; the last one is the end of the deprecated `dump_lfts.sh`."""
 
 EXPECTED = (
     "`Unicast lids [0-23] of switch Lid 2 guid 0x0002c90000001000 ('leaf0'):` or an entry such as "
@@ -61,7 +65,8 @@ class Named(NamedTuple):
 def read(path: str | PathLike[str], fabric: Fabric) -> Routes:
     """Read the forwarding tables of a fabric: the entries for its hosts.
 
-    Entries for switches, for omitted nodes, and for all but the first LID of a host are skipped.
+    Entries for switches, for omitted nodes, and for all but the first LID of a host are skipped. Hosts
+    without a LID have no entries.
 
     Raises:
         FileNotFoundError: no such file.
@@ -70,6 +75,7 @@ def read(path: str | PathLike[str], fabric: Fabric) -> Routes:
             without an entry for some host; an entry that leads nowhere, or to the wrong host.
 
     """
+    foreign.check(path, foreign.TABLES)
     reader = _Reader(path)
     reader.read(read_lines(path))
     reader.mistakes.check()
@@ -95,7 +101,7 @@ class _Reader:
         for number, line in enumerate(lines, 1):
             if table is not None and line.startswith("0x"):
                 self.entry(number, line, table)
-            elif header := _TABLE.match(line):
+            elif header := _TABLE.match(line) or _ROUTES.match(line):
                 table = self.table(number, header)
             elif not _OTHER.match(line):
                 self.stray(number, line)
@@ -110,6 +116,11 @@ class _Reader:
         return table
 
     def entry(self, number: int, line: str, table: Table) -> None:
+        # A .fdbs file has `0x0001 : 011  : 01   : yes`.
+        if line[6:9] == " : ":
+            if line.endswith("UNREACHABLE"):
+                return
+            line = f"{line[:6]} {line[9:12]}"
         port = _PORTS.get(line[_PORT])
         rest = line[: _PORT.start] + line[_PORT.stop :]
         named = self.known.get(rest) or self.name(number, line, rest)
@@ -169,9 +180,10 @@ class _Matching:
 
     def check_named(self) -> None:
         """Note LIDs that have no owner, or another owner than in the dump."""
-        hosts = {host.lid: host for host in self.fabric.hosts}
+        hosts = {host.lid: host for host in _with_lids(self.fabric)}
         nodes: list[Host | Switch] = [*self.fabric.hosts, *self.fabric.switches]
-        others = self.fabric.skipped_lids.union(*(range(node.lid, node.lid + 2**node.lmc) for node in nodes))
+        ranges = (range(node.lid, node.lid + 2**node.lmc) for node in nodes if node.lid)
+        others = self.fabric.skipped_lids.union(*ranges)
         for (lid, guid), line in self.named.items():
             host = hosts.get(lid)
             if host is None and lid not in others:
@@ -182,12 +194,12 @@ class _Matching:
                 self.mistakes.add(line, f"0x{lid:04x}", "", problem, f"0x{host.guid:016x}")
 
     def switch(self, switch: Switch, table: Table, routes: Routes) -> None:
-        if table.lid not in (None, switch.lid):
+        if switch.lid and table.lid not in (None, switch.lid):
             problem = f"is not the LID of {switch.name} in {self.fabric.file}"
             self.mistakes.add(table.line, "Lid", str(table.lid), problem, str(switch.lid))
         names: dict[int, list[str]] = {port: [] for port in switch.ports}
         to_switches = {port for port, peer in switch.ports.items() if not peer.is_host}
-        for host in self.fabric.hosts:
+        for host in _with_lids(self.fabric):
             port = table.ports.get(host.lid)
             if port is None:
                 problem = f"has no entry for {host.name} (LID 0x{host.lid:04x})"
@@ -221,13 +233,17 @@ class _Matching:
             )
             for switch in switches
         ]
-        for host in self.fabric.hosts:
+        for host in _with_lids(self.fabric):
             cycle = _cycle(hops, host.lid)
             if cycle:
                 table = self.tables[switches[cycle[0]].guid]
                 way = " -> ".join(switches[number].name for number in (*cycle, cycle[0]))
                 problem = f"sends packets for {host.name} around a cycle: {way}"
                 self.mistakes.add(table.lines[host.lid], "port", f"{table.ports[host.lid]:03}", problem)
+
+
+def _with_lids(fabric: Fabric) -> list[Host]:
+    return [host for host in fabric.hosts if host.lid]
 
 
 def _cycle(hops: list[Hops], lid: int) -> list[int]:

@@ -17,10 +17,18 @@ FOUND = 1
 
 
 def import_(
-    file: Annotated[Path, typer.Argument(help="Output of `ibnetdiscover`.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Output of `ibnetdiscover`, or a .lst file of OpenSM or ibdiagnet.", show_default=False
+        ),
+    ],
     lfts: Annotated[
         Path | None,
-        typer.Option(help="Forwarding tables, as in OpenSM's opensm-lfts.dump; default: shortest paths."),
+        typer.Option(
+            help="Forwarding tables, such as OpenSM's opensm-lfts.dump or opensm.fdbs; default: shortest "
+            "paths."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="The scenario to write.")] = Path("fabric.toml"),
     overwrite: Overwrite = False,
@@ -72,7 +80,11 @@ def counters(
         Path, typer.Argument(metavar="FABRIC", help="Output of `ibnetdiscover`.", show_default=False)
     ],
     dump: Annotated[
-        Path, typer.Argument(help="Output of `perfquery` or `ibqueryerrors`.", show_default=False)
+        Path,
+        typer.Argument(
+            help="Output of `perfquery` or `ibqueryerrors`, or a .pm or CSV file of ibdiagnet.",
+            show_default=False,
+        ),
     ],
     seconds: Annotated[
         float,
@@ -101,7 +113,7 @@ def counters(
     from becalm.whatif import case, measured
 
     check_new(out, overwrite=overwrite)
-    read = ibnetdiscover.read(fabric)
+    read = ibnetdiscover.read(fabric, unique_lids=True)
     counted = reading.read(dump, read, before)
     found = measured.roots(read, counted, seconds)
     by_host = measured.loads(read, counted, seconds)
