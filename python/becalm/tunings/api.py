@@ -195,6 +195,7 @@ class _Tuning:
         self.finalists = finalists
         self.fresh = list(range(FRESH, FRESH + validate))
         self.tried = self.cases
+        self.reserve = 0.0
         self.rows = rows_of(base, most)
 
     def go(self, began: float, until: float, planned: Callable[[Plan], object]) -> Tuned:
@@ -209,41 +210,54 @@ class _Tuning:
         self.search.go(self.evaluator, self.tried, self.seeds, until=until - self.reserve)
         if not self.search.best(1):
             raise BecalmError("no trial finished in this time: allow more minutes")
-        best = self._race(until)
-        return self._validated(best, until)
+        return self._result(self._race(until), until)
 
     def _plan(self, began: float, until: float, planned: Callable[[Plan], object]) -> None:
         """Measure the first runs, and divide the time between search and comparison."""
+        each = self._run_time()
+        left = until - time.monotonic()
+        learn, judge = self._cases_within(left, each)
+        self.tried = self.cases[: max(learn, len(self.fixed))]
+        self.judge = self.population.draw(judge, VALIDATION) if self.population else []
+        compared = judge + len(self.fixed) * len(self.fresh)
+        runs = (len(self.rows) + 2) * compared
+        if math.isfinite(left):
+            self.reserve = 1.1 * each * runs
+            runs += max(0, int((left - self.reserve) / each))
+            seconds = until - began
+        else:
+            # About half of the runs of a race over random cases are dropped.
+            raced = 2 if self.population else 1
+            runs += (self.search.trials + 2) * len(self.tried) * len(self.seeds) // raced
+            seconds = time.monotonic() - began + runs * each
+        loads = [load for case in [*self.tried, *self.judge] if (load := load_of(case)) is not None] or [0.0]
+        planned(Plan(runs, len(self.tried), compared, (min(loads), max(loads)), each, seconds))
+
+    def _run_time(self) -> float:
+        """Run the first cases without control, and return the wall-clock seconds of a run."""
         # The first runs start the workers, so do not count them.
         width, free = self.evaluator.engine.width, {WITHOUT: self.rows[WITHOUT]}
         self.evaluator.evaluate(free, self.tried[:width], self.seeds)
         before = self.evaluator.runs, self.evaluator.spent
         self.evaluator.evaluate(free, self.tried[: width + MEASURED], self.seeds)
         runs, spent = self.evaluator.runs - before[0], self.evaluator.spent - before[1]
-        each = spent / runs if runs else self.evaluator.spent / max(self.evaluator.runs, 1)
-        rows = len(self.rows) + 2
-        left = until - time.monotonic()
-        judge = (LONG[1] if math.isfinite(left) else JUDGE) if self.population else 0
-        seeded = len(self.fixed) * len(self.fresh)
-        if math.isfinite(left):
-            judge = min(judge, max(FEWEST, int(JUDGING * left / each / rows) - seeded)) if judge else 0
-            learn = (
-                max(FEWEST // 2, int(JUDGING * left / each / rows)) if self.population else len(self.tried)
-            )
-            self.tried = self.cases[: max(learn, len(self.fixed))]
-        self.judge = self.population.draw(judge, VALIDATION) if self.population else []
-        self.reserve = 1.1 * each * rows * (judge + seeded) if math.isfinite(left) else 0.0
-        total = rows * (judge + seeded)
-        if math.isfinite(left):
-            total += max(0, int((left - self.reserve) / each))
-        else:
-            total += (
-                (self.search.trials + 2) * len(self.tried) * len(self.seeds) // (2 if self.population else 1)
-            )
-        cases = [*self.tried, *self.judge]
-        loads = [load for case in cases if (load := load_of(case)) is not None] or [0.0]
-        seconds = until - began if math.isfinite(left) else time.monotonic() - began + total * each
-        planned(Plan(total, len(self.tried), judge + seeded, (min(loads), max(loads)), each, seconds))
+        return spent / runs if runs else self.evaluator.spent / max(self.evaluator.runs, 1)
+
+    def _cases_within(self, left: float, each: float) -> tuple[int, int]:
+        """Return the numbers of cases for the search, and of random cases for the comparison.
+
+        Args:
+            left: seconds left; infinite without a time limit.
+            each: seconds of a run.
+
+        """
+        if not self.population:
+            return len(self.cases), 0
+        if math.isinf(left):
+            return len(self.cases), JUDGE
+        most = int(JUDGING * left / each / (len(self.rows) + 2))
+        judge = max(FEWEST, most - len(self.fixed) * len(self.fresh))
+        return max(FEWEST // 2, most), min(LONG[1], judge)
 
     def _race(self, until: float) -> Parameters:
         """Run the best trials on more cases or seeds, and return the best one that keeps all limits."""
@@ -272,18 +286,24 @@ class _Tuning:
 
         return trials[min(trials, key=rank)]
 
-    def _validated(self, best: Parameters, until: float) -> Tuned:
-        control = self.search.space.changes(best)
-        rows = {**self.rows, BEST: control}
-        judge: list[Case] = []
+    def _compare(
+        self, rows: Mapping[str, Parameters], until: float
+    ) -> tuple[dict[Run, Measured], list[Case]]:
+        """Run all rows on new seeds of the fixed cases, and on new random cases while time is left."""
         found = self.evaluator.evaluate(rows, self.fixed, self.fresh)
+        judge: list[Case] = []
         for place in range(0, len(self.judge), ROUND):
-            late = time.monotonic() > until
-            if late and place >= FEWEST:
+            if place >= FEWEST and time.monotonic() > until:
                 break
             judge += self.judge[place : place + ROUND]
             found |= self.evaluator.evaluate(rows, self.judge[place : place + ROUND], self.fresh[:1])
-        cases = [*self.fixed, *judge]
+        return found, [*self.fixed, *judge]
+
+    def _result(self, best: Parameters, until: float) -> Tuned:
+        """Compare the best parameters with all rows, and return the result."""
+        control = self.search.space.changes(best)
+        rows = {**self.rows, BEST: control}
+        found, cases = self._compare(rows, until)
         verdict = judged(found, cases, list(rows), no_regret=self.search.goals.no_regret)
         means = {name: by_case(found, name) for name in rows}
         excesses = self.search.goals.excesses(cases, means[BEST], means[WITHOUT])
@@ -306,10 +326,13 @@ class _Tuning:
             gain=gain(verdict, guideline, len(self.fresh)),
             broken=broken,
             runs=self.evaluator.runs,
-            concerns=manager.review(self.base.replace(control), hot_spot_degree=self.most)
-            if family(self.base) == "ibta"
-            else [],
+            concerns=self._concerns(control),
         )
+
+    def _concerns(self, control: Parameters) -> list[manager.Concern]:
+        if family(self.base) != "ibta":
+            return []
+        return manager.review(self.base.replace(control), hot_spot_degree=self.most)
 
     def _table(self, trials: Sequence[FrozenTrial]) -> pl.DataFrame:
         import polars as pl

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,105 +14,152 @@ from becalm.cli.exits import BAD_INPUT, stop
 from becalm.cli.infiniband.harm import Force, harm, refusal
 from becalm.cli.options import Fabric, Overwrite
 
+if TYPE_CHECKING:
+    from becalm.manager import Concern, Recommendation
+    from becalm.scenario import Scenario
+
+
+FabricFile = Annotated[Path, typer.Argument(help="A scenario of the fabric.", show_default=False)]
+Contributors = Annotated[
+    int | None,
+    typer.Option(
+        "--contributors",
+        "--degree",
+        help="Largest number of hosts that send to one hot host; default: choose settings that suit "
+        "hot spots of 2, 4, 8, ... and all hosts.",
+    ),
+]
+Guideline = Annotated[
+    str | None,
+    typer.Option(
+        help="becalm, pfister2005, gran2010, or none to keep the scenario's parameters; default: "
+        "with --hot, the best one on the cases; with --contributors, becalm; otherwise the best one for "
+        "all sizes."
+    ),
+]
+Hot = Annotated[str | None, typer.Option(help="Try all guidelines on random cases with this hot host.")]
+Out = Annotated[Path | None, typer.Option(help="Write the scenario with these parameters to a file.")]
+OpenSM = Annotated[
+    Path | None,
+    typer.Option(help="Write the parameters as OpenSM options to FILE, and zeros to FILE.rollback."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print parameters and concerns as one JSON object.")]
+
+
+@dataclass
+class Choice:
+    """A guideline, the contributors that it is for, and what was tried to choose it."""
+
+    guideline: str
+    contributors: int | None
+    tried: dict[str, Any] = field(default_factory=dict)
+    """What was tried, for JSON."""
+    shows: list[Callable[[], None]] = field(default_factory=list)
+    """Functions that print what was tried."""
+
 
 def manage(
-    file: Annotated[Path, typer.Argument(help="A scenario of the fabric.", show_default=False)],
-    contributors: Annotated[
-        int | None,
-        typer.Option(
-            "--contributors",
-            "--degree",
-            help="Largest number of hosts that send to one hot host; default: choose settings that suit "
-            "hot spots of 2, 4, 8, ... and all hosts.",
-        ),
-    ] = None,
-    guideline: Annotated[
-        str | None,
-        typer.Option(
-            help="becalm, pfister2005, gran2010, or none to keep the scenario's parameters; default: "
-            "with --hot, the best one on the cases; with --contributors, becalm; otherwise the best one for "
-            "all sizes."
-        ),
-    ] = None,
-    hot: Annotated[
-        str | None, typer.Option(help="Try all guidelines on random cases with this hot host.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Write the scenario with these parameters to a file.")
-    ] = None,
-    opensm: Annotated[
-        Path | None,
-        typer.Option(help="Write the parameters as OpenSM options to FILE, and zeros to FILE.rollback."),
-    ] = None,
+    file: FabricFile,
+    contributors: Contributors = None,
+    guideline: Guideline = None,
+    hot: Hot = None,
+    out: Out = None,
+    opensm: OpenSM = None,
     fabric: Fabric = None,
     force: Force = False,
     overwrite: Overwrite = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print parameters and concerns as one JSON object.")
-    ] = False,
+    as_json: Json = False,
 ) -> None:
     """Set a fabric's parameters of IBTA congestion control; warn about settings that cannot work."""
     import becalm
     from becalm import manager
-    from becalm.cli import console
-    from becalm.cli.hot_spots import show_sizes, show_tried
-    from becalm.cli.screen import Screen
     from becalm.folders import check_writable, write_new
     from becalm.opensm import options
-    from becalm.tunings.guidelines import choose, try_guidelines
 
-    if fabric is not None and opensm is None:
-        stop("--fabric: has no effect without --opensm", BAD_INPUT)
-    if force and opensm is None:
-        stop("--force: has no effect without --opensm", BAD_INPUT)
+    for name, given in (("--fabric", fabric is not None), ("--force", force)):
+        if given and opensm is None:
+            stop(f"{name}: has no effect without --opensm", BAD_INPUT)
     rollback = None if opensm is None else options.rollback_of(opensm)
     check_writable(out, opensm, rollback, overwrite=overwrite)
     scenario = becalm.load(file)
-    better, derived = manager.DEFAULT, contributors
-    found: dict[str, Any] = {}
-    shown: list[Callable[[], None]] = []
-    if hot is not None:
-        with Screen(1, 0, 1, quiet=as_json) as screen:
-            tried = try_guidelines(scenario, hot, contributors, planned=screen.plan, progress=screen.on_done)
-        better = tried.better
-        found["cases"] = tried.verdict.table().to_dicts()
-        shown.append(lambda: show_tried(tried))
-    if contributors is None and guideline != manager.AS_IT_IS:
-        names = [guideline] if guideline else [better] if hot else list(manager.GUIDELINES)
-        manager.check_guideline(names[0])
-        with console.Bar(quiet=as_json) as bar:
-            sizes = choose(scenario, names, bar.on_step)
-        found["hot_link"] = [asdict(each) for each in sizes]
-        shown.append(lambda: show_sizes(sizes))
-        better, derived = sizes[0].guideline, sizes[0].contributors
-    recommendation = manager.recommend(scenario, hot_spot_degree=derived, guideline=guideline or better)
+    choice = _choose(scenario, contributors, guideline, hot, quiet=as_json)
+    recommendation = manager.recommend(
+        scenario, hot_spot_degree=choice.contributors, guideline=guideline or choice.guideline
+    )
     managed = recommendation.apply(scenario)
-    configuration = None if opensm is None else options.configuration(managed, recommendation, fabric)
-    zeros = None if opensm is None else options.rollback(managed, fabric)
-    warnings = "" if opensm is None or configuration is None else harm(configuration, opensm)
-    if warnings and opensm is not None and not force:
-        stop(refusal(warnings, opensm), BAD_INPUT)
-    texts = ((out, managed.to_toml()), (opensm, configuration), (rollback, zeros))
-    made = [(target, text) for target, text in texts if target is not None and text is not None]
+    texts, warnings = {} if out is None else {out: managed.to_toml()}, ""
+    if opensm is not None and rollback is not None:
+        texts[opensm] = options.configuration(managed, recommendation, fabric)
+        texts[rollback] = options.rollback(managed, fabric)
+        warnings = harm(texts[opensm], opensm)
+        if warnings and not force:
+            stop(refusal(warnings, opensm), BAD_INPUT)
     # Write the files before printing: a reader such as `head` may close the pipe early.
-    for target, text in made:
+    for target, text in texts.items():
         write_new(target, text, overwrite=overwrite)
+    before, after = (manager.review(one, hot_spot_degree=contributors) for one in (scenario, managed))
     if as_json:
-        review = manager.review(managed, hot_spot_degree=contributors)
-        found |= {"guideline": recommendation.guideline, "contributors": derived}
-        found["parameters"] = [asdict(each) for each in recommendation.settings]
-        found["concerns"] = [asdict(each) for each in review]
-        found["files"] = [str(target) for target, _ in made]
-        typer.echo(jsons.dumps(found))
+        typer.echo(jsons.dumps(_json(choice, recommendation, after, list(texts))))
     else:
-        for show in shown:
-            show()
-        console.show_settings(recommendation)
-        console.show_concerns(f"{file} as given", manager.review(scenario, hot_spot_degree=contributors))
-        if recommendation.settings:
-            own = manager.review(managed, hot_spot_degree=contributors)
-            console.show_concerns("with these parameters", own)
-        for target, _ in made:
-            console.say(f"written to {target}")
+        _show(choice, recommendation, (f"{file} as given", before, after), list(texts))
     if warnings:
         typer.echo(warnings, err=True)
+
+
+def _choose(
+    scenario: Scenario, contributors: int | None, guideline: str | None, hot: str | None, *, quiet: bool
+) -> Choice:
+    """Try guidelines, and choose one: on random cases with a hot host, and for all sizes of hot spots."""
+    from becalm import manager
+    from becalm.cli import console
+    from becalm.cli.hot_spots import show_sizes, show_tried
+    from becalm.cli.screen import Screen
+    from becalm.tunings.guidelines import choose, try_guidelines
+
+    choice = Choice(manager.DEFAULT, contributors)
+    if hot is not None:
+        with Screen(1, 0, 1, quiet=quiet) as screen:
+            tried = try_guidelines(scenario, hot, contributors, planned=screen.plan, progress=screen.on_done)
+        choice.guideline = tried.better
+        choice.tried["cases"] = tried.verdict.table().to_dicts()
+        choice.shows.append(lambda: show_tried(tried))
+    if contributors is None and guideline != manager.AS_IT_IS:
+        names = [guideline] if guideline else [choice.guideline] if hot else list(manager.GUIDELINES)
+        manager.check_guideline(names[0])
+        with console.Bar(quiet=quiet) as bar:
+            sizes = choose(scenario, names, bar.on_step)
+        choice.tried["hot_link"] = [asdict(size) for size in sizes]
+        choice.shows.append(lambda: show_sizes(sizes))
+        choice.guideline, choice.contributors = sizes[0].guideline, sizes[0].contributors
+    return choice
+
+
+def _json(
+    choice: Choice, recommendation: Recommendation, concerns: list[Concern], files: list[Path]
+) -> dict[str, Any]:
+    return choice.tried | {
+        "guideline": recommendation.guideline,
+        "contributors": choice.contributors,
+        "parameters": [asdict(setting) for setting in recommendation.settings],
+        "concerns": [asdict(concern) for concern in concerns],
+        "files": [str(target) for target in files],
+    }
+
+
+def _show(
+    choice: Choice,
+    recommendation: Recommendation,
+    concerns: tuple[str, list[Concern], list[Concern]],
+    files: list[Path],
+) -> None:
+    from becalm.cli import console
+
+    for show in choice.shows:
+        show()
+    console.show_settings(recommendation)
+    where, before, after = concerns
+    console.show_concerns(where, before)
+    if recommendation.settings:
+        console.show_concerns("with these parameters", after)
+    for target in files:
+        console.say(f"written to {target}")

@@ -15,6 +15,8 @@ from becalm.cli.infiniband.harm import Force, harm, refusal
 from becalm.cli.options import Echoes, Fabric, Markings, MaxMemory, Quiet, Responses, own_schemes
 
 if TYPE_CHECKING:
+    from becalm.cli.screen import Screen
+    from becalm.scenario import Scenario
     from becalm.schemes.loading import Provided
     from becalm.tunings.api import Plan
     from becalm.tunings.spec import TuneSpec
@@ -22,98 +24,88 @@ if TYPE_CHECKING:
 
 DEFAULT = Path("results/tuned")
 
+TuningFile = Annotated[
+    Path, typer.Argument(help="A tuning file, or a scenario of the fabric.", show_default=False)
+]
+Hot = Annotated[
+    str | None, typer.Option(help="The hot host in all cases; default: a random one in each case.")
+]
+Contributors = Annotated[
+    int | None,
+    typer.Option(
+        "--contributors",
+        "--degree",
+        min=2,
+        help="Largest number of hosts that send to a hot host; default: all.",
+    ),
+]
+Trials = Annotated[
+    int | None,
+    typer.Option(min=1, help="Number of parameter sets to try; default: 60, or as many as --minutes allows."),
+]
+Minutes = Annotated[
+    float | None,
+    typer.Option(min=0.01, help="Time for the study; determines the numbers of cases and trials."),
+]
+NoRegret = Annotated[
+    bool,
+    typer.Option(
+        "--no-regret",
+        help="Recommend only parameters that are at least as good as no control, for every number of "
+        "contributors.",
+    ),
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue the study in the --out folder.")]
+Out = Annotated[Path, typer.Option(help="Folder for the study, its runs and its result.")]
+OpenSM = Annotated[
+    Path | None,
+    typer.Option(help="Write the recommendation as OpenSM options to FILE, and zeros to FILE.rollback."),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace existing OpenSM option files, but never a study.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
 
 def tune(
-    file: Annotated[
-        Path, typer.Argument(help="A tuning file, or a scenario of the fabric.", show_default=False)
-    ],
-    hot: Annotated[
-        str | None, typer.Option(help="The hot host in all cases; default: a random one in each case.")
-    ] = None,
-    contributors: Annotated[
-        int | None,
-        typer.Option(
-            "--contributors",
-            "--degree",
-            min=2,
-            help="Largest number of hosts that send to a hot host; default: all.",
-        ),
-    ] = None,
-    trials: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Number of parameter sets to try; default: 60, or as many as --minutes allows."
-        ),
-    ] = None,
-    minutes: Annotated[
-        float | None,
-        typer.Option(min=0.01, help="Time for the study; determines the numbers of cases and trials."),
-    ] = None,
-    no_regret: Annotated[
-        bool,
-        typer.Option(
-            "--no-regret",
-            help="Recommend only parameters that are at least as good as no control, for every number of "
-            "contributors.",
-        ),
-    ] = False,
+    file: TuningFile,
+    hot: Hot = None,
+    contributors: Contributors = None,
+    trials: Trials = None,
+    minutes: Minutes = None,
+    no_regret: NoRegret = False,
     workers: Workers = None,
     max_memory: MaxMemory = None,
     engine: EngineName = "processes",
     address: Address = None,
     slurm: Slurm = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the study in the --out folder.")] = False,
-    out: Annotated[Path, typer.Option(help="Folder for the study, its runs and its result.")] = DEFAULT,
-    opensm: Annotated[
-        Path | None,
-        typer.Option(help="Write the recommendation as OpenSM options to FILE, and zeros to FILE.rollback."),
-    ] = None,
+    resume: Resume = False,
+    out: Out = DEFAULT,
+    opensm: OpenSM = None,
     fabric: Fabric = None,
     response: Responses = None,
     marking: Markings = None,
     echo: Echoes = None,
     force: Force = False,
-    overwrite: Annotated[
-        bool,
-        typer.Option("--overwrite", help="Replace existing OpenSM option files, but never a study."),
-    ] = False,
+    overwrite: Overwrite = False,
     quiet: Quiet = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    as_json: Json = False,
 ) -> None:
     """Search for congestion-control parameters, and compare the best with the guidelines on new cases."""
-    from becalm import manager
-    from becalm.cli import console
     from becalm.cli.screen import Screen
-    from becalm.folders import check_new, write_new
-    from becalm.opensm import options
     from becalm.runs.engines import width_of
     from becalm.tunings import api
     from becalm.tunings.study import check_installed
-    from becalm.tunings.verdict import NOW, WITHOUT
 
     check_installed()
     check_engine(engine, address, slurm)
-    if fabric is not None and opensm is None:
-        stop("--fabric: has no effect without --opensm", BAD_INPUT)
-    rollback = None if opensm is None else options.rollback_of(opensm)
-    check_new(opensm, rollback, overwrite=overwrite)
-    if resume and not api.is_study(out):
-        stop(f"{out}: no study to continue", BAD_INPUT)
-    if not resume and out.exists():
-        stop(f"{out}: already exists; choose another folder, or continue with --resume", BAD_INPUT)
+    _check_targets(opensm, fabric, out, resume=resume, overwrite=overwrite)
     spec = _read(file, hot, contributors, own_schemes(response, marking, echo))
     given = (("trials", trials), ("minutes", minutes), ("no_regret", no_regret or None))
     budget = {**spec.budget, **{name: value for name, value in given if value is not None}}
-    width = width_of(workers)
     check_memory([case.scenario for case in spec.cases] or [spec.scenario], max_memory, engine, workers)
-
-    with Screen(1, 0, width, quiet=quiet or as_json) as screen:
-
-        def planned(plan: api.Plan) -> None:
-            screen.total = max(plan.runs, screen.done + 1)
-            if not (quiet or as_json):
-                console.err.print(_plan(plan), soft_wrap=True)
-
+    silent = quiet or as_json
+    with Screen(1, 0, width_of(workers), quiet=silent) as screen:
         tuned = api.tune(
             spec.population or spec.cases,
             also=spec.cases,
@@ -123,32 +115,59 @@ def tune(
             engine=engine_of(engine, workers, address, slurm),
             max_memory=max_memory,
             progress=screen.on_done,
-            planned=planned,
+            planned=lambda plan: _show_plan(plan, screen, silent=silent),
             **budget,
         )
     tuned.save(out, spec.scenario)
-    written = tuned.recommended not in (WITHOUT, NOW)
-    if written and opensm is not None and rollback is not None:
-        # A guideline's reasons do not apply to the tuned values.
-        none = manager.Recommendation(manager.AS_IT_IS, [])
-        best = tuned.scenario(spec.scenario)
-        configuration = options.configuration(best, none, fabric)
-        warnings = harm(configuration, opensm)
-        if warnings and not force:
-            stop(f"{out}: the study is done\n{refusal(warnings, opensm)}", FAILED)
-        write_new(opensm, configuration, overwrite=overwrite)
-        write_new(rollback, options.rollback(best, fabric), overwrite=overwrite)
+    changed = _is_change(tuned)
+    if changed and opensm is not None:
+        _write_options(tuned.scenario(spec.scenario), out, opensm, fabric, force=force, overwrite=overwrite)
     if as_json:
         typer.echo(jsons.dumps(tuned.to_json(), default=str))
-        return
-    if quiet:
-        return
-    _show(tuned)
-    console.say(f"study, runs, trials and tuned.toml in {out}")
-    if opensm is not None and not written:
-        console.say("no OpenSM options are written, because no new parameters are recommended")
-    elif opensm is not None:
-        console.say(f"OpenSM options in {opensm}, zeros in {rollback}")
+    elif not quiet:
+        _show(tuned)
+        _show_files(out, opensm, written=changed)
+
+
+def _check_targets(
+    opensm: Path | None, fabric: Path | None, out: Path, *, resume: bool, overwrite: bool
+) -> None:
+    """Check the files and the folder to write, before anything runs."""
+    from becalm.folders import check_new
+    from becalm.opensm import options
+    from becalm.tunings import api
+
+    if fabric is not None and opensm is None:
+        stop("--fabric: has no effect without --opensm", BAD_INPUT)
+    check_new(opensm, None if opensm is None else options.rollback_of(opensm), overwrite=overwrite)
+    if resume and not api.is_study(out):
+        stop(f"{out}: no study to continue", BAD_INPUT)
+    if not resume and out.exists():
+        stop(f"{out}: already exists; choose another folder, or continue with --resume", BAD_INPUT)
+
+
+def _is_change(tuned: Tuned) -> bool:
+    """Whether the recommended row is neither the current settings nor no control."""
+    from becalm.tunings.verdict import NOW, WITHOUT
+
+    return tuned.recommended not in (WITHOUT, NOW)
+
+
+def _write_options(
+    best: Scenario, out: Path, opensm: Path, fabric: Path | None, *, force: bool, overwrite: bool
+) -> None:
+    """Write the OpenSM options of a scenario, and those that undo them."""
+    from becalm import manager
+    from becalm.folders import write_new
+    from becalm.opensm import options
+
+    # A guideline's reasons do not apply to the tuned values.
+    configuration = options.configuration(best, manager.Recommendation(manager.AS_IT_IS, []), fabric)
+    warnings = harm(configuration, opensm)
+    if warnings and not force:
+        stop(f"{out}: the study is done\n{refusal(warnings, opensm)}", FAILED)
+    write_new(opensm, configuration, overwrite=overwrite)
+    write_new(options.rollback_of(opensm), options.rollback(best, fabric), overwrite=overwrite)
 
 
 def _read(file: Path, hot: str | None, contributors: int | None, own: tuple[Provided, ...]) -> TuneSpec:
@@ -170,12 +189,18 @@ def _read(file: Path, hot: str | None, contributors: int | None, own: tuple[Prov
     return TuneSpec(scenario, [], population, None, Goals(), {})
 
 
-def _plan(plan: Plan) -> str:
+def _show_plan(plan: Plan, screen: Screen, *, silent: bool) -> None:
+    from becalm.cli import console
+
+    screen.total = max(plan.runs, screen.done + 1)
+    if silent:
+        return
     low, high = plan.load
     carried = f", background {low:.2f} to {high:.2f} of the hosts' links" if high else ""
-    return (
+    console.err.print(
         f"about {plan.runs:,} runs of {formats.seconds(plan.each)}, {formats.seconds(plan.seconds)} in all: "
-        f"{plan.learn} cases for the search, {plan.judge} others for the comparison{carried}"
+        f"{plan.learn} cases for the search, {plan.judge} others for the comparison{carried}",
+        soft_wrap=True,
     )
 
 
@@ -208,6 +233,17 @@ def _show(tuned: Tuned) -> None:
     if "ibta" in tuned.control["response"]:
         console.show_concerns("with the tuned parameters", tuned.concerns)
     console.say(NOTE)
+
+
+def _show_files(out: Path, opensm: Path | None, *, written: bool) -> None:
+    from becalm.cli import console
+    from becalm.opensm import options
+
+    console.say(f"study, runs, trials and tuned.toml in {out}")
+    if opensm is not None and not written:
+        console.say("no OpenSM options are written, because no new parameters are recommended")
+    elif opensm is not None:
+        console.say(f"OpenSM options in {opensm}, zeros in {options.rollback_of(opensm)}")
 
 
 def _show_gain(found: Gain, where: str, guideline: str) -> None:
