@@ -15,6 +15,7 @@ import bench_table  # noqa: E402
 import comparison_tables  # noqa: E402
 import examples  # noqa: E402
 import generate  # noqa: E402
+import markers  # noqa: E402
 
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 ELSEWHERE = re.compile(r"https?:|(\.\./)?(play|reports|rust)/")
@@ -46,6 +47,22 @@ def test_ci_runs_named_checks() -> None:
     named = done.stderr.split("checks: ")[1].split()
     script = (ROOT / ".ci" / "run").read_text()
     assert named == re.findall(r"^check_(\w+)\(\)", script, flags=re.MULTILINE)
+
+
+def test_markers_are_those_of_the_list() -> None:
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    found = [
+        (name, str(page.relative_to(ROOT)))
+        for page in pages
+        for name in re.findall(r"^<!-- (.+) -->$", page.read_text(), re.MULTILINE)
+        if name != "end"
+    ]
+    assert sorted(found) == sorted(markers.PLACES.items())
+    for name, page in found:
+        assert "\nnew\n<!-- end -->" in markers.between_markers((ROOT / page).read_text(), name, "new\n")
+    for wrong in ("", "<!-- a -->\n", "<!-- a -->\n<!-- end -->\n" * 2):
+        with pytest.raises(ValueError, match="marker `a`: must occur once"):
+            markers.between_markers(wrong, "a", "new\n")
 
 
 def test_tables_of_benchmarks_are_those_of_the_figures() -> None:

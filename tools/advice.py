@@ -15,6 +15,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import markers
+
 import becalm
 from becalm.runs.engines import Processes
 from becalm.store import Store
@@ -23,8 +25,7 @@ from becalm.tunings.evaluate import Evaluator
 from becalm.tunings.population import TEST
 from becalm.tunings.verdict import ALL, WITHOUT, Verdict, judged
 
-ROOT = Path(__file__).parents[1]
-PAGE, DATA = ROOT / "docs" / "advice.md", ROOT / "docs" / "advice.jsonl"
+DATA = Path(__file__).parents[1] / "docs" / "advice.jsonl"
 CASES = 60
 """Number of drawn test cases per fabric."""
 TRUE = 0.03
@@ -315,14 +316,6 @@ def foreign(known: dict[str, Any]) -> str:
     return table(lines, ["fabric", "contributors", WITHOUT, "pfister2005", "gran2010", "becalm", "tuned"])
 
 
-def write() -> None:
-    """Write the tables into the page."""
-    begin, end = "<!-- generated: make advice -->", "<!-- end -->"
-    text = PAGE.read_text()
-    before, rest = text.split(begin)
-    PAGE.write_text(f"{before}{begin}\n\n{tables()}\n\n{end}{rest.split(end)[1]}")
-
-
 def main() -> None:
     """Run the bench on some or all fabrics, and write the page."""
     parser = argparse.ArgumentParser()
@@ -332,7 +325,7 @@ def main() -> None:
     for name in arguments.fabrics or [*FABRICS, "by hand"]:
         keep(by_hand() if name == "by hand" else measured(name, arguments.minutes))
         print(name, "done", flush=True)
-    write()
+    markers.write("make advice", f"\n{tables()}\n\n")
 
 
 if __name__ == "__main__":

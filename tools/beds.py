@@ -1,6 +1,6 @@
 """Searches for the bed that best fits gran2010's results without congestion control, then judges the others.
 
-    python tools/beds.py docs/reproductions/gran2010/readings.md --seeds 3
+    python tools/beds.py --seeds 3
 
 The paper does not state how its switches arbitrate, how packets queue in an input buffer, or how many packets
 the buffer holds. Each combination is a bed. It is judged by column (a) of Table III and by the claims of
@@ -18,8 +18,9 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from pathlib import Path
 from typing import Any
+
+import markers
 
 from becalm.lab.discovery import select
 from becalm.lab.model import KINDS, Claim, Experiment, Point, Report
@@ -28,8 +29,6 @@ from becalm.lab.variants import judge_variants
 from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED
 from becalm.papers.gran2010.scene import HEADER, MTU
 from becalm.progress import SweepProgress
-
-BEGIN, END = "<!-- tools/beds.py: begin -->", "<!-- tools/beds.py: end -->"
 
 ARBITERS: dict[str, dict[str, Any]] = {
     "oldest first": {"oldest_first": {"max_bypass": "unlimited"}},
@@ -152,23 +151,18 @@ def _show(now: SweepProgress) -> None:
     sys.stderr.write(f"\r{now.finished} of {now.points} runs")
 
 
-def main(page: Path, seeds: int) -> None:
+def main(seeds: int) -> None:
     """Search for the best beds, judge them, and write both tables into the page."""
     numbers = range(1, seeds + 1)
     best, found = search(numbers[:1])
     judged = judge([*best, *([] if Bed() in best else [Bed()])], numbers)
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
     between = "Claims about congestion control that hold, are undecided, and fail, on the frozen beds:"
-    tables = "\n\n".join([BEGIN, found, between, judged, END])
-    page.write_text(f"{before}{tables}{after}", encoding="utf-8")
+    tables = "\n\n".join([found, between, judged])
+    markers.write("tools/beds.py", f"\n{tables}\n\n")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Search for the bed of gran2010 and judge it.")
-    parser.add_argument("page", type=Path, help="the page with the tables")
     parser.add_argument("--seeds", type=int, default=1, help="seeds for judging; the search uses the first")
     asked = parser.parse_args()
-    if not asked.page.is_file() or BEGIN not in asked.page.read_text(encoding="utf-8"):
-        parser.error(f"{asked.page}: no such page, or it lacks the comment {BEGIN}")
-    main(asked.page, asked.seeds)
+    main(asked.seeds)

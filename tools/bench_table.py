@@ -8,16 +8,16 @@ version. The table shows the speed of all versions, and more columns for the new
 from __future__ import annotations
 
 import json
-import re
 import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
+import markers
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 HISTORY = DOCS / "performance.jsonl"
-_PLACE = r"(<!-- by version -->\n).*?(<!-- end -->)"
 _HEAD = ("scenario", "packet-hops", "events per packet-hop", "set-up", "idle, kB per host", "peak memory")
 
 
@@ -48,11 +48,8 @@ def table(figures: list[dict[str, Any]]) -> str:
 
 def refreshed(page: str, measured: str) -> str:
     """Return the page with the table for a history, given as lines of JSON."""
-    text = table([json.loads(line) for line in measured.splitlines()])
-    page, count = re.subn(_PLACE, rf"\g<1>{text}\g<2>", page, flags=re.DOTALL)
-    if count != 1:
-        raise ValueError(f"performance.md has {count} places for the table, not one")
-    return page
+    lines = table([json.loads(line) for line in measured.splitlines()])
+    return markers.between_markers(page, "by version", lines)
 
 
 def merged(kept: str, measured: str, version: str) -> str:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
+
+import markers
 
 from becalm import comparison
 from becalm.comparison import Scene, Scheme, tuning
 
-DOCS = Path(__file__).parents[1] / "docs"
 SEEDS = 2
 SCENES = ("incast", "all_reduce", "websearch")
 SCHEMES = ("dcqcn_pfc", "dctcp", "swift", "hpcc_pfc")
@@ -21,7 +20,6 @@ SHARED: dict[str, Any] = {
     "flow_control": {"pfc": {"thresholds": {"dynamic": {"shared": "12 MB", "alpha": 0.125}}}}
 }
 NOTHING = "as in the tables above"
-_PLACE = re.compile(r"(<!-- objections -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def main() -> None:
@@ -37,8 +35,7 @@ def main() -> None:
             if name == NOTHING or made != [(scheme, scene) for scene in scenes]:
                 cells = " | ".join(_cell(*each) for each in made)
                 lines.append(f"| {name} | {scheme.name} | {cells} |")
-    page, text = DOCS / "comparison.md", "\n".join(lines)
-    page.write_text(_PLACE.sub(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page.read_text()))
+    markers.write("objections", "\n".join(["", *lines, "", ""]))
 
 
 def _cell(scheme: Scheme, scene: Scene) -> str:

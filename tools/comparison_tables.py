@@ -11,13 +11,14 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+import markers
+
 from becalm.comparison import cells
 
 DOCS = Path(__file__).parents[1] / "docs"
 # A row joins its warnings by "; ", which also occurs within a warning; each begins with a key or a table.
 _WARNING = re.compile(r"; (?=\[|marking|switch)")
 _Scenes = dict[tuple[str, str], list[str]]
-_PLACE = re.compile(r"(<!-- tables -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def tables(numbers: str) -> str:
@@ -63,8 +64,7 @@ def _table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
 
 def refreshed(page: str, numbers: str) -> str:
     """Return the page with the tables of these numbers."""
-    made = tables(numbers)
-    return _PLACE.sub(lambda found: f"{found[1]}\n{made}\n{found[2]}", page)
+    return markers.between_markers(page, "tables", f"\n{tables(numbers)}\n")
 
 
 if __name__ == "__main__":

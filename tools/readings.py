@@ -1,6 +1,6 @@
 """Judges santos2002 and santos2003 with all readings of their switches, and writes the page's tables.
 
-    python tools/readings.py docs/reproductions/readings.md [PAPER/FIGURE ...] [--whole] [--seeds N]
+    python tools/readings.py [PAPER/FIGURE ...] [--whole] [--seeds N]
 
 The tables are placed between two comments on the page. By default, the reduced experiments of all figures in
 both papers are run.
@@ -11,8 +11,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
+import markers
 import polars as pl
 
 from becalm.lab.discovery import select
@@ -23,7 +23,6 @@ from becalm.papers.common.reading import Reading, different
 from becalm.progress import SweepProgress
 
 PAPERS = ("santos2002", "santos2003")
-BEGIN, END = "<!-- tools/readings.py: begin -->", "<!-- tools/readings.py: end -->"
 SIGNS = {HOLDS: "+", UNDECIDED: "?", FAILS: "**-**"}
 
 
@@ -56,7 +55,7 @@ def _show(now: SweepProgress) -> None:
     sys.stderr.write(f"\r{now.finished} of {now.points} runs")
 
 
-def main(page: Path, ids: Sequence[str], whole: bool, seeds: int) -> None:
+def main(ids: Sequence[str], whole: bool, seeds: int) -> None:
     """Run the experiments with all readings, and write the tables into the page."""
     readings = different()
     experiments = select(ids or PAPERS)
@@ -65,20 +64,15 @@ def main(page: Path, ids: Sequence[str], whole: bool, seeds: int) -> None:
     kind = "full" if whole else "reduced (`--short`)"
     times = "1 seed" if seeds == 1 else f"{seeds} seeds"
     how = f"Sentences that hold or are undecided, in the {kind} experiments with {times}."
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    page.write_text(f"{before}{BEGIN}\n\n{tables(judged, readings, how)}\n\n{END}{after}", encoding="utf-8")
+    markers.write("tools/readings.py", f"\n{tables(judged, readings, how)}\n\n")
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Judge santos2002 and santos2003 with all readings.")
-    parser.add_argument("page", type=Path, help="the page with the tables")
     parser.add_argument("ids", nargs="*", metavar="PAPER/FIGURE", help="figures (default: all)")
     parser.add_argument("--whole", action="store_true", help="run the full experiments")
     parser.add_argument("--seeds", type=int, default=1, help="number of seeds")
     asked = parser.parse_args()
-    if not asked.page.is_file() or BEGIN not in asked.page.read_text(encoding="utf-8"):
-        parser.error(f"{asked.page}: no such page, or it lacks the comment {BEGIN}")
     if asked.seeds < 1:
         parser.error(f"--seeds {asked.seeds}: must be at least 1")
-    main(asked.page, asked.ids, asked.whole, asked.seeds)
+    main(asked.ids, asked.whole, asked.seeds)

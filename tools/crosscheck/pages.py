@@ -7,7 +7,6 @@ explanation.
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from pathlib import Path
@@ -19,11 +18,11 @@ from becalm.crosscheck import page, picture
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
+import markers  # noqa: E402
 import validation  # noqa: E402
 
 DOCS = ROOT / "docs"
 BESIDE = "- **Other simulators.** In a [direct comparison](docs/crosschecks.md),"
-_PLACE = re.compile(r"(<!-- crosscheck -->).*?(<!-- end -->)", re.DOTALL)
 
 
 def main() -> int:
@@ -41,9 +40,7 @@ def main() -> int:
     numbers = [each.to_json() for each in found]
     (folder / "verdicts.json").write_text(jsons.dumps(numbers, indent=1) + "\n", encoding="utf-8")
     validation.write()
-    readme = ROOT / "README.md"
-    line = f"{BESIDE} {page.score(found)}."
-    readme.write_text(_PLACE.sub(rf"\1\n{line}\n\2", readme.read_text(encoding="utf-8")), encoding="utf-8")
+    markers.write("crosscheck", f"{BESIDE} {page.score(found)}.\n")
     print(f"{page.score(found)}; {time.monotonic() - begin:.0f} s")
     return int(any(each.unexplained for each in found))
 

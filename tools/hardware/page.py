@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "hardware.md"
+sys.path.insert(0, str(ROOT / "tools"))
+
+import markers  # noqa: E402
+
 DATA = ROOT / "python" / "becalm" / "papers" / "common" / "hardware.json"
 """Data for the claims and the page."""
 
@@ -26,12 +30,8 @@ def write(**measured: list[dict[str, Any]]) -> None:
         for kind, rows in sorted(every.items())
     ]
     DATA.write_text("{\n" + ",\n".join(kinds) + "\n}\n", encoding="utf-8")
-    text = PAGE.read_text(encoding="utf-8")
     for name, table in tables(every).items():
-        before, mark, rest = text.partition(f"<!-- {name} -->\n")
-        _, end, after = rest.partition("<!-- end -->")
-        text = before + mark + table + end + after
-    PAGE.write_text(text, encoding="utf-8")
+        markers.write(name, table)
 
 
 def tables(every: dict[str, list[dict[str, Any]]]) -> dict[str, str]:
