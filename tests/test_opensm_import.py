@@ -183,7 +183,10 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     done = command("import", *given_files)
     routed = "packets routed by the forwarding tables of opensm-lfts.dump"
-    assert done == (0, f"18 hosts, 5 switches, 36 cables; {routed}; written to fabric.toml\n")
+    assert done == (
+        0,
+        f"18 hosts, 5 switches, 36 cables; {routed}; background load 0.5; written to fabric.toml\n",
+    )
     assert command("validate", "fabric.toml") == (0, "fabric.toml: ok\n")
     assert command("import", *given_files) == (
         2,

@@ -97,6 +97,11 @@ def test_a_missing_cable_is_named(tmp_path: Path) -> None:
     ]
 
 
+def test_cables_to_the_wrong_switch_are_named(tmp_path: Path) -> None:
+    wrong = [(*cable[:2], "S11", 9) if cable[0::2] == ("S2", "S12") else cable for cable in FOLDED]
+    assert found(tmp_path, discovered(wrong)) == [Fault("uneven cables", "S2", "none to S12, but 2 to S11")]
+
+
 def test_a_slow_cable_is_named(tmp_path: Path) -> None:
     text = discovered(FOLDED)
     for own, peer in ((f'[11]\t"S-{guid("S12"):016x}"[2]', "S12"), (f'[2]\t"S-{guid("S2"):016x}"[11]', "S2")):

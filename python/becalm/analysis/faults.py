@@ -1,4 +1,4 @@
-"""Faults of a fabric: missing cables, cables slower than their peers, unbalanced routes."""
+"""Faults of a fabric: missing or uneven cables, cables slower than their peers, unbalanced routes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Fault(NamedTuple):
     """A fault of a fabric that can cost throughput whatever the traffic."""
 
     kind: str
-    """`missing cable`, `slow cable`, `unbalanced routes`, `credit loop` or `unchecked`."""
+    """`missing cable`, `uneven cables`, `slow cable`, `unbalanced routes`, `credit loop` or `unchecked`."""
     where: str
     what: str
 
@@ -118,7 +118,7 @@ def _slow(links: list[_Link]) -> Iterator[Fault]:
 
 
 def _missing(links: list[_Link]) -> Iterator[Fault]:
-    """Compare the numbers of cables to a level between the switches of one level."""
+    """Compare the numbers of cables to a level, and to each switch there, of the switches of one level."""
     by_level: dict[int, dict[str, list[_Link]]] = defaultdict(lambda: defaultdict(list))
     for link in links:
         if link.level > 0:
@@ -138,13 +138,18 @@ def _missing_to(cables: Mapping[str, Counter[str]]) -> Iterator[Fault]:
     each = usual(number for count in cables.values() for number in count.values())
     joined = Counter(peer for count in cables.values() for peer in count)
     for switch, count in cables.items():
-        if count.total() >= normal:
-            continue
         lacking = [
             f"{count[peer]} to {peer}, while {each:g} are usual" if count[peer] else f"none to {peer}"
             for peer, number in joined.items()
             if count[peer] < each and (count[peer] or 2 * number > len(cables))
         ]
+        if count.total() >= normal:
+            doubled = [f"{number} to {peer}" for peer, number in count.items() if number > each]
+            if lacking and doubled:
+                yield Fault(
+                    "uneven cables", switch, f"{'; '.join(lacking[:3])}, but {', '.join(doubled[:3])}"
+                )
+            continue
         detail = f": {'; '.join(lacking[:3])}" if lacking else ""
         what = (
             f"{counted(count.total(), 'cable')} to the level above, while its peers have {normal:g}{detail}"

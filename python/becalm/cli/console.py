@@ -308,7 +308,8 @@ def show_imported(imported: Imported, file: Path) -> None:
         say(f"note: {note}")
     fabric = imported.fabric
     counts = f"{len(fabric.hosts)} hosts, {len(fabric.switches)} switches, {len(fabric.cables)} cables"
-    say(f"{counts}; packets routed {imported.routed}; written to {file}")
+    background = f"background load {imported.background.load:g}"
+    say(f"{counts}; packets routed {imported.routed}; {background}; written to {file}")
 
 
 def show_concerns(title: str, concerns: Sequence[Concern]) -> None:

@@ -99,6 +99,8 @@ class Host:
     guid: int
     lid: int
     lmc: int
+    description: str
+    """That of the adapter."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +197,7 @@ def _switch(node: Node, chosen: dict[str | End, str]) -> Switch:
 
 def _host(node: Node, end: End, chosen: dict[str | End, str]) -> Host:
     port = node.ports[end.port]
-    return Host(chosen[end], end, port.peer, port.guid, port.lid, port.lmc)
+    return Host(chosen[end], end, port.peer, port.guid, port.lid, port.lmc, node.description)
 
 
 def _cables(switches: list[Node], chosen: dict[str | End, str]) -> Iterator[Cable]:

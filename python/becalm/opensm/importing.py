@@ -13,14 +13,11 @@ from typing import Any
 
 from becalm import manager
 from becalm.errors import BecalmError, ScenarioError
-from becalm.opensm import ibnetdiscover, lfts
+from becalm.opensm import ibnetdiscover, lfts, traffic
 from becalm.opensm.fabric import Cable, End, Fabric
-from becalm.opensm.names import ranges
 from becalm.opensm.rates import data_rate, in_words
+from becalm.opensm.traffic import listed
 from becalm.scenario import Scenario
-
-SOURCES = 8
-"""Maximum number of hosts that send to the hot spot of the initial traffic."""
 
 _ASSUMED = """\
 # The files do not contain the settings below. Replace these initial values with your own.
@@ -42,14 +39,6 @@ ack = "30 B"
 [marking.none] # `becalm manage` replaces it with IBTA congestion control
 
 [response.none]
-
-# Each host sends to one other host at half of its link's rate
-[[flows]]
-name = "background"
-from = ["*"]
-[flows.pattern.permutation]
-[flows.traffic.poisson]
-load = 0.5
 """
 
 _RUN = """
@@ -67,15 +56,6 @@ from = [{sources}]
 to = ["*"]
 """
 
-_HOT_SPOT = """
-# Hot spot
-[[flows]]
-name = "hot_spot"
-from = [{sources}]
-to = ["{target}"]
-[flows.traffic.greedy]
-"""
-
 
 @dataclass(frozen=True)
 class Imported:
@@ -88,6 +68,8 @@ class Imported:
     """Notes on omissions, and on faults of the routes."""
     routed: str
     """How packets are routed."""
+    background: traffic.Background
+    """Load of the initial traffic."""
 
 
 def import_fabric(discovered: str | PathLike[str], tables: str | PathLike[str] | None = None) -> Imported:
@@ -118,15 +100,18 @@ def import_fabric(discovered: str | PathLike[str], tables: str | PathLike[str] |
         notes.append(f"{cycle}; allow_cycles = true lets the scenario run anyway")
         topology = topology.replace("[topology.edges]\n", "[topology.edges]\nallow_cycles = true\n", 1)
     routed = "by shortest paths" if tables is None else f"by the forwarding tables of {Path(tables).name}"
+    notes += traffic.note(fabric)
     head = "\n".join(_head(fabric, routed, notes))
-    text = f"{head}\n\n{topology}\n\n{_ASSUMED}{_hot_spot(fabric)}"
-    return Imported(fabric, text + _run(text, len(fabric.hosts)), notes, routed)
+    idle = f"{head}\n\n{topology}\n\n{_ASSUMED}"
+    background = traffic.background(idle, fabric)
+    text = f"{idle}\n{traffic.text(fabric, background)}"
+    return Imported(fabric, text + _run(text, len(fabric.hosts)), notes, routed, background)
 
 
 def _run(text: str, hosts: int) -> str:
     """Return `[run]` for a scenario without one, long enough to show a guideline's effect."""
     unwind = 1e3 * manager.longest_unwind(
-        Scenario(text + _RUN.format(unwind=1, duration=1, warmup=0)), min(hosts, SOURCES)
+        Scenario(text + _RUN.format(unwind=1, duration=1, warmup=0)), min(hosts, traffic.SOURCES)
     )
     warmup = max(1, round(unwind / 4))
     return _RUN.format(unwind=f"{unwind:.3g}", duration=math.ceil(unwind) + warmup, warmup=warmup)
@@ -141,7 +126,7 @@ def _deadlock(topology: str, fabric: Fabric) -> str | None:
     for host in fabric.hosts:
         first.setdefault(host.attached.node, host.name)
     try:
-        return cycle(f"{topology}\n{_ALL_WAYS.format(sources=_listed(list(first.values())))}")
+        return cycle(f"{topology}\n{_ALL_WAYS.format(sources=listed(list(first.values())))}")
     except ScenarioError as error:
         lines = (f"{fabric.file}: {mistake['problem']}" for mistake in error.mistakes)
         raise ScenarioError("\n".join(lines), fabric.file, error.mistakes) from error
@@ -205,8 +190,8 @@ def _head(fabric: Fabric, routed: str, notes: list[str]) -> Iterator[str]:
 def _topology(fabric: Fabric, cables: list[Cable]) -> Iterator[str]:
     ((usual, _),) = Counter(cable.speed for cable in cables).most_common(1)
     yield "[topology.edges]"
-    yield f"hosts = [{_listed([host.name for host in fabric.hosts])}]"
-    yield f"switches = [{_listed([switch.name for switch in fabric.switches])}]"
+    yield f"hosts = [{listed([host.name for host in fabric.hosts])}]"
+    yield f"switches = [{listed([switch.name for switch in fabric.switches])}]"
     yield f'rate = "{in_words(data_rate(usual))}" # {usual}'
     yield 'delay = "25 ns" # 5 m of cable'
     yield "cables = ["
@@ -231,7 +216,7 @@ def _routes(fabric: Fabric, cables: list[Cable], routes: lfts.Routes) -> Iterato
             if to and not peer.is_host:
                 place = numbers[End(switch.id, port)]
                 leads = f"port {port}, to {fabric.name(peer)}"
-                yield f'    {{ switch = "{switch.name}", port = {place}, to = [{_listed(to)}] }}, # {leads}'
+                yield f'    {{ switch = "{switch.name}", port = {place}, to = [{listed(to)}] }}, # {leads}'
     yield "]"
 
 
@@ -244,17 +229,3 @@ def places(cables: list[Cable]) -> dict[End, int]:
             numbers[end] = used[end.node]
             used[end.node] += 1
     return numbers
-
-
-def _hot_spot(fabric: Fabric) -> str:
-    target, *others = fabric.hosts
-    if len(others) < 2:
-        return ""
-    # Sources across the entire fabric give the tree branches.
-    step = max(1, len(others) // SOURCES)
-    sources = [host.name for host in others[step - 1 :: step][:SOURCES]]
-    return _HOT_SPOT.format(sources=_listed(sources), target=target.name)
-
-
-def _listed(texts: list[str]) -> str:
-    return ", ".join(f'"{text}"' for text in ranges(texts))

@@ -10,7 +10,7 @@ from becalm import manager
 from becalm.analysis.faults import Fault, labels
 from becalm.errors import BecalmError
 from becalm.mistakes import Mistakes
-from becalm.opensm import ibnetdiscover
+from becalm.opensm import ibnetdiscover, traffic
 from becalm.opensm.fabric import Fabric
 from becalm.opensm.importing import import_fabric
 from becalm.opensm.masks import check_fabric
@@ -59,7 +59,8 @@ def simulate(
 
     """
     scenario, fabric = _read(case)
-    scenario = _loaded(scenario, case.load)
+    if case.load is not None:
+        scenario = _loaded(scenario, fabric, case.load)
     own = _own(scenario)
     name = f"the scenario's own, {own}" if own else f"the guideline {manager.DEFAULT}"
 
@@ -97,7 +98,8 @@ def _read(case: Case) -> tuple[Scenario, Fabric | None]:
         )
     imported = import_fabric(case.file, case.lfts)
     scenario = Scenario(imported.text, name=str(case.file))
-    return (scenario if case.load is not None else _loaded(scenario, LOAD)), imported.fabric
+    share = min(LOAD, imported.background.load)
+    return _loaded(scenario, imported.fabric, share), imported.fabric
 
 
 def checked(file: Path, fabric: Fabric) -> Scenario:
@@ -127,9 +129,9 @@ def _own(scenario: Scenario) -> str:
     return ", ".join(sorted({name for table in tables for name in table or ()} - UNMOVED))
 
 
-def _loaded(scenario: Scenario, load: float | None) -> Scenario:
-    """Return the scenario with a background of the given load, if any."""
-    if load is None:
-        return scenario
+def _loaded(scenario: Scenario, fabric: Fabric | None, load: float) -> Scenario:
+    """Return the scenario with a background of the given load, apart by rails if its fabric is known."""
+    if fabric is not None:
+        return scenario.replace({"flows": traffic.flows(fabric, load)})
     flows = {"name": "background", "from": ["*"], "pattern": {"permutation": {}}}
     return scenario.replace({"flows": [{**flows, "traffic": {"poisson": {"load": load}}}]})
