@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -84,6 +84,7 @@ def test_a_comment_of_which_the_end_is_read_is_found(tmp_path: Path) -> None:
     assert load(tmp_path / "opensm.conf").value("lmc") == 3
 
 
+@settings(deadline=None)
 @given(
     st.text(max_size=200)
     | st.lists(st.sampled_from([*KEYS, "=", "TRUE", "0", ":", ",", "\n", "#", "-1", " "])).map("".join)
