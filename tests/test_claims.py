@@ -13,7 +13,7 @@ from becalm.lab import claims, registry
 from becalm.lab.discovery import find_measure
 from becalm.lab.expect import expectation
 from becalm.lab.model import Claim, Report, Statement, Tables
-from becalm.lab.seeds import judge
+from becalm.lab.runner import judge
 
 FILE = "papers/demo/claims.toml"
 GOOD = """

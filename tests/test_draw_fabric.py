@@ -15,7 +15,7 @@ from matplotlib.quiver import Quiver
 
 import becalm
 from becalm.plot import draw_fabric, save
-from becalm.plot.layout import Layout
+from becalm.plot.fabric import Layout
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from becalm import manager
 from becalm.cli import app
 from becalm.manager import unwind
 from becalm.tunings.guidelines import choose
-from becalm.tunings.rows import guideline_control
+from becalm.tunings.verdict import guideline_control
 from test_tune import FABRIC
 
 

@@ -44,7 +44,7 @@ def test_no_modules_import_each_other() -> None:
         ("", "", ""),
         ("theory/pfc", "from becalm.lab import Lab", "becalm.theory is not allowed to import becalm.lab"),
         ("theory/pfc", "def later():\n    from becalm import runs", "becalm.theory.pfc -> becalm.runs"),
-        ("plot/lines", TYPES.format("from becalm.runs import run"), "becalm.plot.lines -> becalm.runs"),
+        ("plot/style", TYPES.format("from becalm.runs import run"), "becalm.plot.style -> becalm.runs"),
         (
             "tunings/goals",
             "from becalm.whatif import incast",
@@ -62,7 +62,7 @@ def test_no_modules_import_each_other() -> None:
             "from becalm.papers import santos2002",
             "lab is not allowed to import becalm.papers",
         ),
-        ("sweeps/changes", "def later():\n    from becalm.sweeps import spec", "any depth BROKEN"),
+        ("sweeps/plan", "def later():\n    from becalm.sweeps import spec", "any depth BROKEN"),
         ("new_room", "", "new_room"),
     ],
 )

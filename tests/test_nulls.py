@@ -14,7 +14,7 @@ from becalm.lab import Claim, Experiment, Report, registry, reproduce
 from becalm.lab.expect import at_least, expectation
 from becalm.lab.model import Against, Null, Point, Remarks, Statement, Tables
 from becalm.lab.nulls import NONE, changed, mark, off, respond
-from becalm.lab.seeds import judge
+from becalm.lab.runner import judge
 from becalm.lab.text import against, score, sentences, standings
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))

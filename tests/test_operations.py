@@ -10,7 +10,7 @@ import pytest
 
 import becalm
 from becalm import examples
-from becalm.analysis.operations import COMPUTES, IDLE, MESSAGES, OTHERS, Operations, Step
+from becalm.reports.operations import COMPUTES, IDLE, MESSAGES, OTHERS, Operations, Step
 
 COLUMNS = ("rank", "op", "kind", "peer", "bytes", "start", "end")
 NONE = math.nan

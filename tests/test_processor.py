@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from becalm import processor
+from becalm.runs import runs
 
 
 def _compute(seconds: float) -> None:
@@ -15,7 +15,7 @@ def _compute(seconds: float) -> None:
 
 
 def test_time_without_work_does_not_count() -> None:
-    with processor.spent(1) as spent:
+    with runs.spent(1) as spent:
         time.sleep(0.2)
     assert (spent.seconds or 0.0) < 0.1
 
@@ -23,7 +23,7 @@ def test_time_without_work_does_not_count() -> None:
 def test_work_of_other_threads_does_not_count() -> None:
     other = threading.Thread(target=_compute, args=(0.3,))
     other.start()
-    with processor.spent(1) as spent:
+    with runs.spent(1) as spent:
         _compute(0.1)
     other.join()
     assert spent.seconds is not None
@@ -31,7 +31,7 @@ def test_work_of_other_threads_does_not_count() -> None:
 
 
 def test_all_threads_of_the_work_count() -> None:
-    with processor.spent(2) as spent:
+    with runs.spent(2) as spent:
         helper = threading.Thread(target=_compute, args=(0.1,))
         helper.start()
         _compute(0.1)
@@ -41,7 +41,7 @@ def test_all_threads_of_the_work_count() -> None:
 
 
 def test_overlapping_work_on_several_threads_is_unknown() -> None:
-    with processor.spent(2) as outer, processor.spent(1) as inner:
+    with runs.spent(2) as outer, runs.spent(1) as inner:
         _compute(0.02)
     assert outer.seconds is None
     assert inner.seconds is not None
@@ -53,6 +53,6 @@ def test_no_clock_and_a_coarse_one_measure_nothing(monkeypatch: pytest.MonkeyPat
         monkeypatch.delattr(time, "thread_time")
     else:
         monkeypatch.setattr(time, "thread_time", clock)
-    with processor.spent(1) as spent:
+    with runs.spent(1) as spent:
         pass
     assert spent.seconds is None

@@ -17,7 +17,7 @@ from becalm.plot.sweep import draw_sweep
 from becalm.quantities import axis
 from becalm.reports.points import verdicts
 from becalm.store import Store
-from becalm.sweeps.changes import expand, label
+from becalm.sweeps.plan import expand, label
 
 GRID: dict[str, list[Any]] = {
     "switch.buffer": ["2 packets", "4 packets"],

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import becalm
 from becalm.cli import BAD_INPUT, app
-from becalm.traces import chrome, frames
+from becalm.traces import capture, chrome
 
 TSHARK = shutil.which("tshark")
 SCENE = """
@@ -236,8 +236,8 @@ def opcode(row: dict[str, object], *, reliable: bool) -> int:
 
 def test_crcs_of_a_frame() -> None:
     """Shifting over zeros yields the same CRC as dividing the entire frame."""
-    fields = frames.Fields(0x04, 3, 1, 1, 2, 77, 5, fecn=True, becn=False, payload=254)
-    whole = frames.frame(fields)
+    fields = capture.Fields(0x04, 3, 1, 1, 2, 77, 5, fecn=True, becn=False, payload=254)
+    whole = capture.frame(fields)
     state = 0xFFFF
     for byte in whole[:-2]:
         for bit in range(8):
@@ -245,9 +245,9 @@ def test_crcs_of_a_frame() -> None:
             state = state >> 1 ^ (0xD008 if carry else 0)
     assert (state ^ 0xFFFF).to_bytes(2, "little") == whole[-2:]
     assert len(whole) == 8 + 12 + 256 + 4 + 2
-    other = frames.frame(fields._replace(vl=5, fecn=False))
+    other = capture.frame(fields._replace(vl=5, fecn=False))
     assert other[-6:-2] == whole[-6:-2], "the invariant CRC leaves out the lane and the marks"
-    assert frames.frame(fields._replace(psn=6))[-6:-2] != whole[-6:-2]
+    assert capture.frame(fields._replace(psn=6))[-6:-2] != whole[-6:-2]
 
 
 def test_packets_that_are_no_frames_are_refused(tmp_path: Path) -> None:

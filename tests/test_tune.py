@@ -26,11 +26,10 @@ from becalm.tunings.api import LEARN, _name
 from becalm.tunings.evaluate import UNCONTROLLED, Evaluator, Run, by_case
 from becalm.tunings.goals import read_limit
 from becalm.tunings.population import KINDS, class_of
-from becalm.tunings.rows import guideline_control
 from becalm.tunings.space import guideline_parameters, nested, opensm_space
 from becalm.tunings.spec import read_tune
 from becalm.tunings.study import Search, _batches
-from becalm.tunings.verdict import BEST, NOW, WITHOUT
+from becalm.tunings.verdict import BEST, NOW, WITHOUT, guideline_control
 
 sys.path.insert(0, str(Path(__file__).parent / "system"))
 

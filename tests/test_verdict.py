@@ -15,11 +15,11 @@ from becalm.lab.expect import (
     between,
     decreasing,
     increasing,
+    judge_runs,
     near,
     peak_at_least,
     zero_but_last,
 )
-from becalm.lab.verdict import judge_runs
 
 NOISY = [1.0, 2.0, 3.0, 4.0, 5.0]
 """Mean 3, deviation 1.5811, standard error 0.70711: 3 +- 2.7764 * 0.70711 = 3 +- 1.9632."""

@@ -162,7 +162,7 @@ def prices(tuned: Tuned, test: Verdict, tuned_is: str = "tuned") -> dict[str, tu
 def by_hand() -> dict[str, Any]:
     """Return the losses of all guidelines for given incast sizes and loads, on 54 hosts of three levels."""
     name = "54 hosts, three levels"
-    from becalm.tunings.rows import rows_of
+    from becalm.tunings.verdict import rows_of
 
     population, lines = Population(FABRICS[name]), []
     known = {each["fabric"]: each for each in read()}

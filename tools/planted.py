@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from becalm.lab import select
+from becalm.lab.expect import FAILS, HOLDS
 from becalm.lab.model import Change, Claim, Experiment, Table
 from becalm.lab.nulls import changed, mark, off
-from becalm.lab.seeds import Measurements
-from becalm.lab.verdict import FAILS, HOLDS
+from becalm.lab.runner import Measurements
 from becalm.runs.drive import driver
 
 DOCS = Path(__file__).parents[1] / "docs" / "reproductions"

@@ -16,9 +16,9 @@ import markers
 import polars as pl
 
 from becalm.lab.discovery import select
+from becalm.lab.expect import FAILS, HOLDS, UNDECIDED
 from becalm.lab.model import Report
 from becalm.lab.variants import divided, judge_variants, not_failing
-from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED
 from becalm.papers.common.reading import Reading, different
 from becalm.progress import SweepProgress
 

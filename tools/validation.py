@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from becalm.lab.expect import FAILS, HOLDS, UNDECIDED, WEAK
 from becalm.lab.model import CLASSES, Report
 from becalm.lab.text import sentences
-from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED, WEAK
 
 DOCS = Path(__file__).parents[1] / "docs"
 HARDWARE = "gran2010"

@@ -15,8 +15,7 @@ import numpy as np
 import becalm
 from becalm.comparison import merge, scene, scheme
 from becalm.comparison.measure import classes
-from becalm.designs.expression import compiled
-from becalm.designs.function import Function
+from becalm.designs.function import Function, compiled
 from becalm.lab import claims
 from becalm.opensm import check, counters, ibnetdiscover, importing, lfts
 from becalm.quantities import seconds

@@ -90,7 +90,7 @@ def test_expressions(work: Path, text: str, said: str) -> None:
 
 @pytest.mark.parametrize("terms", [500, 1000, 2500])
 def test_long_expressions_are_read(terms: int) -> None:
-    from becalm.designs.expression import compiled
+    from becalm.designs.function import compiled
 
     try:
         read = compiled(SUM.format("+".join(["r"] * terms), terms), 1 / 256, 1.0)

@@ -14,8 +14,8 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from becalm.cli import crosscheck, look, papers, run, schemes
 from becalm.cli import help as helped
+from becalm.cli import look, papers, run
 from becalm.cli.exits import BAD_INPUT, FAILED, error_text, guarded, prepare, stop
 from becalm.cli.infiniband import fabric, manage, whatif
 from becalm.cli.many import compare, store, sweep, tune
@@ -39,10 +39,10 @@ PANELS: dict[str, tuple[Command, ...]] = {
     ),
     "Papers and schemes": (
         papers.reproduce,
-        crosscheck.crosscheck,
+        papers.crosscheck,
         papers.design,
-        schemes.new_scheme,
-        schemes.check_scheme,
+        papers.new_scheme,
+        papers.check_scheme,
     ),
 }
 """All commands except those of `becalm store`. Each command is named after its function."""

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+import signal
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from becalm import contents, examples, jsons
 from becalm.cli import trace
-from becalm.cli.exits import BAD_INPUT, error_text, stop
+from becalm.cli.exits import BAD_INPUT, SIGNALLED, error_text, stop
 from becalm.cli.options import Echoes, Fabric, Markings, MaxMemory, Quiet, Responses, Threads, own_schemes
 from becalm.contents import Entry
 from becalm.errors import BecalmError
@@ -22,6 +26,57 @@ if TYPE_CHECKING:
     from becalm.results import Results
     from becalm.scenario import Scenario
     from becalm.schemes.loading import Provided
+
+
+_FIRST = "stopping: the results so far follow; once more to end at once\n"
+
+
+class Stopping:
+    """The answer to whether a run is to stop.
+
+    Args:
+        limit: wall-clock seconds after which it is; None: no limit.
+
+    """
+
+    def __init__(self, limit: float | None) -> None:
+        self._until = None if limit is None else time.monotonic() + limit
+        self._number: int | None = None
+        self._before: dict[int, Any] = {}
+
+    def __call__(self) -> bool:
+        """Return whether the run is to stop."""
+        return self._number is not None or (self._until is not None and time.monotonic() >= self._until)
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Let the first Ctrl-C or SIGTERM stop the run. The second one ends the command."""
+        for number in (signal.SIGINT, signal.SIGTERM):
+            before = signal.getsignal(number)
+            # An ignored signal stays ignored, and a handler from outside Python stays.
+            if callable(before):
+                self._before[number] = before
+                signal.signal(number, self._first)
+        try:
+            yield
+        finally:
+            self._restore()
+
+    def _first(self, number: int, _: FrameType | None) -> None:
+        self._restore()
+        self._number = number
+        os.write(2, _FIRST.encode())
+
+    def _restore(self) -> None:
+        while self._before:
+            number, before = self._before.popitem()
+            signal.signal(number, before)
+
+    def leave(self, message: str) -> None:
+        """End the command with a message and the exit code of the signal, if there was one."""
+        if self._number is not None:
+            stop(message, SIGNALLED + self._number)
+
 
 SUMMARY = ("groups", "jobs", "completion")
 """Tables that `run --json` prints."""
@@ -74,7 +129,6 @@ def run(
     """Run a scenario, print a summary, and write tables to a results folder."""
     import becalm
     from becalm.cli import console
-    from becalm.cli.stopping import Stopping
     from becalm.comparison.scene import is_scene
     from becalm.results import FOLDER
     from becalm.runs import fewer_threads, memory

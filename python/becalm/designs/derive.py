@@ -32,10 +32,9 @@ import math
 import numpy as np
 
 from becalm.designs import function
-from becalm.designs.curve import Curve
 from becalm.designs.function import Function, RateFunction
 from becalm.designs.hermite import Array
-from becalm.designs.law import RMAX, RMIN, Law, is_slowest, lowest_free
+from becalm.designs.law import RMAX, RMIN, Curve, Law, is_slowest, lowest_free
 from becalm.errors import DesignError
 
 NODES = 40_000

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from becalm.intervals import Interval, mean_interval
 from becalm.jsons import number
-from becalm.lab.expect import Expectation
+from becalm.lab.expect import FAILS, HOLDS, UNDECIDED, WEAK, Expectation
 from becalm.lab.printed import Drawn
-from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED, WEAK
 
 if TYPE_CHECKING:
     import polars as pl
@@ -202,7 +201,7 @@ class Claim:
     """Measured values, by seed."""
     tolerance: str
     verdict: str
-    """`holds`, `fails` or `undecided`: see `becalm.lab.verdict`."""
+    """`holds`, `fails` or `undecided`: see `becalm.lab.expect`."""
     remarks: Remarks = Remarks()
     null: Against | None = None
     """The claim's null with its verdict; None: the claim has no null, or the null was not run."""

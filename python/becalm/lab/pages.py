@@ -24,10 +24,10 @@ from pathlib import Path
 
 from becalm import jsons, provenance
 from becalm.lab.discovery import PAPERS, about, select
+from becalm.lab.expect import FAILS, HOLDS, UNDECIDED, WEAK
 from becalm.lab.model import CLASSES, KINDS, THEMES, Claim, Remarks, Report
 from becalm.lab.reports import replace_file, reproduce
 from becalm.lab.text import against, measured, of_kind, score, seeds, sentences, standings
-from becalm.lab.verdict import FAILS, HOLDS, UNDECIDED, WEAK
 from becalm.progress import SweepProgress
 
 VERDICTS = "verdicts.json"

@@ -16,7 +16,7 @@ from becalm.folders import Taken, reserve_file
 from becalm.lab import printed
 from becalm.lab.discovery import select
 from becalm.lab.model import Experiment, Report
-from becalm.lab.seeds import Measurements
+from becalm.lab.runner import Measurements
 from becalm.plot import save
 from becalm.progress import SweepProgress
 from becalm.runs.drive import EngineOf, driver

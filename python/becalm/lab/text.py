@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from becalm.intervals import Interval
+from becalm.lab.expect import FAILS, HOLDS, STANDINGS, UNDECIDED, WEAK
 from becalm.lab.model import KINDS, Claim, Report
-from becalm.lab.verdict import FAILS, HOLDS, STANDINGS, UNDECIDED, WEAK
 
 
 def measured(claim: Claim) -> str:

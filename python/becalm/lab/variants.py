@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
+from becalm.lab.expect import FAILS
 from becalm.lab.model import KINDS, Experiment, Report
-from becalm.lab.seeds import Measurements
+from becalm.lab.runner import Measurements
 from becalm.lab.text import of_kind, standings
-from becalm.lab.verdict import FAILS
 from becalm.progress import SweepProgress
 from becalm.runs.drive import driver
 

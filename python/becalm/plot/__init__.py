@@ -1,17 +1,17 @@
 """Figures from tables. Nothing here runs a simulation or depends on a paper.
 
-`style` creates and saves figures in a common style, `lines` draws curves from a table, and `fabric` draws a
-network with its congestion.
+`style` creates and saves figures in a common style, with curves from a table, and `fabric` draws a network
+with its congestion.
 """
 
 from becalm.plot.fabric import draw_fabric
-from becalm.plot.lines import curves
 from becalm.plot.style import (
     COLOURS,
     FORMATS,
     MARKERS,
     ROLES,
     SCHEMES,
+    curves,
     figure,
     legend,
     panels,

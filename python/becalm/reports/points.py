@@ -135,7 +135,7 @@ def _stored(file: Path) -> tuple[Scenario, Store, Plan, list[Planned]]:
 
 def _runs(points: Sequence[Planned], keys: Sequence[str], store: Store, pages: str | None) -> dict[str, Any]:
     """Return the table of runs, with links to their pages or else the paths of their files in the store."""
-    from becalm.sweeps.changes import label
+    from becalm.sweeps.plan import label
 
     numbers = {key: all(isinstance(each.changes.get(key), int | float) for each in points) for key in keys}
     own = [(key, "count" if numbers[key] else "text") for key in keys]

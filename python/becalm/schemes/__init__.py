@@ -1,9 +1,8 @@
 """User-defined schemes: Python classes, classes compiled by Numba, and libraries with a C interface.
 
-`base` contains the base classes, `loading` finds schemes by FILE:NAME, and `library` loads schemes from
-shared libraries. `declare` creates declarations from classes, with the types of `abi`. `compiled` compiles
-classes with Numba, and `objects` instantiates the others. `failure` explains exceptions. All use the
-interface `becalm.h`.
+`base` contains the base classes, and `loading` finds schemes by FILE:NAME, also in shared libraries.
+`declare` creates declarations from classes, with the types of `abi`. `compiled` compiles classes with Numba,
+and `objects` instantiates the others. `failure` explains exceptions. All use the interface `becalm.h`.
 """
 
 from becalm.schemes.base import (

@@ -1,7 +1,7 @@
 """Sweeps: one scenario with many changes, on threads, processes or a cluster, resumable from a store.
 
-From the bottom up: `changes` (the changes of a point), `plan` (the runs to compute), `table` (results), `api`
-(`becalm.sweep`), `random` and `spec` (a sweep as a file). `becalm.runs` computes the runs.
+From the bottom up: `plan` (the points and the runs to compute), `table` (results), `api` (`becalm.sweep`),
+`random` and `spec` (a sweep as a file). `becalm.runs` computes the runs.
 """
 
 from becalm.progress import SweepProgress

@@ -19,8 +19,7 @@ from becalm.runs.engines import Threads, width_of
 from becalm.runs.task import Done, Memory, Shelf
 from becalm.scenario import Scenario
 from becalm.store import ALL, Store
-from becalm.sweeps.changes import changed, expand, summary
-from becalm.sweeps.plan import Plan, Planned, look, planned
+from becalm.sweeps.plan import Plan, Planned, changed, expand, look, planned, summary
 from becalm.sweeps.table import Point, SweepResults
 
 INDEX = "sweep.json"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from becalm.errors import BecalmError
-from becalm.sweeps.changes import Changes
+from becalm.sweeps.plan import Changes
 
 METHODS = ("sobol", "uniform")
 """Sampling methods."""

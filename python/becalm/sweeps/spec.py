@@ -27,8 +27,7 @@ from becalm.mistakes import Mistakes
 from becalm.scenario import Scenario, load
 from becalm.schemes.loading import Provided
 from becalm.store import ALL, KEEPS, SERIES
-from becalm.sweeps.changes import Changes, summary
-from becalm.sweeps.plan import Planned, planned
+from becalm.sweeps.plan import Changes, Planned, planned, summary
 from becalm.sweeps.random import RandomPoints
 from becalm.sweeps.ranges import Drawn
 

@@ -10,8 +10,7 @@ from becalm.attributes import Tables
 from becalm.results import Results
 from becalm.runs.task import Shelf
 from becalm.scenario import Scenario
-from becalm.sweeps.changes import Changes, label
-from becalm.sweeps.plan import Planned
+from becalm.sweeps.plan import Changes, Planned, label
 from becalm.tables import SCHEMA
 
 if TYPE_CHECKING:

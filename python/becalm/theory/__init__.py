@@ -11,20 +11,25 @@
     theory.Swift(base=15e-6).target(0.5)           # Swift's target in seconds for half a packet in flight
     theory.Hpcc(16, product=162_500).utilization   # with 16 flows: 0.958
 
-`network` defines closed networks, `mva` solves them for exponential service, and `bounds` limits them for
-other service. `queues` covers the single server, `paths` covers flows and packets on several equal paths, and
-`sharing` computes rates for round-robin ports and max-min fair rates. `measures` computes power, efficiency,
-fairness and the time to converge. `dcqcn`, `dctcp`, `timely`, `swift` and `hpcc` contain the laws of these
-schemes.
+`network` defines closed networks, solves them for exponential service, and limits them for other service.
+`queues` covers the single server, `paths` covers flows and packets on several equal paths, and `sharing`
+computes rates for round-robin ports and max-min fair rates. `measures` computes power, efficiency, fairness
+and the time to converge. `dcqcn`, `dctcp`, `timely`, `swift` and `hpcc` contain the laws of these schemes.
 """
 
-from becalm.theory.bounds import Bounds, asymptotic_bounds, balanced_job_bounds, deterministic
 from becalm.theory.dcqcn import Dcqcn
 from becalm.theory.dctcp import Dctcp
 from becalm.theory.hpcc import Hpcc
 from becalm.theory.measures import converged_at, efficiency, jain, power
-from becalm.theory.mva import Solution, mean_value_analysis
-from becalm.theory.network import ClosedNetwork
+from becalm.theory.network import (
+    Bounds,
+    ClosedNetwork,
+    Solution,
+    asymptotic_bounds,
+    balanced_job_bounds,
+    deterministic,
+    mean_value_analysis,
+)
 from becalm.theory.paths import fullest_path, sprayed_wait, used_paths
 from becalm.theory.queues import at_least, best_utilization, md1_wait, mm1_response, periodic_queue
 from becalm.theory.sharing import max_min_rates, port_fair_rates

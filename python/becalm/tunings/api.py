@@ -20,11 +20,10 @@ from becalm.runs.engines import Engine, Processes
 from becalm.runs.task import Done
 from becalm.scenario import Scenario
 from becalm.store import Store
-from becalm.sweeps.changes import label
+from becalm.sweeps.plan import label
 from becalm.tunings.evaluate import Evaluator, Run, by_case
 from becalm.tunings.goals import Goals, Measured, score
 from becalm.tunings.population import TRAINING, VALIDATION, HotSpot, Population, load_of
-from becalm.tunings.rows import rows_of, worst_degree
 from becalm.tunings.space import (
     Parameters,
     Space,
@@ -36,7 +35,7 @@ from becalm.tunings.space import (
 )
 from becalm.tunings.study import JOURNAL, Search, check_installed
 from becalm.tunings.tuned import Tuned, gain
-from becalm.tunings.verdict import BEST, NOW, OWN, WITHOUT, judged
+from becalm.tunings.verdict import BEST, NOW, OWN, WITHOUT, judged, rows_of, worst_degree
 
 if TYPE_CHECKING:
     import polars as pl

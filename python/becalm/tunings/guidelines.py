@@ -19,8 +19,7 @@ from becalm.store import Store
 from becalm.tunings.evaluate import Evaluator, Run
 from becalm.tunings.goals import Measured
 from becalm.tunings.population import VALIDATION, HotSpot
-from becalm.tunings.rows import guideline_control, rows_of
-from becalm.tunings.verdict import Verdict, judged
+from becalm.tunings.verdict import Verdict, guideline_control, judged, rows_of
 
 ENOUGH = 0.95
 """Smallest acceptable share of the hot link for the contributors."""

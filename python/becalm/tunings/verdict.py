@@ -1,4 +1,4 @@
-"""The comparison of all rows on cases that no search used, and the recommendation.
+"""The rows to compare, their comparison on cases that no search used, and the recommendation.
 
 Rows are no control, the fabric's current settings, each guideline and the tuned parameters. All rows run on
 the same cases. Differences are paired by case, so that random variation in the traffic cancels out.
@@ -11,14 +11,56 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from becalm import manager
 from becalm.analysis.hot_spots import Case
 from becalm.intervals import Interval, mean_interval
-from becalm.tunings.evaluate import Run
+from becalm.scenario import Scenario
+from becalm.tunings.evaluate import Run, uncontrolled
 from becalm.tunings.goals import PRICE, Measured
 from becalm.tunings.population import CLASSES, class_of
+from becalm.tunings.space import family, nested
 
 if TYPE_CHECKING:
     import polars as pl
+
+
+UNMOVED = ("none", "fixed")
+"""Responses that do not react to congestion."""
+
+
+def worst_degree(cases: Sequence[Case]) -> int:
+    """Return the largest number of hosts that send to a hot link at once."""
+    found = [2]
+    for case in cases:
+        hot = case.groups(case.hot)
+        if hot:
+            flows = case.scenario.network().flows
+            found.append(flows.filter(flows["group"].is_in(hot))["source"].n_unique())
+    return max(found)
+
+
+def guideline_control(scenario: Scenario, degree: int, guideline: str) -> dict[str, Any]:
+    """Return a guideline's settings as changes to a scenario, which keeps its echo."""
+    recommendation = manager.recommend(scenario, hot_spot_degree=degree, guideline=guideline)
+    echoes = "ibta" in scenario.resolved["echo"]
+    settings = {
+        setting.key: setting.value
+        for setting in recommendation.settings
+        if not (echoes and setting.key.startswith("echo."))
+    }
+    return nested(settings)
+
+
+def rows_of(scenario: Scenario, contributors: int) -> dict[str, dict[str, Any]]:
+    """Return the rows to compare tuned parameters with, as changes to a scenario."""
+    rows = {WITHOUT: uncontrolled(scenario)}
+    (response,) = scenario.resolved["response"]
+    if response not in UNMOVED:
+        rows[NOW] = {}
+    if family(scenario) == "ibta":
+        rows |= {name: guideline_control(scenario, contributors, name) for name in manager.GUIDELINES}
+    return rows
+
 
 WITHOUT, NOW, BEST, OWN = "no control", "now", "tuned", "becalm"
 """Rows: no control, the current settings, the tuned parameters, and becalm's own guideline."""

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from becalm import jsons
-from becalm.cli.engines import Address, EngineName, Runs, Slurm, StoreFolder, check_engine, engine_of
+from becalm.cli.options import Address, EngineName, Runs, Slurm, StoreFolder, check_engine, engine_of
 
 
 def compare(

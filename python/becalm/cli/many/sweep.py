@@ -9,9 +9,23 @@ import typer
 
 from becalm import jsons
 from becalm.analysis import formats
-from becalm.cli.engines import Address, EngineName, Slurm, Workers, check_engine, check_memory, engine_of
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
-from becalm.cli.options import Echoes, Markings, MaxMemory, Overwrite, Quiet, Responses, own_schemes
+from becalm.cli.options import (
+    Address,
+    Echoes,
+    EngineName,
+    Markings,
+    MaxMemory,
+    Overwrite,
+    Quiet,
+    Responses,
+    Slurm,
+    Workers,
+    check_engine,
+    check_memory,
+    engine_of,
+    own_schemes,
+)
 
 if TYPE_CHECKING:
     from becalm.cli.screen import Screen
@@ -166,7 +180,7 @@ def _say(summary: dict[str, Any], *, as_json: bool) -> None:
 
 
 def _tell_damaged(plan: Plan) -> None:
-    from becalm.sweeps.changes import summary
+    from becalm.sweeps.plan import summary
 
     for key, problem in list(plan.damaged.items())[:LISTED]:
         typer.echo(f"with {summary(plan.changes(key))}: {problem}; computed again", err=True)
@@ -174,7 +188,7 @@ def _tell_damaged(plan: Plan) -> None:
 
 
 def _tell_failed(plan: Plan) -> None:
-    from becalm.sweeps.changes import summary
+    from becalm.sweeps.plan import summary
 
     failures = plan.failures()
     for each in failures[:LISTED]:

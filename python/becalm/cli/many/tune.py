@@ -9,10 +9,24 @@ import typer
 
 from becalm import jsons
 from becalm.analysis import formats
-from becalm.cli.engines import Address, EngineName, Slurm, Workers, check_engine, check_memory, engine_of
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
 from becalm.cli.infiniband.harm import Force, harm, refusal
-from becalm.cli.options import Echoes, Fabric, Markings, MaxMemory, Quiet, Responses, own_schemes
+from becalm.cli.options import (
+    Address,
+    Echoes,
+    EngineName,
+    Fabric,
+    Markings,
+    MaxMemory,
+    Quiet,
+    Responses,
+    Slurm,
+    Workers,
+    check_engine,
+    check_memory,
+    engine_of,
+    own_schemes,
+)
 
 if TYPE_CHECKING:
     from becalm.cli.screen import Screen
