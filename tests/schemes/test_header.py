@@ -12,12 +12,12 @@ import pytest
 from libraries import INCLUDE
 
 from becalm import _core
-from becalm.schemes.abi import ABI, STRUCTURES
+from becalm.schemes.abi import CONSTANTS, STRUCTURES
 
 
 def test_the_header_is_the_one_of_the_core() -> None:
     assert _core.header() == (INCLUDE / "becalm.h").read_text()
-    assert f"#define BECALM_ABI {ABI}u" in _core.header()
+    assert f"#define BECALM_ABI {CONSTANTS['ABI']}u" in _core.header()
 
 
 @pytest.mark.parametrize("language", ["c", "c++"])

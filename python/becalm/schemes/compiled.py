@@ -18,7 +18,7 @@ import numpy as np
 from becalm.errors import SchemeError
 from becalm.schemes import abi, raising, records
 from becalm.schemes.base import Echo, LaneKind, Marker, Response, Scheme, state_of
-from becalm.schemes.objects import defines, seam_class
+from becalm.schemes.objects import defines, properties, seam_class
 
 
 def _check(cls: type[Scheme], fields: set[str], lanes: set[str]) -> None:
@@ -233,8 +233,8 @@ def _response(cls: type[Response], layout: Layout) -> Any:  # noqa: ANN401
             made[name] = tick(f"on_{name}")
     if defines(cls, "on_sent"):
         made["sent"] = _compiled(cls, "on_sent", types.void(_STATE, _CONTEXT, of_sent, pointers), sent)
-    flags = cls.moves_window | cls.counts_marks << 1 | cls.uses_rtt << 2
-    table = abi.Response(state_bytes=layout.dtype.itemsize, trail_bytes=cls.trail_bytes, flags=flags)
+    trail_bytes, flags, *_ = properties(cls)
+    table = abi.Response(state_bytes=layout.dtype.itemsize, trail_bytes=trail_bytes, flags=flags)
     return _filled(table, made)
 
 
@@ -283,8 +283,7 @@ def _marker(cls: type[Marker], layout: Layout) -> Any:  # noqa: ANN401
     for name in ("arrived", "stored"):
         if defines(cls, name):
             made[name] = sees(name)
-    attention = ("nothing", "queues", "packets", "tails", "storage").index(cls.attention)
-    flags = cls.sees_passing | cls.needs_buffer << 1 | cls.needs_credit << 2
+    _, flags, _, attention, _ = properties(cls)
     table = abi.Marker(
         state_bytes=layout.dtype.itemsize, lane_bytes=layout.lane_bytes, attention=attention, flags=flags
     )
@@ -303,8 +302,7 @@ def _echo(cls: type[Echo], layout: Layout) -> Any:  # noqa: ANN401
         out.failed = 0
 
     signature = types.void(_CONTEXT, types.CPointer(records.RECEIVED), types.CPointer(_ANSWER))
-    every = cls.parameters().get("ack_every")
-    table = abi.Echo(ack_every=1 if every is not None else int(cls.ack_every))
+    table = abi.Echo(ack_every=properties(cls)[-1])
     return _filled(table, {"answer": _compiled(cls, "answer", signature, answer)})
 
 

@@ -13,11 +13,9 @@ from becalm._core import Scheme as CoreScheme
 from becalm.errors import SchemeError
 from becalm.schemes import abi
 from becalm.schemes.base import Echo, Marker, Parameter, Response, Scheme
-from becalm.schemes.objects import defines, factory, seam_class
+from becalm.schemes.objects import defines, factory, properties, seam_class, seam_of
 
-_ATTENTIONS = ("nothing", "queues", "packets", "tails", "storage")
 _TRUTHS = ("moves_window", "counts_marks", "uses_rtt", "sees_passing", "needs_buffer", "needs_credit")
-_SEAM_OF: dict[type[Scheme], str] = {Response: "response", Marker: "marking", Echo: "echo"}
 
 
 class Declaration:
@@ -31,16 +29,16 @@ class Declaration:
             self._parameters[place] = self._parameter(name, own)
         doc = (inspect.getdoc(cls) or "").split("\n\n")[0].replace("\n", " ")
         self.raw = abi.Scheme(
-            abi=abi.ABI,
-            seam=abi.SEAMS.index(_SEAM_OF[seam_class(cls)]),
+            abi=abi.CONSTANTS["ABI"],
+            seam=abi.CONSTANTS[seam_of(cls).upper()],
             name=cls.scheme_name().encode(),
             doc=doc.encode(),
-            parameters=self._parameters,
+            parameters=ctypes.addressof(self._parameters),
             parameter_count=len(parameters),
             functions=None if functions is None else ctypes.addressof(functions),
         )
 
-    def _parameter(self, name: str, own: Parameter) -> abi.Parameter:
+    def _parameter(self, name: str, own: Parameter) -> Any:  # noqa: ANN401
         number = own.kind == "number"
         least, most = (-sys.float_info.max, sys.float_info.max) if number else (-(2**63), 2**63 - 1)
         if own.kind == "time":
@@ -48,15 +46,15 @@ class Declaration:
         words = (ctypes.c_char_p * max(1, len(own.words)))(*(word.encode() for word in own.words))
         self._kept.append(words)
 
-        def value(given: Any) -> abi.Value:  # noqa: ANN401
+        def value(given: Any) -> Any:  # noqa: ANN401
             return abi.Value(number=given) if number else abi.Value(integer=given)
 
         return abi.Parameter(
             name=name.encode(),
             unit=own.unit.encode(),
             doc=own.doc.encode(),
-            words=words,
-            kind=abi.KINDS.index(own.kind),
+            words=ctypes.addressof(words),
+            kind=abi.CONSTANTS[own.kind.upper()],
             word_count=len(own.words),
             fallback=value(own.value(own.default)),
             least=value(least if own.least is None else own.value(own.least)),
@@ -105,25 +103,6 @@ def _check(cls: type[Scheme]) -> None:
         own = getattr(cls, name, 0)
         if not isinstance(own, Parameter) and (type(own) is not int or not 0 <= own < 2**32):
             raise ValueError(f"{name} = {own!r}: must be a whole number, at least 0")
-
-
-def properties(cls: type[Scheme]) -> tuple[int, int, bool, int, int]:
-    """Return the properties of a class for the core: trail_bytes, flags, sent, attention, ack_every.
-
-    Raises:
-        ValueError: the attention is unknown.
-
-    """
-    if issubclass(cls, Response):
-        flags = cls.moves_window | cls.counts_marks << 1 | cls.uses_rtt << 2
-        return cls.trail_bytes, flags, defines(cls, "on_sent"), 0, 1
-    if issubclass(cls, Marker):
-        if cls.attention not in _ATTENTIONS:
-            raise ValueError(f"attention = {cls.attention!r}: must be one of {', '.join(_ATTENTIONS)}")
-        flags = cls.sees_passing | cls.needs_buffer << 1 | cls.needs_credit << 2
-        return 0, flags, False, _ATTENTIONS.index(cls.attention), 1
-    every = getattr(cls, "ack_every", 1)
-    return 0, 0, False, 0, 1 if isinstance(every, Parameter) else int(every)
 
 
 def origin_of(cls: type[Scheme]) -> str:

@@ -24,7 +24,7 @@ from becalm._core import loading
 from becalm.errors import SchemeError
 from becalm.schemes.base import Scheme
 from becalm.schemes.declare import declare
-from becalm.schemes.objects import seam_class
+from becalm.schemes.objects import seam_of
 
 SUFFIXES = (".so", ".dylib", ".dll")
 """File extensions of libraries."""
@@ -197,7 +197,7 @@ def load(reference: str, seam: str | None = None) -> Provided:
         if isinstance(own, type) and issubclass(own, Scheme) and own.__module__ == module.__name__
     }
     if name is None and seam is not None:
-        classes = {key: own for key, own in classes.items() if _seam(own) == seam}
+        classes = {key: own for key, own in classes.items() if seam_of(own) == seam}
     if name is None and len(classes) == 1:
         name = next(iter(classes))
     if name is None or name not in classes:
@@ -239,10 +239,6 @@ def _named(data: dict[str, Any], seam: str) -> set[str]:
 def is_code(reference: str) -> bool:
     """Return whether a text names a scheme as FILE or FILE:NAME, judging by the file extension."""
     return _split(reference)[0].suffix in (".py", *SUFFIXES)
-
-
-def _seam(cls: type[Scheme]) -> str:
-    return {"Response": "response", "Marker": "marking", "Echo": "echo"}[seam_class(cls).__name__]
 
 
 def _pick(known: dict[str, Provided], name: str | None, path: Path, seam: str | None) -> Provided:

@@ -1,11 +1,15 @@
-"""Instances of Python classes, created on request of the core."""
+"""Properties of scheme classes, and instances of those that are not compiled, made on request of the core."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from becalm.schemes.base import Echo, LaneKind, Lanes, Marker, Response, Scheme, state_of
+from becalm.schemes.base import Echo, LaneKind, Lanes, Marker, Parameter, Response, Scheme, state_of
+
+SEAMS: dict[type[Scheme], str] = {Response: "response", Marker: "marking", Echo: "echo"}
+"""Names of the seams by base class."""
+_ATTENTIONS = ("nothing", "queues", "packets", "tails", "storage")
 
 _METHODS: dict[type[Scheme], tuple[str, ...]] = {
     Response: ("start", "on_ack", "on_becn", "on_timer", "on_restart", "on_sent"),
@@ -19,9 +23,33 @@ def seam_class(cls: type[Scheme]) -> type[Scheme]:
     return next(base for base in _METHODS if issubclass(cls, base))
 
 
+def seam_of(cls: type[Scheme]) -> str:
+    """Return the name of a class's seam."""
+    return SEAMS[seam_class(cls)]
+
+
 def defines(cls: type[Scheme], method: str) -> bool:
     """Return whether a class overrides a method, which does nothing by default."""
     return getattr(cls, method) is not getattr(seam_class(cls), method)
+
+
+def properties(cls: type[Scheme]) -> tuple[int, int, bool, int, int]:
+    """Return the properties of a class for the core: trail_bytes, flags, sent, attention, ack_every.
+
+    Raises:
+        ValueError: the attention is unknown.
+
+    """
+    if issubclass(cls, Response):
+        flags = cls.moves_window | cls.counts_marks << 1 | cls.uses_rtt << 2
+        return cls.trail_bytes, flags, defines(cls, "on_sent"), 0, 1
+    if issubclass(cls, Marker):
+        if cls.attention not in _ATTENTIONS:
+            raise ValueError(f"attention = {cls.attention!r}: must be one of {', '.join(_ATTENTIONS)}")
+        flags = cls.sees_passing | cls.needs_buffer << 1 | cls.needs_credit << 2
+        return 0, flags, False, _ATTENTIONS.index(cls.attention), 1
+    every = getattr(cls, "ack_every", 1)
+    return 0, 0, False, 0, 1 if isinstance(every, Parameter) else int(every)
 
 
 def factory(cls: type[Scheme]) -> Callable[[list[Any]], list[Any]]:

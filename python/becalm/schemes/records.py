@@ -26,7 +26,7 @@ def _record(structure: type[ctypes.Structure]) -> np.dtype[Any]:
     names, formats, offsets = [], [], []
     for name, kind in structure._fields_:  # type: ignore[misc]
         width = ctypes.sizeof(kind)
-        is_address = kind is ctypes.c_void_p
+        is_address = kind in (ctypes.c_void_p, ctypes.c_char_p)
         names.append(f"_{name}" if is_address else name)
         formats.append("f8" if kind is ctypes.c_double else "i8" if width == 8 else f"u{width}")
         offsets.append(getattr(structure, name).offset)

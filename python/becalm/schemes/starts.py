@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from becalm.schemes.objects import SEAMS
+
 _FOLDER = Path(__file__).parent / "examples"
-_SEAMS = {"Response": "response", "Marker": "marking", "Echo": "echo"}
+_SEAMS = {base.__name__: seam for base, seam in SEAMS.items()}
 
 
 def names() -> list[str]:
