@@ -77,14 +77,14 @@ nightly: claims fuzz system ## tests that take hours: all claims, long fuzzing, 
 claims: build ## run all claims of all papers and compare the verdicts with those of docs/reproductions
 	rm -rf target/nightly
 	@mkdir -p target/nightly
-	$(BIN)/python -m becalm.lab.pages target/nightly
+	$(BIN)/python tools/reproductions.py target/nightly
 	$(BIN)/python tools/verdicts.py target/nightly
 
 .PHONY: claims-cheap
 claims-cheap: build ## the same for experiments of two seconds or less: about a minute
 	rm -rf target/cheap
 	@mkdir -p target/cheap
-	$(BIN)/python -m becalm.lab.pages target/cheap --cost 2
+	$(BIN)/python tools/reproductions.py target/cheap --cost 2
 	$(BIN)/python tools/verdicts.py target/cheap --part
 
 .PHONY: planted
@@ -180,7 +180,7 @@ release-check: build ## check that this version can be released: numbers, change
 
 .PHONY: reproduce
 reproduce: build ## run all papers with several seeds and write their pages: about two hours of one core
-	$(BIN)/python -m becalm.lab.pages docs/reproductions
+	$(BIN)/python tools/reproductions.py docs/reproductions
 
 .PHONY: compare
 compare: build ## run every scheme, published and tuned, on every scene and write docs/comparison.md: half an hour

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from becalm import crosscheck
-from becalm.crosscheck import page
-from becalm.crosscheck.entry import Case, Quantity
+from becalm.crosscheck import run
+from becalm.crosscheck.entry import KINDS, Case, Quantity, same_distribution
 from becalm.crosscheck.run import judge
-from becalm.crosscheck.tolerances import KINDS, same_distribution
 from becalm.errors import BecalmError, FabricError
 from becalm.scenario import Scenario
 
@@ -80,7 +79,7 @@ def test_verdicts(found: bool) -> None:
     case = Case("one", {"end": 100.0}, {}, "scenario.toml", 2, {}, {"end": "a rule"}, {})
     judged = judge(case, quantity, [100.5, 101.4 if found else 101.7])
     assert judged.agrees is found
-    assert page.verdict(judged) == (page.AGREES if found else page.EXPLAINED)
+    assert run.verdict(judged) == (run.AGREES if found else run.EXPLAINED)
     assert judged.range == pytest.approx(0.45 if found else 0.6)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,14 @@ from becalm.cli.console import claims
 from becalm.lab import Claim, Report, registry
 from becalm.lab.discovery import PAPERS
 from becalm.lab.model import Against, Remarks
-from becalm.lab.pages import ACROSS, VERDICTS, across, anchor, overview, page, read, run
 from becalm.lab.text import standings
 
-DOCS = Path(__file__).parents[1] / "docs" / "reproductions"
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tools"))
+
+from reproductions import ACROSS, VERDICTS, across, anchor, overview, page, read, run  # noqa: E402
+
+DOCS = ROOT / "docs" / "reproductions"
 JUDGED = [paper for paper in PAPERS if (DOCS / paper / VERDICTS).exists()]
 KEPT = ("kind", "class", "proof", "reading", "theme", "note")
 """Remarks of a claim."""

@@ -21,12 +21,12 @@ from itertools import product
 from typing import Any
 
 import markers
+from variants import judge_variants
 
 from becalm.lab.discovery import select
 from becalm.lab.expect import FAILS, HOLDS, UNDECIDED
 from becalm.lab.model import KINDS, Claim, Experiment, Point, Report
 from becalm.lab.text import of_kind
-from becalm.lab.variants import judge_variants
 from becalm.papers.gran2010.scene import HEADER, MTU
 from becalm.progress import SweepProgress
 

@@ -14,11 +14,11 @@ from collections.abc import Mapping, Sequence
 
 import markers
 import polars as pl
+from variants import divided, judge_variants, not_failing
 
 from becalm.lab.discovery import select
 from becalm.lab.expect import FAILS, HOLDS, UNDECIDED
 from becalm.lab.model import Report
-from becalm.lab.variants import divided, judge_variants, not_failing
 from becalm.papers.common.reading import Reading, different
 from becalm.progress import SweepProgress
 

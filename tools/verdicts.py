@@ -1,6 +1,6 @@
 """Compares verdicts on the claims of all papers with those in `docs/reproductions`.
 
-    python tools/verdicts.py FOLDER         a folder written by `python -m becalm.lab.pages FOLDER`
+    python tools/verdicts.py FOLDER         a folder written by `python tools/reproductions.py FOLDER`
     python tools/verdicts.py FOLDER --part  a folder with only some of the experiments
 
 This prints each claim whose verdict, or null's verdict, has changed, and each claim that occurs in only one

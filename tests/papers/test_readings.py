@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,11 +12,14 @@ from becalm.lab.discovery import select
 from becalm.lab.dumbbell import Dumbbell
 from becalm.lab.model import Experiment
 from becalm.lab.runner import Lab
-from becalm.lab.variants import divided, judge_variants, not_failing
 from becalm.papers.common.marking import INPUT_TRIGGERED
 from becalm.papers.common.reading import Reading, different
 from becalm.papers.santos2003 import conditions
 from becalm.scenario import Scenario
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
+
+from variants import divided, judge_variants, not_failing
 
 PATIENT = Reading(reads="one", bypass="output", full="stored", method="scan")
 
@@ -50,7 +55,7 @@ def test_one_read_and_a_bound_on_each_output_leave_both_links_below_full() -> No
 
 @pytest.mark.parametrize("response", ["lipd", "fimd"])
 def test_simulated_flows_recover_in_the_time_of_condition_3(response: str) -> None:
-    item = next(each for each in conditions.experiments() if each.figure == "conditions")
+    item = next(each for each in conditions.EXPERIMENTS if each.figure == "conditions")
     points = [point for point in item.points(True) if point.labels["response"] == response]
     lab = Lab(1, 1)
     lab.run(points)

@@ -168,15 +168,15 @@ def crosscheck(
 def _show(found: Sequence[Checked], taken: float) -> None:
     from becalm.cli import console
     from becalm.cli.tables import table
-    from becalm.crosscheck import page
+    from becalm.crosscheck import run
 
     for each in found:
         title = f"{each.entry.name}: {each.entry.title}, compared with {each.entry.program.name}"
         columns = ("case", "quantity", "reference", "becalm", "difference", "tolerance", "verdict")
-        console.out.print(table(title, columns, page.rows(each), text=2))
-        for case, name, why in page.reasons(each):
+        console.out.print(table(title, columns, run.rows(each), text=2))
+        for case, name, why in run.reasons(each):
             console.say(f"{case}, {name}: {why}")
-    console.say(f"{page.score(found)}; {taken:.0f} s")
+    console.say(f"{run.score(found)}; {taken:.0f} s")
 
 
 def new_scheme(

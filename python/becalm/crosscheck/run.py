@@ -1,15 +1,14 @@
-"""Runs the cases of entries and compares the results with the references."""
+"""Runs the cases of entries, compares the results with the references, and shows them as rows."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from becalm.crosscheck.entry import Case, Entry, Quantity, find, names
+from becalm.crosscheck.entry import KINDS, Case, Entry, Quantity, difference, find, names, same_distribution
 from becalm.crosscheck.measure import MEASURES, Measured
-from becalm.crosscheck.tolerances import difference, same_distribution
 from becalm.progress import SweepProgress
 from becalm.results import Results
 from becalm.runs.drive import driver
@@ -179,4 +178,56 @@ def judge(case: Case, quantity: Quantity, values: Sequence[Measured]) -> Found:
         why="" if agrees else case.why.get(quantity.key, ""),
         spread=case.spread.get(quantity.key),
         range=(max(flat) - min(flat)) / 2 if len(values) > 1 and not isinstance(reference, tuple) else None,
+    )
+
+
+AGREES, DIFFERS, EXPLAINED = "agrees", "differs", "explained"
+"""Verdicts: within the tolerance; outside it; outside it for a known and documented reason."""
+
+
+def verdict(found: Found) -> str:
+    """Return the verdict on a quantity as one word."""
+    if found.agrees:
+        return AGREES
+    return EXPLAINED if found.why else DIFFERS
+
+
+def number(value: float) -> str:
+    """Return a value with 4 significant digits, or as an integer from 10,000."""
+    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+
+
+def rows(checked: Checked) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of an entry's table; values include their units."""
+    for each in checked.quantities:
+        unit = f" {each.unit}" if each.unit else ""
+        tolerance = KINDS[each.kind].shown
+        yield (
+            each.case,
+            each.name,
+            number(each.reference) + unit,
+            number(each.becalm) + unit,
+            each.apart,
+            tolerance,
+            verdict(each),
+        )
+
+
+def reasons(checked: Checked) -> Iterator[tuple[str, str, str]]:
+    """Return case, quantity and reason of each explained difference."""
+    for each in checked.quantities:
+        if not each.agrees and each.why:
+            yield each.case, each.name, each.why
+
+
+def score(found: Sequence[Checked]) -> str:
+    """Return the numbers of verdicts, as a sentence without its full stop."""
+    quantities = [each for checked in found for each in checked.quantities]
+    agree = sum(each.agrees for each in quantities)
+    open_ = sum(len(each.unexplained) for each in found)
+    explained = len(quantities) - agree - open_
+    programs = len({checked.entry.program.name for checked in found})
+    return (
+        f"{agree} of {len(quantities)} quantities of {programs} programs in {len(found)} scenes agree within "
+        f"their tolerances, {explained} differ for a known reason, and {open_} are unexplained"
     )

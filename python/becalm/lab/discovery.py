@@ -1,7 +1,7 @@
 """Discovery of the papers: their experiments, their claims, and the measures that the claims name.
 
 Only this part of the lab depends on the papers' location. Each paper is a package in `becalm.papers`, with a
-function `experiments`, a constant `PHASE` (the maximum random delay of the sources' starts, or None),
+list `EXPERIMENTS`, a constant `PHASE` (the maximum random delay of the sources' starts, or None),
 optional `NULLS`, and a file `claims.toml`.
 """
 
@@ -122,17 +122,17 @@ def _package(paper: str) -> ModuleType:
 
 
 def _experiments(paper: str) -> list[Experiment]:
-    package = _package(paper)
-    experiments: list[Experiment] = package.experiments()
-    figures = [experiment.figure for experiment in experiments]
-    statements = claims.statements(_source(paper), figures, find_measure, _source, find_changes)
+    """Return the experiments in the order of their claims."""
+    package, source = _package(paper), _source(paper)
+    experiments: dict[str, Experiment] = {each.figure: each for each in package.EXPERIMENTS}
+    statements = claims.statements(source, experiments, find_measure, _source, find_changes)
     return [
         replace(
-            experiment,
-            statements=statements[experiment.figure],
-            phase=package.PHASE if experiment.phase is None else experiment.phase,
+            experiments[figure],
+            statements=statements[figure],
+            phase=package.PHASE if experiments[figure].phase is None else experiments[figure].phase,
         )
-        for experiment in experiments
+        for figure in source.figures
     ]
 
 

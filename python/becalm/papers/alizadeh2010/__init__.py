@@ -62,71 +62,6 @@ def bottleneck(
     return replace(scene, duration=60, warmup=30).scenario() if short else scene.scenario()
 
 
-def experiments() -> list[Experiment]:
-    """Return the experiments on the sawtooth, the threshold that fills the link, and an incast."""
-    counts, least = range(1, 41), law(2).least_threshold
-    return [
-        Experiment(
-            "alizadeh2010/sawtooth",
-            "DCTCP: queue and marks by number of flows, simulated and by the sawtooth",
-            cost=10,
-            points=grid(bottleneck, {"flows": (2, 10)}, flows=(1, 2, 5, 10, 20, 40), judged=tuple(JUDGED)),
-            measure=measure,
-            draw=Plot(
-                Panel(
-                    Law("max, closed form", counts, lambda n: law(n).largest_queue, DASHED),
-                    *_judged("max", 0),
-                    Law(
-                        "min, closed form", counts, lambda n: max(0.0, law(n).smallest_queue), DASHED, place=1
-                    ),
-                    *_judged("min", 1),
-                    xlabel="flows",
-                    ylabel="queue (packets of 1500 B)",
-                    ylim=(0, 140),
-                ),
-                Panel(
-                    Law("alpha, closed form", counts, lambda n: law(n).alpha, DASHED),
-                    *_judged("marked", 0),
-                    xlabel="flows",
-                    ylabel="share",
-                    ylim=(0, 1),
-                ),
-                below=3,
-            ),
-        ),
-        Experiment(
-            "alizadeh2010/threshold",
-            "DCTCP: utilization by threshold, two flows",
-            cost=7,
-            points=grid(bottleneck, {"threshold": (5, 65)}, threshold=(1, 2, 5, 10, 20, 40, 65)),
-            measure=measure,
-            draw=single(
-                Curves("threshold", "utilization", label="simulated"),
-                Law("sawtooth", np.linspace(1, 65, 200), lambda k: 1 - law(2, k).lost, DASHED, place=1),
-                Level(f"C RTT / 7, {least:.1f}", least, upright=True),
-                xlabel="threshold (packets of 1500 B)",
-                ylabel="utilization of the link",
-                below=3,
-            ),
-        ),
-        # More flows than packets that fit on the path. Each flow has the minimum window; the excess waits.
-        Experiment(
-            "alizadeh2010/incast",
-            "DCTCP: standing queue of an incast, simulated and N - C RTT",
-            cost=4,
-            points=grid(partial(bottleneck, initial=1.0), {"flows": (400,)}, flows=(200, 300, 400)),
-            measure=measure,
-            draw=single(
-                Law("N - C RTT", range(0, 401, 10), lambda n: law(max(1, n)).standing_queue, DASHED),
-                simulated("flows", "mean"),
-                xlabel="flows",
-                ylabel="mean queue (packets of 1500 B)",
-                below=3,
-            ),
-        ),
-    ]
-
-
 def _judged(column: str, place: int) -> list[Curves]:
     """Return the curves of a column, for each event at which the queue is read."""
     style = {"color": COLOURS[place], "marker": MARKERS[place], **DOTS}
@@ -150,3 +85,65 @@ def lost(tables: Tables, threshold: int) -> float:
 def above_the_law(tables: Tables, flows: int) -> float:
     """Return the mean queue minus N - C RTT, in packets."""
     return at(tables, "mean", flows=flows) - law(flows).standing_queue
+
+
+COUNTS, LEAST = range(1, 41), law(2).least_threshold
+EXPERIMENTS = [
+    Experiment(
+        "alizadeh2010/sawtooth",
+        "DCTCP: queue and marks by number of flows, simulated and by the sawtooth",
+        cost=10,
+        points=grid(bottleneck, {"flows": (2, 10)}, flows=(1, 2, 5, 10, 20, 40), judged=tuple(JUDGED)),
+        measure=measure,
+        draw=Plot(
+            Panel(
+                Law("max, closed form", COUNTS, lambda n: law(n).largest_queue, DASHED),
+                *_judged("max", 0),
+                Law("min, closed form", COUNTS, lambda n: max(0.0, law(n).smallest_queue), DASHED, place=1),
+                *_judged("min", 1),
+                xlabel="flows",
+                ylabel="queue (packets of 1500 B)",
+                ylim=(0, 140),
+            ),
+            Panel(
+                Law("alpha, closed form", COUNTS, lambda n: law(n).alpha, DASHED),
+                *_judged("marked", 0),
+                xlabel="flows",
+                ylabel="share",
+                ylim=(0, 1),
+            ),
+            below=3,
+        ),
+    ),
+    Experiment(
+        "alizadeh2010/threshold",
+        "DCTCP: utilization by threshold, two flows",
+        cost=7,
+        points=grid(bottleneck, {"threshold": (5, 65)}, threshold=(1, 2, 5, 10, 20, 40, 65)),
+        measure=measure,
+        draw=single(
+            Curves("threshold", "utilization", label="simulated"),
+            Law("sawtooth", np.linspace(1, 65, 200), lambda k: 1 - law(2, k).lost, DASHED, place=1),
+            Level(f"C RTT / 7, {LEAST:.1f}", LEAST, upright=True),
+            xlabel="threshold (packets of 1500 B)",
+            ylabel="utilization of the link",
+            below=3,
+        ),
+    ),
+    # More flows than packets that fit on the path. Each flow has the minimum window; the excess waits.
+    Experiment(
+        "alizadeh2010/incast",
+        "DCTCP: standing queue of an incast, simulated and N - C RTT",
+        cost=4,
+        points=grid(partial(bottleneck, initial=1.0), {"flows": (400,)}, flows=(200, 300, 400)),
+        measure=measure,
+        draw=single(
+            Law("N - C RTT", range(0, 401, 10), lambda n: law(max(1, n)).standing_queue, DASHED),
+            simulated("flows", "mean"),
+            xlabel="flows",
+            ylabel="mean queue (packets of 1500 B)",
+            below=3,
+        ),
+    ),
+]
+"""The experiments on the sawtooth, the threshold that fills the link, and an incast."""

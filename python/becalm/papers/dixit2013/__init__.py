@@ -55,61 +55,6 @@ INCAST_DRAWS = 8
 """Runs of the incast for each rule and seed. Hashes may distribute four flows over one to four spines."""
 
 
-def experiments() -> list[Experiment]:
-    """Return the experiments on collisions of hashed flows, waits of sprayed packets, and victims."""
-    return [
-        Experiment(
-            "dixit2013/collisions",
-            "A permutation's share of its links, by the number of equal uplinks",
-            cost=60,
-            points=_permutations,
-            measure=_shares,
-            draw=single(
-                Law("1 - (1 - 1/n)^n", range(2, 17), theory.used_paths, {**DASHED, "color": "black"}),
-                Curves("uplinks", "share", "paths", {run: run for run in RUNS}),
-                xlabel="equal uplinks",
-                ylabel="share of the hosts' links",
-                ylim=(0, 1.05),
-                below=3,
-            ),
-            # A start spread of a dozen packet times allows many short runs.
-            phase="2 us",
-        ),
-        Experiment(
-            "dixit2013/waits",
-            "Wait of sprayed packets for one of 16 uplinks, by their load",
-            cost=30,
-            points=grid(_poisson, {"load": (0.6,)}, load=(0.3, 0.6, 0.9)),
-            measure=_waits,
-            draw=single(
-                Law("M/D/1, 16 sources", np.linspace(0, 0.93, 80), _mean_wait),
-                simulated("utilization", "wait"),
-                xlabel="load of the uplinks",
-                ylabel="mean wait (packet times)",
-                ylim=(0, None),
-                below=3,
-            ),
-        ),
-        Experiment(
-            "dixit2013/victims",
-            "Four hosts send to one, four others to its neighbours, over four spines",
-            cost=10,
-            points=lambda short: [
-                Point({"paths": law}, _incast(law), draw)
-                for law in ("flow", "packet", "least waiting")
-                for draw in range(2 if short else INCAST_DRAWS)
-            ],
-            measure=_spread,
-            draw=single(
-                Bars("paths", {"others": "mean of the others", "least": "least of them"}),
-                ylabel="share of their links",
-                ylim=(0, 1.05),
-                below=2,
-            ),
-        ),
-    ]
-
-
 def clos(
     leaves: int, uplinks: int, law: str, *, hosts: int | None = None, buffer: str = "256 slots"
 ) -> Table:
@@ -275,3 +220,57 @@ def _victims(results: Results) -> int:
 def gained(tables: Tables, column: str, law: str, than: str) -> float:
     """Return the value with one rule minus that with another."""
     return at(tables, column, paths=law) - at(tables, column, paths=than)
+
+
+EXPERIMENTS = [
+    Experiment(
+        "dixit2013/collisions",
+        "A permutation's share of its links, by the number of equal uplinks",
+        cost=60,
+        points=_permutations,
+        measure=_shares,
+        draw=single(
+            Law("1 - (1 - 1/n)^n", range(2, 17), theory.used_paths, {**DASHED, "color": "black"}),
+            Curves("uplinks", "share", "paths", {run: run for run in RUNS}),
+            xlabel="equal uplinks",
+            ylabel="share of the hosts' links",
+            ylim=(0, 1.05),
+            below=3,
+        ),
+        # A start spread of a dozen packet times allows many short runs.
+        phase="2 us",
+    ),
+    Experiment(
+        "dixit2013/waits",
+        "Wait of sprayed packets for one of 16 uplinks, by their load",
+        cost=30,
+        points=grid(_poisson, {"load": (0.6,)}, load=(0.3, 0.6, 0.9)),
+        measure=_waits,
+        draw=single(
+            Law("M/D/1, 16 sources", np.linspace(0, 0.93, 80), _mean_wait),
+            simulated("utilization", "wait"),
+            xlabel="load of the uplinks",
+            ylabel="mean wait (packet times)",
+            ylim=(0, None),
+            below=3,
+        ),
+    ),
+    Experiment(
+        "dixit2013/victims",
+        "Four hosts send to one, four others to its neighbours, over four spines",
+        cost=10,
+        points=lambda short: [
+            Point({"paths": law}, _incast(law), draw)
+            for law in ("flow", "packet", "least waiting")
+            for draw in range(2 if short else INCAST_DRAWS)
+        ],
+        measure=_spread,
+        draw=single(
+            Bars("paths", {"others": "mean of the others", "least": "least of them"}),
+            ylabel="share of their links",
+            ylim=(0, 1.05),
+            below=2,
+        ),
+    ),
+]
+"""The experiments on collisions of hashed flows, waits of sprayed packets, and victims."""

@@ -8,24 +8,13 @@ readings, and what is not modelled.
 
 from __future__ import annotations
 
-from becalm.lab.model import Experiment
 from becalm.papers.gran2010 import adapters, added, cct, readings, sizes, surfaces, table3
 from becalm.papers.gran2010.scene import NULLS
 
-__all__ = ["NULLS", "PHASE", "experiments"]
+__all__ = ["EXPERIMENTS", "NULLS", "PHASE"]
 
 PHASE = "100 us"
 """Each flow starts up to 100 us later than stated, by a random delay."""
 
-
-def experiments() -> list[Experiment]:
-    """Return all experiments, first the figures in order, then parameters without a figure."""
-    fig7a, fig7b, fig8, fig10a, fig10b, fig13 = added.experiments()
-    fig11, fig12, *others = surfaces.experiments()
-    return [
-        *(fig7a, fig7b, fig8, *sizes.experiments(), fig10a, fig10b, fig11, fig12, fig13, *others),
-        *table3.experiments(),
-        *cct.experiments(),
-        *adapters.experiments(),
-        *readings.experiments(),
-    ]
+PARTS = (added, sizes, surfaces, table3, cct, adapters, readings)
+EXPERIMENTS = [experiment for part in PARTS for experiment in part.EXPERIMENTS]

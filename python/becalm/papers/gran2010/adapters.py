@@ -25,11 +25,6 @@ ENTRIES = (1, 3, 5)
 """Numbers of entries that replace one table entry of the paper."""
 
 
-def experiments() -> list[Experiment]:
-    """Return control per service level, `CCTI_Min`, `Victim_Mask`, longer tables, and notifications."""
-    return [_level(), _minimum(), _mask(), _entries(), _notified()]
-
-
 def steady(scenario: int = 1) -> Bed:
     """Return a scenario in which all flows start almost at once, for its steady state."""
     return Bed(scenario, interval=0.001, tail=0.3, settle=0.1)
@@ -48,20 +43,6 @@ def _throughput(parameter: str, label: str, columns: Mapping[str, str], **where:
     return Plot(panel, width=5.6)
 
 
-def _level() -> Experiment:
-    return Experiment(
-        "gran2010/level",
-        "Control per queue pair and per service level: H2 sends F2 to H5 and F6 to H1",
-        cost=4,
-        points=lambda _: [
-            point(replace(steady(), per_level=per_level, neighbour=True), control=name)
-            for name, per_level in (("qp", False), ("sl", True))
-        ],
-        measure=with_all_flows,
-        draw=_throughput("control", "control per", {flow: flow for flow in ("F1", *CONTRIBUTORS, "F6")}),
-    )
-
-
 def neighbour(tables: Tables, control: str) -> float:
     """Return the throughput in Gb/s of F6, the flow from H2 that meets no congestion."""
     return at(tables, "F6", control=control)
@@ -70,17 +51,6 @@ def neighbour(tables: Tables, control: str) -> float:
 def like_its_neighbour(tables: Tables) -> float:
     """Return the ratio of F6's throughput to F2's with control per service level."""
     return neighbour(tables, "sl") / at(tables, "F2", control="sl")
-
-
-def _minimum() -> Experiment:
-    return Experiment(
-        "gran2010/ccti_min",
-        "Throughput by CCTI_Min, scenario 1 with all flows",
-        cost=2,
-        points=lambda _: [point(replace(steady(), minimum=value), minimum=value) for value in MINIMA],
-        measure=with_all_flows,
-        draw=throughput("minimum", "CCTI_Min"),
-    )
 
 
 def as_the_minimum_allows(tables: Tables) -> list[float]:
@@ -93,28 +63,6 @@ def _allowed(index: int) -> float:
     shift, multiplier = encode(wanted_us(index, PAPER) / PACKET_US)
     delay: float = multiplier / 2**shift
     return min(HOST_GBPS, HOST_LINK / WIRE / (1 + delay))
-
-
-def _mask() -> Experiment:
-    return Experiment(
-        "gran2010/victim_mask",
-        "Throughput of the victim by Victim_Mask, scenario 1 with all flows",
-        cost=2,
-        points=lambda _: [point(replace(steady(), mask=mask), mask=mask) for mask in MASKS],
-        measure=with_all_flows,
-        draw=throughput("mask", "ports in Victim_Mask"),
-    )
-
-
-def _entries() -> Experiment:
-    return Experiment(
-        "gran2010/entries",
-        "Longer tables: smaller and more frequent decrements of the index",
-        cost=3,
-        points=_tables,
-        measure=with_all_flows,
-        draw=throughput("entries", "entries, scenario 1", scenario=1),
-    )
 
 
 def _tables(short: bool) -> list[Point]:
@@ -132,17 +80,6 @@ def fine_enough(tables: Tables) -> list[float]:
     if shared[0]:
         found.append([sum(values) for values in zip(*shared, strict=True)])
     return [values[0] / max(values) for values in found]
-
-
-def _notified() -> Experiment:
-    return Experiment(
-        "gran2010/notified",
-        "Notifications of unresponsive contributors with unequal shares of the congested link",
-        cost=6,
-        points=lambda short: [_silent("counted", short), drawn(_silent("drawn", short))],
-        measure=_notifications,
-        draw=bars("bar", "over", "share of marks over share of the link"),
-    )
 
 
 def _silent(spacing: str, short: bool) -> Point:
@@ -166,3 +103,51 @@ def _notifications(outcomes: list[Outcome]) -> Tables:
         gap = (pl.col("delivered_packets").sum() - pl.col("marked").sum()) / pl.col("marked").sum()
         tables.append(labelled(flows.select(flow="group", over=marks / rates, gap=gap), outcome))
     return {"points": pl.concat(tables).with_columns(bar=pl.concat_str("flow", "spacing", separator=" "))}
+
+
+EXPERIMENTS = [
+    Experiment(
+        "gran2010/level",
+        "Control per queue pair and per service level: H2 sends F2 to H5 and F6 to H1",
+        cost=4,
+        points=lambda _: [
+            point(replace(steady(), per_level=per_level, neighbour=True), control=name)
+            for name, per_level in (("qp", False), ("sl", True))
+        ],
+        measure=with_all_flows,
+        draw=_throughput("control", "control per", {flow: flow for flow in ("F1", *CONTRIBUTORS, "F6")}),
+    ),
+    Experiment(
+        "gran2010/ccti_min",
+        "Throughput by CCTI_Min, scenario 1 with all flows",
+        cost=2,
+        points=lambda _: [point(replace(steady(), minimum=value), minimum=value) for value in MINIMA],
+        measure=with_all_flows,
+        draw=throughput("minimum", "CCTI_Min"),
+    ),
+    Experiment(
+        "gran2010/victim_mask",
+        "Throughput of the victim by Victim_Mask, scenario 1 with all flows",
+        cost=2,
+        points=lambda _: [point(replace(steady(), mask=mask), mask=mask) for mask in MASKS],
+        measure=with_all_flows,
+        draw=throughput("mask", "ports in Victim_Mask"),
+    ),
+    Experiment(
+        "gran2010/entries",
+        "Longer tables: smaller and more frequent decrements of the index",
+        cost=3,
+        points=_tables,
+        measure=with_all_flows,
+        draw=throughput("entries", "entries, scenario 1", scenario=1),
+    ),
+    Experiment(
+        "gran2010/notified",
+        "Notifications of unresponsive contributors with unequal shares of the congested link",
+        cost=6,
+        points=lambda short: [_silent("counted", short), drawn(_silent("drawn", short))],
+        measure=_notifications,
+        draw=bars("bar", "over", "share of marks over share of the link"),
+    ),
+]
+"""Control per service level, `CCTI_Min`, `Victim_Mask`, longer tables, and notifications."""

@@ -28,11 +28,6 @@ LEAST = 0.01
 SLOW_TIMER = 2000
 
 
-def experiments() -> list[Experiment]:
-    """Return scenario 1 without and with control, then scenario 2, then scenario 1 with a long timer."""
-    return [_fig7a(), _fig7b(), _fig8(), _fig10a(), _fig10b(), _fig13()]
-
-
 def throughputs(flows: Sequence[str], *, delays: bool = False, **where: Label) -> Plot:
     """Show the throughput of each flow over time and, with `delays`, the injection delay in a panel below."""
     names = {flow: flow for flow in flows}
@@ -61,17 +56,6 @@ def added(scenario: int, control: bool, short: bool, timer: int = 150) -> Point:
     return point(bed(scenario, control, short, timer), **labels)
 
 
-def _fig7a() -> Experiment:
-    return Experiment(
-        "gran2010/fig7a",
-        "Scenario 1, flows added one per second, congestion control off",
-        cost=8,
-        points=lambda short: [added(1, False, short)],
-        measure=over_time,
-        draw=throughputs(ALL),
-    )
-
-
 def victim_like_f2_and_f3(tables: Tables) -> list[float]:
     """Return the ratio of the largest to the smallest rate of F1, F2 and F3 with 3, 4 and 5 flows."""
     return [spread([rate(tables, flow, phase) for flow in THREE]) for phase in (3, 4, 5)]
@@ -85,17 +69,6 @@ def halved_again(tables: Tables) -> list[float]:
 def parking_lot(tables: Tables) -> float:
     """Return the ratio of the rate of F2 and F3 together to that of F4, with 4 flows."""
     return (rate(tables, "F2", 4) + rate(tables, "F3", 4)) / rate(tables, "F4", 4)
-
-
-def _fig7b() -> Experiment:
-    return Experiment(
-        "gran2010/fig7b",
-        "Scenario 1, flows added one per second, congestion control on",
-        cost=20,
-        points=lambda short: [added(1, control, short) for control in (False, True)],
-        measure=over_time,
-        draw=throughputs(ALL, delays=True, control="on"),
-    )
 
 
 def victim_constant(tables: Tables) -> list[float]:
@@ -114,17 +87,6 @@ def oscillation(tables: Tables) -> list[float]:
 def gain(tables: Tables, flow: str, phase: int) -> float:
     """Return the ratio of a flow's rate in a phase with congestion control to that without."""
     return rate(tables, flow, phase, control="on") / rate(tables, flow, phase, control="off")
-
-
-def _fig8() -> Experiment:
-    return Experiment(
-        "gran2010/fig8",
-        "Shares of the congested link with all five flows, congestion control off and on",
-        cost=20,
-        points=lambda short: [added(1, control, short) for control in (False, True)],
-        measure=over_time,
-        draw=_shares,
-    )
 
 
 def _share(tables: Tables, flow: str, control: str) -> float:
@@ -175,31 +137,9 @@ def _shares(tables: Tables) -> Figure:
     return made
 
 
-def _fig10a() -> Experiment:
-    return Experiment(
-        "gran2010/fig10a",
-        "Scenario 2, flows added one per second, congestion control off",
-        cost=8,
-        points=lambda short: [added(2, False, short)],
-        measure=over_time,
-        draw=throughputs(THREE),
-    )
-
-
 def fair_shares(tables: Tables) -> float:
     """Return the ratio of the largest to the smallest rate without congestion control."""
     return spread([rate(tables, flow, 3) for flow in THREE])
-
-
-def _fig10b() -> Experiment:
-    return Experiment(
-        "gran2010/fig10b",
-        "Scenario 2, flows added one per second, congestion control on, and Table II",
-        cost=16,
-        points=lambda short: [added(2, control, short) for control in (False, True)],
-        measure=over_time,
-        draw=throughputs(THREE, delays=True, control="on"),
-    )
 
 
 def loss(tables: Tables) -> Measured:
@@ -241,17 +181,6 @@ def maximum(tables: Tables) -> float:
     return max(rate(tables, flow, 3, "max", control="on") for flow in THREE)
 
 
-def _fig13() -> Experiment:
-    return Experiment(
-        "gran2010/fig13",
-        "Scenario 1 with a CCTI_Timer of 2000",
-        cost=28,
-        points=lambda short: [added(1, True, short, timer) for timer in (150, SLOW_TIMER)],
-        measure=over_time,
-        draw=throughputs(ALL, delays=True, timer=SLOW_TIMER),
-    )
-
-
 def unfair_for_longer(tables: Tables) -> list[float]:
     """Return the ratio of the contributors' spread to that with a timer of 150, for 3, 4 and 5 flows."""
     return [
@@ -276,3 +205,56 @@ def late_spread(tables: Tables, phase: int, timer: int) -> float:
     return spread(
         [mean(late.filter(late["flow"] == flow)["gbps"].to_list()) for flow in _contributors(phase)]
     )
+
+
+EXPERIMENTS = [
+    Experiment(
+        "gran2010/fig7a",
+        "Scenario 1, flows added one per second, congestion control off",
+        cost=8,
+        points=lambda short: [added(1, False, short)],
+        measure=over_time,
+        draw=throughputs(ALL),
+    ),
+    Experiment(
+        "gran2010/fig7b",
+        "Scenario 1, flows added one per second, congestion control on",
+        cost=20,
+        points=lambda short: [added(1, control, short) for control in (False, True)],
+        measure=over_time,
+        draw=throughputs(ALL, delays=True, control="on"),
+    ),
+    Experiment(
+        "gran2010/fig8",
+        "Shares of the congested link with all five flows, congestion control off and on",
+        cost=20,
+        points=lambda short: [added(1, control, short) for control in (False, True)],
+        measure=over_time,
+        draw=_shares,
+    ),
+    Experiment(
+        "gran2010/fig10a",
+        "Scenario 2, flows added one per second, congestion control off",
+        cost=8,
+        points=lambda short: [added(2, False, short)],
+        measure=over_time,
+        draw=throughputs(THREE),
+    ),
+    Experiment(
+        "gran2010/fig10b",
+        "Scenario 2, flows added one per second, congestion control on, and Table II",
+        cost=16,
+        points=lambda short: [added(2, control, short) for control in (False, True)],
+        measure=over_time,
+        draw=throughputs(THREE, delays=True, control="on"),
+    ),
+    Experiment(
+        "gran2010/fig13",
+        "Scenario 1 with a CCTI_Timer of 2000",
+        cost=28,
+        points=lambda short: [added(1, True, short, timer) for timer in (150, SLOW_TIMER)],
+        measure=over_time,
+        draw=throughputs(ALL, delays=True, timer=SLOW_TIMER),
+    ),
+]
+"""Scenario 1 without and with control, then scenario 2, then scenario 1 with a long timer."""

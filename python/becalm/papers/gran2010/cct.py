@@ -25,40 +25,6 @@ HOST_LINK = 16.0
 """Gb/s."""
 
 
-def experiments() -> list[Experiment]:
-    """Return the experiment on the table."""
-    return [
-        Experiment(
-            "gran2010/cct",
-            "The table of injection rate delays, its encoding, and the manufacturer's",
-            cost=4,
-            points=lambda _: [*(_alone(index) for index in INDICES), *_compared()],
-            measure=_measure,
-            draw=Plot(
-                Panel(
-                    Curves("index", "wanted_us", "divisor", NAMES, style=PLAIN, table="entries"),
-                    xlabel="CCTI",
-                    ylabel="injection rate delay (us)",
-                ),
-                Panel(
-                    Curves(
-                        "index",
-                        "error_us",
-                        "divisor",
-                        NAMES,
-                        style={**PLAIN, "drawstyle": "steps-mid"},
-                        table="entries",
-                    ),
-                    xlabel="CCTI",
-                    ylabel="encoded less wanted delay (us)",
-                ),
-                width=4.8,
-                heading="divisor",
-            ),
-        )
-    ]
-
-
 def wanted_us(index: int, divisor: int) -> float:
     """Return the formula's delay in us."""
     return index**2 * 7 / divisor**2
@@ -159,3 +125,36 @@ def contributors_mean(tables: Tables, scenario: int, divisor: int, column: str) 
     flows = ["F2", "F3", "F4", "F5"] if scenario == 1 else ["F1", "F2", "F3"]
     last = points.filter((pl.col("phase") == pl.col("active")) & pl.col("flow").is_in(flows))
     return mean([float(value) for value in last[column].to_list()])
+
+
+EXPERIMENTS = [
+    Experiment(
+        "gran2010/cct",
+        "The table of injection rate delays, its encoding, and the manufacturer's",
+        cost=4,
+        points=lambda _: [*(_alone(index) for index in INDICES), *_compared()],
+        measure=_measure,
+        draw=Plot(
+            Panel(
+                Curves("index", "wanted_us", "divisor", NAMES, style=PLAIN, table="entries"),
+                xlabel="CCTI",
+                ylabel="injection rate delay (us)",
+            ),
+            Panel(
+                Curves(
+                    "index",
+                    "error_us",
+                    "divisor",
+                    NAMES,
+                    style={**PLAIN, "drawstyle": "steps-mid"},
+                    table="entries",
+                ),
+                xlabel="CCTI",
+                ylabel="encoded less wanted delay (us)",
+            ),
+            width=4.8,
+            heading="divisor",
+        ),
+    )
+]
+"""The experiment on the table."""

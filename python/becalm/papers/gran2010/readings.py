@@ -20,32 +20,6 @@ from becalm.papers.gran2010.measure import over_time, point
 from becalm.papers.gran2010.scene import HEADER, MTU, Table
 
 
-def experiments() -> list[Experiment]:
-    """Return the experiments of all readings."""
-    return [
-        Experiment(
-            "gran2010/fig7b_ms",
-            "Fig. 7(b) in samples of 1 ms",
-            cost=20,
-            points=lambda short: [_sampled(short, 1e-3)],
-            measure=over_time,
-            draw=throughputs(ALL),
-        ),
-        Experiment(
-            "gran2010/fig7b_drawn",
-            "Fig. 7(b) with random marks: Marking_Rate as a mean",
-            cost=20,
-            points=lambda short: [drawn(added(1, True, short))],
-            measure=over_time,
-            draw=throughputs(ALL),
-        ),
-        table3.experiment(
-            "table3_fifo", "Table III with one queue of 13 packets per input and round-robin", _fifo
-        ),
-        table3.experiment("table3_eager", "Table III with a rendezvous above 8 KiB", _eager),
-    ]
-
-
 def _sampled(short: bool, step: float) -> Point:
     return point(replace(bed(1, True, short), step=step), control="on", timer=150)
 
@@ -57,3 +31,28 @@ def _fifo(scenario: Table) -> Table:
 
 def _eager(scenario: Table) -> Table:
     return {**scenario, "jobs": [{**job, "eager": "8 KiB"} for job in scenario["jobs"]]}
+
+
+EXPERIMENTS = [
+    Experiment(
+        "gran2010/fig7b_ms",
+        "Fig. 7(b) in samples of 1 ms",
+        cost=20,
+        points=lambda short: [_sampled(short, 1e-3)],
+        measure=over_time,
+        draw=throughputs(ALL),
+    ),
+    Experiment(
+        "gran2010/fig7b_drawn",
+        "Fig. 7(b) with random marks: Marking_Rate as a mean",
+        cost=20,
+        points=lambda short: [drawn(added(1, True, short))],
+        measure=over_time,
+        draw=throughputs(ALL),
+    ),
+    table3.experiment(
+        "table3_fifo", "Table III with one queue of 13 packets per input and round-robin", _fifo
+    ),
+    table3.experiment("table3_eager", "Table III with a rendezvous above 8 KiB", _eager),
+]
+"""The experiments of all readings."""

@@ -19,35 +19,6 @@ CASES = {"none": (False, (1,)), "off": (False, None), "on": (True, None)}
 """Congestion control and active flows of the three curves."""
 
 
-def experiments() -> list[Experiment]:
-    """Fig. 9."""
-    return [
-        Experiment(
-            "gran2010/fig9",
-            "Throughput of the victim against its message size, scenario 1 with all flows",
-            cost=15,
-            points=_points,
-            measure=_measure,
-            draw=single(
-                Curves(
-                    "size",
-                    "mbps",
-                    "case",
-                    {"on": "CC active", "off": "CC inactive", "none": "no congestion"},
-                    styles={
-                        "off": {"linestyle": "--"},
-                        "none": {"linestyle": ":", "markersize": 9, "markerfacecolor": "none"},
-                    },
-                ),
-                xlabel="message size (B)",
-                ylabel="throughput of the victim (Mb/s)",
-                xscale="log",
-                yscale="log",
-            ),
-        )
-    ]
-
-
 def _points(short: bool) -> list[Point]:
     return [
         point(_bed(size, control, active), case=case, size=size)
@@ -85,3 +56,31 @@ def ratios(tables: Tables, above: str, below: str) -> list[float]:
         at(tables, "mbps", case=above, size=size) / at(tables, "mbps", case=below, size=size)
         for size in values
     ]
+
+
+EXPERIMENTS = [
+    Experiment(
+        "gran2010/fig9",
+        "Throughput of the victim against its message size, scenario 1 with all flows",
+        cost=15,
+        points=_points,
+        measure=_measure,
+        draw=single(
+            Curves(
+                "size",
+                "mbps",
+                "case",
+                {"on": "CC active", "off": "CC inactive", "none": "no congestion"},
+                styles={
+                    "off": {"linestyle": "--"},
+                    "none": {"linestyle": ":", "markersize": 9, "markerfacecolor": "none"},
+                },
+            ),
+            xlabel="message size (B)",
+            ylabel="throughput of the victim (Mb/s)",
+            xscale="log",
+            yscale="log",
+        ),
+    )
+]
+"""Fig. 9."""

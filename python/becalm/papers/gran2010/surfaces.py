@@ -40,27 +40,6 @@ VISIBLE = 2.0
 """Ratio to Table I's `Var` above which a point is unstable. A factor of two is visible."""
 
 
-def experiments() -> list[Experiment]:
-    """Return Fig. 11, 12 and 14, and the parameters of section VII-A."""
-    return [
-        _surface(
-            "fig11",
-            "Throughput of the victim over CCTI_Timer and Marking_Rate",
-            "F1",
-            "throughput of the victim (Gb/s)",
-        ),
-        _surface(
-            "fig12",
-            "Mean throughput of the four contributors over CCTI_Timer and Marking_Rate",
-            "contributors",
-            "mean throughput of the contributors (Gb/s)",
-        ),
-        _surface("fig14", "Treatment variation over CCTI_Timer and Marking_Rate", "var", "Var ((Gb/s)²)"),
-        _threshold(),
-        _packet_size(),
-    ]
-
-
 def _surface(name: str, title: str, column: str, label: str) -> Experiment:
     return Experiment(
         f"gran2010/{name}",
@@ -231,8 +210,31 @@ def _widths(values: Sequence[int]) -> dict[int, float]:
     return {value: high - low for value, (low, high) in zip(values, pairwise(edges), strict=True)}
 
 
-def _threshold() -> Experiment:
-    return Experiment(
+def highest_is_best(tables: Tables) -> float:
+    """Return the victim's throughput at threshold 15 minus its best at any threshold."""
+    return at(tables, "F1", threshold=15) - max(curve(tables, "threshold", "F1"))
+
+
+def little_impact(tables: Tables) -> float:
+    """Return the range of the victim's throughput at 0, 8, 16 and 32 credits of 64 B."""
+    return _range([at(tables, "F1", packet_size=size) for size in (0, 8, 16, 32)])
+
+
+EXPERIMENTS = [
+    _surface(
+        "fig11",
+        "Throughput of the victim over CCTI_Timer and Marking_Rate",
+        "F1",
+        "throughput of the victim (Gb/s)",
+    ),
+    _surface(
+        "fig12",
+        "Mean throughput of the four contributors over CCTI_Timer and Marking_Rate",
+        "contributors",
+        "mean throughput of the contributors (Gb/s)",
+    ),
+    _surface("fig14", "Treatment variation over CCTI_Timer and Marking_Rate", "var", "Var ((Gb/s)²)"),
+    Experiment(
         "gran2010/threshold",
         "Throughput of the victim by Threshold, scenario 1 with all flows",
         cost=4,
@@ -241,16 +243,8 @@ def _threshold() -> Experiment:
         ],
         measure=with_all_flows,
         draw=throughput("threshold", "Threshold"),
-    )
-
-
-def highest_is_best(tables: Tables) -> float:
-    """Return the victim's throughput at threshold 15 minus its best at any threshold."""
-    return at(tables, "F1", threshold=15) - max(curve(tables, "threshold", "F1"))
-
-
-def _packet_size() -> Experiment:
-    return Experiment(
+    ),
+    Experiment(
         "gran2010/packet_size",
         "Throughput of the victim by Packet_Size, scenario 1 with all flows",
         cost=3,
@@ -259,9 +253,6 @@ def _packet_size() -> Experiment:
         ],
         measure=with_all_flows,
         draw=throughput("packet_size", "Packet_Size (64 B)"),
-    )
-
-
-def little_impact(tables: Tables) -> float:
-    """Return the range of the victim's throughput at 0, 8, 16 and 32 credits of 64 B."""
-    return _range([at(tables, "F1", packet_size=size) for size in (0, 8, 16, 32)])
+    ),
+]
+"""Fig. 11, 12 and 14, and the parameters of section VII-A."""

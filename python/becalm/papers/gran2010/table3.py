@@ -87,15 +87,6 @@ REDUCED = ("ping-pong", "ring", "FFT")
 """Kernels of the reduced version."""
 
 
-def experiments() -> list[Experiment]:
-    """Return the experiment on Table III."""
-    return [
-        experiment(
-            "table3", "HPC Challenge on the hosts of the victim, with and without congestion", lambda bed: bed
-        )
-    ]
-
-
 def experiment(name: str, title: str, read: Change) -> Experiment:
     """Return the experiment under a reading of the test bed."""
 
@@ -313,3 +304,11 @@ def _draw(tables: Tables) -> Figure:
     axes.invert_yaxis()
     legend(made, axes)
     return made
+
+
+EXPERIMENTS = [
+    experiment(
+        "table3", "HPC Challenge on the hosts of the victim, with and without congestion", lambda bed: bed
+    )
+]
+"""The experiment on Table III."""

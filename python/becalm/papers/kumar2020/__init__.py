@@ -44,66 +44,13 @@ INCREASES = (WHOLE, TENTH)
 STRONG, GENTLE = 0.8, 0.2
 """Strengths of a decrease: the default, and a quarter of it. The closed form lacks this parameter."""
 
+COUNTS = np.geomspace(10, 1000, 60)
+"""Numbers of flows at which the closed form is drawn."""
+
 SIDE = 5
 """Number of flows for each length of route."""
 WITH, WITHOUT = "with", "without"
 """Hop scaling."""
-
-
-def experiments() -> list[Experiment]:
-    """Return the experiments on the standing queue and on routes of different lengths."""
-    counts = np.geomspace(10, 1000, 60)
-    return [
-        Experiment(
-            "kumar2020/standing",
-            "Swift: round trip by number of flows, simulated and by the closed form",
-            cost=60,
-            points=grid(bottleneck, {"flows": (10, 100)}, flows=(10, 100, 1000), increase=INCREASES),
-            measure=measure,
-            draw=single(
-                Law(
-                    "closed form",
-                    counts,
-                    lambda n: LAW.standing(round(n), LINK) * 1e6,
-                    {"color": "black"},
-                ),
-                _swings,
-                Curves(
-                    "flows",
-                    pl.col("round_trip") * 1e6,
-                    by="increase",
-                    names={increase: f"increase of {increase:g} packet" for increase in INCREASES},
-                    style=DOTS,
-                ),
-                xlabel="flows",
-                ylabel="round trip (us)",
-                xscale="log",
-                ylim=(0, None),
-                below=3,
-            ),
-        ),
-        Experiment(
-            "kumar2020/hops",
-            "Swift: rates of flows with routes of two and four links, with hop scaling and without",
-            cost=30,
-            # Cables of 10, 40 and 180 m.
-            points=grid(_routes, scaling=(WITH, WITHOUT), delay=(0.05, 0.2, 0.9)),
-            measure=_measure,
-            draw=single(
-                Curves(
-                    "delay",
-                    "ratio",
-                    by="scaling",
-                    names={name: f"{name} hop scaling" for name in (WITH, WITHOUT)},
-                ),
-                lambda axes, _: axes.axhspan(0.9, 1.1, color="black", alpha=0.08, label="within 10%"),
-                xlabel="delay of a cable (us)",
-                ylabel="rate with four links / with two",
-                ylim=(0, 1.5),
-                below=3,
-            ),
-        ),
-    ]
 
 
 def bottleneck(short: bool, flows: int, increase: float, beta: float = STRONG) -> Table:
@@ -115,11 +62,10 @@ def bottleneck(short: bool, flows: int, increase: float, beta: float = STRONG) -
 
 def _swings(axes: Axes, _: Tables) -> None:
     """Draw the time that a round of increases adds to the standing round trip."""
-    counts = np.geomspace(10, 1000, 60)
-    target = np.array([LAW.standing(round(n), LINK) for n in counts])
+    target = np.array([LAW.standing(round(n), LINK) for n in COUNTS])
     for place, increase in enumerate(INCREASES):
-        top = target + np.array([LAW.swing(round(n), LINK, increase) for n in counts])
-        axes.fill_between(counts, target * 1e6, top * 1e6, color=COLOURS[place], alpha=0.15)
+        top = target + np.array([LAW.swing(round(n), LINK, increase) for n in COUNTS])
+        axes.fill_between(COUNTS, target * 1e6, top * 1e6, color=COLOURS[place], alpha=0.15)
 
 
 def above_target(tables: Tables, flows: int, increase: float) -> float:
@@ -180,3 +126,57 @@ def _measure(outcomes: Sequence[Outcome]) -> Tables:
 def bias(tables: Tables, scaling: str, delay: float) -> float:
     """Return the distance of the ratio of both rates from 1."""
     return abs(at(tables, "ratio", scaling=scaling, delay=delay) - 1)
+
+
+EXPERIMENTS = [
+    Experiment(
+        "kumar2020/standing",
+        "Swift: round trip by number of flows, simulated and by the closed form",
+        cost=60,
+        points=grid(bottleneck, {"flows": (10, 100)}, flows=(10, 100, 1000), increase=INCREASES),
+        measure=measure,
+        draw=single(
+            Law(
+                "closed form",
+                COUNTS,
+                lambda n: LAW.standing(round(n), LINK) * 1e6,
+                {"color": "black"},
+            ),
+            _swings,
+            Curves(
+                "flows",
+                pl.col("round_trip") * 1e6,
+                by="increase",
+                names={increase: f"increase of {increase:g} packet" for increase in INCREASES},
+                style=DOTS,
+            ),
+            xlabel="flows",
+            ylabel="round trip (us)",
+            xscale="log",
+            ylim=(0, None),
+            below=3,
+        ),
+    ),
+    Experiment(
+        "kumar2020/hops",
+        "Swift: rates of flows with routes of two and four links, with hop scaling and without",
+        cost=30,
+        # Cables of 10, 40 and 180 m.
+        points=grid(_routes, scaling=(WITH, WITHOUT), delay=(0.05, 0.2, 0.9)),
+        measure=_measure,
+        draw=single(
+            Curves(
+                "delay",
+                "ratio",
+                by="scaling",
+                names={name: f"{name} hop scaling" for name in (WITH, WITHOUT)},
+            ),
+            lambda axes, _: axes.axhspan(0.9, 1.1, color="black", alpha=0.08, label="within 10%"),
+            xlabel="delay of a cable (us)",
+            ylabel="rate with four links / with two",
+            ylim=(0, 1.5),
+            below=3,
+        ),
+    ),
+]
+"""The experiments on the standing queue and on routes of different lengths."""

@@ -47,41 +47,6 @@ def law(flows: int) -> Hpcc:
     return Hpcc(flows, PRODUCT)
 
 
-def experiments() -> list[Experiment]:
-    """Return the experiment on the utilization law."""
-    counts = range(1, 251)
-    names = {size: f"simulated, packets of {size} B" for size in (PACKET, SMALLER)}
-    return [
-        Experiment(
-            "li2019/utilization",
-            "HPCC: utilization and queue by number of flows, simulated and by the closed form",
-            cost=15,
-            points=_points,
-            measure=measure,
-            draw=Plot(
-                Panel(
-                    Law("closed form", counts, lambda n: law(n).link),
-                    simulated("flows", "utilization", by="packet", names=names),
-                    xlabel="flows",
-                    ylabel="utilization of the link",
-                    ylim=(0.94, 1.005),
-                ),
-                Panel(
-                    Law("closed form", counts, lambda n: law(n).queue / 1000),
-                    Law(
-                        "closed form, held back by rates", counts, lambda n: law(n).paced_queue / 1000, DASHED
-                    ),
-                    simulated("flows", pl.col("mean") * pl.col("packet") / 1000, by="packet", names=names),
-                    xlabel="flows",
-                    ylabel="mean queue (kB)",
-                    ylim=(0, None),
-                ),
-                below=2,
-            ),
-        )
-    ]
-
-
 def _points(short: bool) -> list[Point]:
     counts = (2, 16) if short else (2, 16, 64, 200)
     return [
@@ -122,3 +87,35 @@ def law_between(tables: Tables, flows: int) -> float:
 def queue_kb(tables: Tables, flows: int, packet: int = PACKET) -> float:
     """Return the mean queue in kB."""
     return at(tables, "mean", flows=flows, packet=packet) * packet / 1000
+
+
+COUNTS = range(1, 251)
+NAMES = {size: f"simulated, packets of {size} B" for size in (PACKET, SMALLER)}
+EXPERIMENTS = [
+    Experiment(
+        "li2019/utilization",
+        "HPCC: utilization and queue by number of flows, simulated and by the closed form",
+        cost=15,
+        points=_points,
+        measure=measure,
+        draw=Plot(
+            Panel(
+                Law("closed form", COUNTS, lambda n: law(n).link),
+                simulated("flows", "utilization", by="packet", names=NAMES),
+                xlabel="flows",
+                ylabel="utilization of the link",
+                ylim=(0.94, 1.005),
+            ),
+            Panel(
+                Law("closed form", COUNTS, lambda n: law(n).queue / 1000),
+                Law("closed form, held back by rates", COUNTS, lambda n: law(n).paced_queue / 1000, DASHED),
+                simulated("flows", pl.col("mean") * pl.col("packet") / 1000, by="packet", names=NAMES),
+                xlabel="flows",
+                ylabel="mean queue (kB)",
+                ylim=(0, None),
+            ),
+            below=2,
+        ),
+    )
+]
+"""The experiment on the utilization law."""

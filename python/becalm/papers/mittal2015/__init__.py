@@ -42,53 +42,6 @@ The largest rate of the law is 0.96 of the link.
 """
 
 
-def experiments() -> list[Experiment]:
-    """Return the experiments on the fixed point of the patched law and on the influence of the start."""
-    return [
-        Experiment(
-            "mittal2015/fixed_point",
-            "Patched TIMELY: round trip by number of flows, simulated and by the closed form",
-            cost=25,
-            points=_counts,
-            measure=measure,
-            draw=single(
-                Law("closed form", range(1, 69), lambda n: PatchedTimely(n).round_trip * 1e6),
-                simulated(
-                    "flows",
-                    pl.col("round_trip") * 1e6,
-                    by="steps",
-                    names={WHOLE: "simulated", TENTH: "a tenth of both steps"},
-                ),
-                xlabel="flows",
-                ylabel="round trip (us)",
-                ylim=(0, None),
-                below=3,
-            ),
-        ),
-        Experiment(
-            "mittal2015/starts",
-            "TIMELY: final rates of two flows from four starts, plain and patched",
-            cost=60,
-            points=grid(_two_flows, law=LAWS, start=tuple(STARTS)),
-            measure=_measure,
-            draw=Plot(
-                *(
-                    Panel(
-                        Bars("start", {"first": "first flow", "second": "second flow"}, {"law": law}),
-                        title=law,
-                        xlabel="first rates (Gb/s)",
-                        ylabel="final rate (Gb/s)" if law == PLAIN else "",
-                        ylim=(0, 10),
-                    )
-                    for law in LAWS
-                ),
-                width=4.2,
-                below=2,
-            ),
-        ),
-    ]
-
-
 def timely(law: str, initial: float) -> Table:
     """Return the response with its defaults, and with an initial rate as a share of the link."""
     return {"timely": {"patched": law == PATCHED, "initial": initial}}
@@ -146,3 +99,49 @@ def unfair_starts(tables: Tables, law: str, below: float) -> float:
 def least_fair(tables: Tables, law: str) -> float:
     """Return the smallest fairness index of all starts."""
     return float(select_rows(tables["points"], {"law": law})["jain"].to_numpy().min())
+
+
+EXPERIMENTS = [
+    Experiment(
+        "mittal2015/fixed_point",
+        "Patched TIMELY: round trip by number of flows, simulated and by the closed form",
+        cost=25,
+        points=_counts,
+        measure=measure,
+        draw=single(
+            Law("closed form", range(1, 69), lambda n: PatchedTimely(n).round_trip * 1e6),
+            simulated(
+                "flows",
+                pl.col("round_trip") * 1e6,
+                by="steps",
+                names={WHOLE: "simulated", TENTH: "a tenth of both steps"},
+            ),
+            xlabel="flows",
+            ylabel="round trip (us)",
+            ylim=(0, None),
+            below=3,
+        ),
+    ),
+    Experiment(
+        "mittal2015/starts",
+        "TIMELY: final rates of two flows from four starts, plain and patched",
+        cost=60,
+        points=grid(_two_flows, law=LAWS, start=tuple(STARTS)),
+        measure=_measure,
+        draw=Plot(
+            *(
+                Panel(
+                    Bars("start", {"first": "first flow", "second": "second flow"}, {"law": law}),
+                    title=law,
+                    xlabel="first rates (Gb/s)",
+                    ylabel="final rate (Gb/s)" if law == PLAIN else "",
+                    ylim=(0, 10),
+                )
+                for law in LAWS
+            ),
+            width=4.2,
+            below=2,
+        ),
+    ),
+]
+"""The experiments on the fixed point of the patched law and on the influence of the start."""

@@ -48,24 +48,6 @@ BLIND = 2 * CABLE + FORWARDING + (PACKET + pfc.PAUSE_FRAME + pfc.response_bytes(
 """Seconds until the sender obeys."""
 
 
-def experiments() -> list[Experiment]:
-    """Return the experiments on properties that PFC shares with credit, then on those specific to PFC."""
-    return [_spreading(), _parking_lot(), _fan_in(), _starvation()]
-
-
-def _spreading() -> Experiment:
-    """Return the experiment on congestion that spreads to a victim: the dumbbell of santos2003."""
-    runs = tuple(f"{scene} {control}" for scene in SCENES for control in ("credits", "pfc"))
-    return Experiment(
-        "pfc/spreading",
-        "A victim of congestion with credit and with PFC, no congestion control",
-        cost=4,
-        points=grid(_dumbbell, run=runs),
-        measure=with_series,
-        draw=rates_over_time("Five local flows and one remote flow, PFC", run="few pfc"),
-    )
-
-
 def _dumbbell(_: bool, run: str) -> Table:
     """Return the scenario with a flow control. XOFF is the buffer size of the scene with credit."""
     scene, control = run.split()
@@ -76,34 +58,6 @@ def _dumbbell(_: bool, run: str) -> Table:
 def beside_credit(tables: Tables) -> float:
     """Return the victim's share with PFC minus that with credit, in the scene of Fig. 2."""
     return victim(tables, run="few pfc") - victim(tables, run="few credits")
-
-
-def _parking_lot() -> Experiment:
-    """Return the experiment on flows added one by one, with a separate run for each number of flows."""
-    return Experiment(
-        "pfc/parking_lot",
-        "Flows added one by one on two switches, with credit and with PFC",
-        cost=6,
-        points=grid(_two_switches, flows=range(1, 6), control=("credits", "pfc")),
-        measure=_rates,
-        draw=single(
-            *(
-                Curves(
-                    "flows",
-                    "gbps",
-                    label=f"{flow}, {name}",
-                    style={**DOTS, "color": COLOURS[place], "marker": marker, "fillstyle": "none"},
-                    where={"flow": flow, "control": control},
-                )
-                for place, flow in enumerate(FLOWS)
-                for marker, (control, name) in zip("ox", CONTROLS.items(), strict=True)
-            ),
-            xlabel="flows",
-            ylabel="rate (Gb/s)",
-            ylim=(0, 14),
-            xticks=range(1, 6),
-        ),
-    )
 
 
 def _two_switches(short: bool, flows: int, control: str) -> Table:
@@ -152,25 +106,6 @@ def victim_over_second(tables: Tables) -> list[float]:
     return [rate(tables, "F1", flows) / rate(tables, "F2", flows) for flows in (3, 4, 5)]
 
 
-def _fan_in() -> Experiment:
-    """Return the experiment on n hosts that send continuously to one host through one switch."""
-    return Experiment(
-        "pfc/fan_in",
-        "Pauses of a sender by fan-in",
-        cost=6,
-        points=grid(_incast, senders=(1, 2, 4, 8, 16)),
-        measure=_pauses,
-        draw=single(
-            Law("1 - 1/n", range(1, 17), lambda n: 1 - 1 / n),
-            simulated("senders", "paused_share"),
-            xlabel="senders n",
-            ylabel="share of the time in which a sender is paused",
-            ylim=(0, 1),
-            below=3,
-        ),
-    )
-
-
 def _incast(short: bool, senders: int) -> Table:
     """Return the scene, with links of 100 Gb/s and 100 m, and XOFF at 64 KiB."""
     names = f"S1..S{senders}"
@@ -212,31 +147,6 @@ def paused_over_law(tables: Tables, senders: int) -> float:
     return at(tables, "paused_share", senders=senders) / (1 - 1 / senders)
 
 
-def _starvation() -> Experiment:
-    """Return the experiment on underflow with a low XON: a fast link with a long cable to a slow link."""
-    return Experiment(
-        "pfc/starvation",
-        "Utilization of a slow link behind a fast one, by XON",
-        cost=4,
-        points=grid(_fast_to_slow, xon=XONS),
-        measure=lambda outcomes: {
-            "points": pl.DataFrame([{**each.labels, "utilization": _used(each)} for each in outcomes])
-        },
-        draw=single(
-            Law("closed form", XONS, law),
-            simulated("xon", "utilization"),
-            Level("one blind time", BLIND * SLOW / PACKET, upright=True, colour=COLOURS[2]),
-            xlabel="XON (packets of 1000 B)",
-            ylabel="utilization",
-            ylim=(0.8, 1.01),
-            below=3,
-        ),
-        # One flow is measured over many cycles.
-        phase="",
-        seeded=False,
-    )
-
-
 def _fast_to_slow(short: bool, xon: int) -> Table:
     """Return the scene with XON at this number of packets."""
     fast = {"between": ["S", "T"], "rate": "2 GB/s", "delay": "5 us"}
@@ -261,3 +171,82 @@ def law(xon: float) -> float:
 def over_law(tables: Tables, xon: int) -> float:
     """Return the ratio of the utilization to the closed form's."""
     return at(tables, "utilization", xon=xon) / law(xon)
+
+
+EXPERIMENTS = [
+    # Congestion that spreads to a victim: the dumbbell of santos2003.
+    Experiment(
+        "pfc/spreading",
+        "A victim of congestion with credit and with PFC, no congestion control",
+        cost=4,
+        points=grid(
+            _dumbbell, run=[f"{scene} {control}" for scene in SCENES for control in ("credits", "pfc")]
+        ),
+        measure=with_series,
+        draw=rates_over_time("Five local flows and one remote flow, PFC", run="few pfc"),
+    ),
+    # Flows added one by one, with a separate run for each number of flows.
+    Experiment(
+        "pfc/parking_lot",
+        "Flows added one by one on two switches, with credit and with PFC",
+        cost=6,
+        points=grid(_two_switches, flows=range(1, 6), control=("credits", "pfc")),
+        measure=_rates,
+        draw=single(
+            *(
+                Curves(
+                    "flows",
+                    "gbps",
+                    label=f"{flow}, {name}",
+                    style={**DOTS, "color": COLOURS[place], "marker": marker, "fillstyle": "none"},
+                    where={"flow": flow, "control": control},
+                )
+                for place, flow in enumerate(FLOWS)
+                for marker, (control, name) in zip("ox", CONTROLS.items(), strict=True)
+            ),
+            xlabel="flows",
+            ylabel="rate (Gb/s)",
+            ylim=(0, 14),
+            xticks=range(1, 6),
+        ),
+    ),
+    # Hosts that send continuously to one host through one switch.
+    Experiment(
+        "pfc/fan_in",
+        "Pauses of a sender by fan-in",
+        cost=6,
+        points=grid(_incast, senders=(1, 2, 4, 8, 16)),
+        measure=_pauses,
+        draw=single(
+            Law("1 - 1/n", range(1, 17), lambda n: 1 - 1 / n),
+            simulated("senders", "paused_share"),
+            xlabel="senders n",
+            ylabel="share of the time in which a sender is paused",
+            ylim=(0, 1),
+            below=3,
+        ),
+    ),
+    # Underflow with a low XON: a fast link with a long cable to a slow link.
+    Experiment(
+        "pfc/starvation",
+        "Utilization of a slow link behind a fast one, by XON",
+        cost=4,
+        points=grid(_fast_to_slow, xon=XONS),
+        measure=lambda outcomes: {
+            "points": pl.DataFrame([{**each.labels, "utilization": _used(each)} for each in outcomes])
+        },
+        draw=single(
+            Law("closed form", XONS, law),
+            simulated("xon", "utilization"),
+            Level("one blind time", BLIND * SLOW / PACKET, upright=True, colour=COLOURS[2]),
+            xlabel="XON (packets of 1000 B)",
+            ylabel="utilization",
+            ylim=(0.8, 1.01),
+            below=3,
+        ),
+        # One flow is measured over many cycles.
+        phase="",
+        seeded=False,
+    ),
+]
+"""The experiments on properties that PFC shares with credit, then on those specific to PFC."""

@@ -39,18 +39,13 @@ that were tried for results that differ from the paper.
 
 from __future__ import annotations
 
-from becalm.lab.model import Experiment
 from becalm.papers.pfister2005 import cases, guideline, mistakes, networks, onset
 from becalm.papers.pfister2005.scene import NULLS
 
-__all__ = ["NULLS", "PHASE", "experiments"]
+__all__ = ["EXPERIMENTS", "NULLS", "PHASE"]
 
 PHASE = ""
 """Arrivals are random, so starts need no random delay."""
 
-
-def experiments() -> list[Experiment]:
-    """Return all figures in the paper's order."""
-    fig3, fig5, *others = cases.experiments()
-    last = [*guideline.experiments(), *networks.experiments()]
-    return [*onset.experiments(), fig3, *mistakes.experiments(), fig5, *others, *last]
+PARTS = (onset, cases, mistakes, guideline, networks)
+EXPERIMENTS = [experiment for part in PARTS for experiment in part.EXPERIMENTS]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from becalm.lab.model import Experiment, Tables
+from becalm.lab.model import Tables
 from becalm.papers.pfister2005.draw import cases
 from becalm.papers.pfister2005.measure import Run, of_runs, one, values
 from becalm.papers.pfister2005.scene import CASES, IN_FIG3, IN_FIG5, NETWORKS, Control, HotSpot
@@ -12,26 +12,6 @@ ON = "with control"
 LARGE = "128 (8x8)"
 BORROWED = {"Fig. 3's": IN_FIG3, "Fig. 5's": IN_FIG5}
 """Parameters on 128 ports."""
-
-
-def experiments() -> list[Experiment]:
-    """Return Fig. 3 and 5, persistent hot spots, and the parameters of Fig. 3 on another network."""
-    both = cases((OFF, ON), (ON,))
-    title = "Input-generated hotspots in a {}, cases of Table 1"
-    return [
-        of_runs("fig3", title.format("32-port 3-stage fat tree"), 20, _fig3, both),
-        of_runs("fig5", title.format("128-port 5-stage fat tree"), 120, _fig5, both),
-        of_runs(
-            "lasting", "32 ports, load 0.9, all sources hot for 100 ms", 20, _lasting, cases((ON,), (ON,))
-        ),
-        of_runs(
-            "borrowed",
-            "128 ports, load 0.9, all sources hot: the parameters of 32 ports and those of 128",
-            40,
-            _borrowed,
-            cases(tuple(BORROWED), tuple(BORROWED)),
-        ),
-    ]
 
 
 def _runs(name: str, controls: dict[str, Control | None], chosen: tuple[int, ...], hot: float) -> list[Run]:
@@ -94,3 +74,20 @@ def recovers_slower_than_32_ports(tables: Tables) -> list[float]:
 def ipd_activity_after_the_hot_period(tables: Tables) -> list[float]:
     """Return `ipd_after` for cases 3 and 4 in ms."""
     return [value for case in (3, 4) for value in values(tables, "ipd_after", control=ON, case=case)]
+
+
+BOTH = cases((OFF, ON), (ON,))
+TITLE = "Input-generated hotspots in a {}, cases of Table 1"
+EXPERIMENTS = [
+    of_runs("fig3", TITLE.format("32-port 3-stage fat tree"), 20, _fig3, BOTH),
+    of_runs("fig5", TITLE.format("128-port 5-stage fat tree"), 120, _fig5, BOTH),
+    of_runs("lasting", "32 ports, load 0.9, all sources hot for 100 ms", 20, _lasting, cases((ON,), (ON,))),
+    of_runs(
+        "borrowed",
+        "128 ports, load 0.9, all sources hot: the parameters of 32 ports and those of 128",
+        40,
+        _borrowed,
+        cases(tuple(BORROWED), tuple(BORROWED)),
+    ),
+]
+"""Fig. 3 and 5, persistent hot spots, and the parameters of Fig. 3 on another network."""

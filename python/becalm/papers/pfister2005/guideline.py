@@ -36,11 +36,6 @@ RECOVERING = ((GUIDE, 1.0), ("max_ipd", 4.0))
 """Settings whose runs continue after the hot period, on 32 ports."""
 
 
-def experiments() -> list[Experiment]:
-    """Return the network sizes, the guideline's numbers, and the grid around it."""
-    return [_sizes(), *(_large(name) for name in LARGE), _guideline()]
-
-
 def _runs(names: Sequence[str], hot: float = 4) -> list[Run]:
     """Return Table 1's cases without control and with the guideline, only the last for large networks."""
     return [
@@ -52,16 +47,6 @@ def _runs(names: Sequence[str], hot: float = 4) -> list[Run]:
         for case in (CASES if network.hosts <= ALL_CASES else (4,))
         for label, control in ((OFF, None), (GUIDE, guideline(network.hosts)))
     ]
-
-
-def _sizes() -> Experiment:
-    return of_runs(
-        "sizes",
-        "Other network sizes, cases of Table 1 (the figure: all sources hot, load 0.9)",
-        25,
-        lambda short: _runs(SIZES[:1] if short else SIZES),
-        lambda tables: sizes(_networks(tables), (OFF, GUIDE))(tables),
-    )
 
 
 def _large(name: str) -> Experiment:
@@ -114,25 +99,6 @@ def _runs_grid(short: bool) -> list[Run]:
                 after = 0.3 if short or not watched else 3.0
                 runs.append(Run(labels, replace(spot, control=control, after=after)))
     return runs
-
-
-def _guideline() -> Experiment:
-    return of_runs(
-        "guideline",
-        "The guideline of section VI-C, and variations of each parameter",
-        40,
-        _runs_grid,
-        lambda tables: grid(
-            tables,
-            GUIDE,
-            PARAMETERS,
-            {
-                "cold_late": "cold throughput / offered",
-                "hot_late": "hot port's throughput",
-                "settling": "settling (ms)",
-            },
-        ),
-    )
 
 
 def max_ipd_is_degree_times_packet_time(_: Tables) -> list[float]:
@@ -216,3 +182,32 @@ def _working(tables: Tables, network: str) -> float:
         pl.min_horizontal("cold_late", "hot_late").min().alias("kept")
     )
     return float(kept.filter(pl.col("kept") >= KEPT).height)
+
+
+EXPERIMENTS = [
+    of_runs(
+        "sizes",
+        "Other network sizes, cases of Table 1 (the figure: all sources hot, load 0.9)",
+        25,
+        lambda short: _runs(SIZES[:1] if short else SIZES),
+        lambda tables: sizes(_networks(tables), (OFF, GUIDE))(tables),
+    ),
+    *(_large(name) for name in LARGE),
+    of_runs(
+        "guideline",
+        "The guideline of section VI-C, and variations of each parameter",
+        40,
+        _runs_grid,
+        lambda tables: grid(
+            tables,
+            GUIDE,
+            PARAMETERS,
+            {
+                "cold_late": "cold throughput / offered",
+                "hot_late": "hot port's throughput",
+                "settling": "settling (ms)",
+            },
+        ),
+    ),
+]
+"""The network sizes, the guideline's numbers, and the grid around it."""

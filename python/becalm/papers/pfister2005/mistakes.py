@@ -26,11 +26,6 @@ STEPS = (1, 2, 3, 5, 10, 20, 40, 80, 128)
 """Steps of the index. The paper's range is 1 to 128."""
 
 
-def experiments() -> list[Experiment]:
-    """Return Fig. 4(a) to (d), and other steps of the index."""
-    return [*(_experiment(name) for name in WRONG), _increments()]
-
-
 def _spot(control: Control, short: bool) -> HotSpot:
     """Return the most critical case, with all sources hot at high load and a long hot period."""
     return HotSpot(NETWORKS["32"], 4, control, hot=4 if short else 16, after=1.0)
@@ -58,16 +53,6 @@ def _runs_increments(short: bool) -> list[Run]:
     return [Run({"case": 4, "step": step}, _spot(replace(IN_FIG3, increase=step), short)) for step in steps]
 
 
-def _increments() -> Experiment:
-    return of_runs(
-        "increments",
-        "32 ports, load 0.9, all sources hot: steps of the index from 1 to 128",
-        40,
-        _runs_increments,
-        settings({f"index step {step}": {"step": step} for step in STEPS}),
-    )
-
-
 def swing(tables: Tables, control: str) -> float:
     """Return the larger increase of `cold_swing` and `hot_swing` over the right setting."""
     return max(
@@ -84,3 +69,16 @@ def lost(tables: Tables, column: str, step: int) -> float:
 def long_timer_loses(tables: Tables) -> float:
     """Return `hot_late` with the right timer minus that with the wrong timer."""
     return one(tables, "hot_late", control=GOOD) - one(tables, "hot_late", control="fig4d")
+
+
+EXPERIMENTS = [
+    *(_experiment(name) for name in WRONG),
+    of_runs(
+        "increments",
+        "32 ports, load 0.9, all sources hot: steps of the index from 1 to 128",
+        40,
+        _runs_increments,
+        settings({f"index step {step}": {"step": step} for step in STEPS}),
+    ),
+]
+"""Fig. 4(a) to (d), and other steps of the index."""

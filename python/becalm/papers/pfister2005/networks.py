@@ -179,11 +179,6 @@ TITLES = {
 }
 
 
-def experiments() -> list[Experiment]:
-    """Return section II on other networks, and section V's remark on virtual lanes."""
-    return [_experiment(name) for name in SCENES]
-
-
 def _experiment(name: str) -> Experiment:
     scenes, axes = SCENES[name], AXES[name]
 
@@ -211,3 +206,7 @@ def _experiment(name: str) -> Experiment:
 def cold(tables: Tables, **where: Label) -> float:
     """Return the share of the cold traffic that arrives."""
     return at(tables, "cold", **where)
+
+
+EXPERIMENTS = [_experiment(name) for name in SCENES]
+"""Section II on other networks, and section V's remark on virtual lanes."""

@@ -27,20 +27,6 @@ SAMPLES = 5
 """Number of 2 us samples in a mean."""
 
 
-def experiments() -> list[Experiment]:
-    """Return the experiment on the onset."""
-    return [
-        Experiment(
-            "pfister2005/onset",
-            "Section II: growth of a tree of full switches, and a hot link at its limit",
-            cost=20,
-            points=lambda short: [run.point() for run in _runs(short)],
-            measure=_measure,
-            draw=onsets,
-        )
-    ]
-
-
 def _runs(short: bool) -> list[Run]:
     names = list(LEVELS)[:1] if short else list(LEVELS)
     return [run for name in names for run in (*_growing(name), *_loaded(name))]
@@ -114,3 +100,16 @@ def _filled_us(tables: Tables, where: dict[str, Label]) -> float:
 def cold(tables: Tables, network: str, severity: float) -> float:
     """Return `cold_late` for a hot link with a given offered load."""
     return one(tables, "cold_late", network=network, what="load", severity=severity)
+
+
+EXPERIMENTS = [
+    Experiment(
+        "pfister2005/onset",
+        "Section II: growth of a tree of full switches, and a hot link at its limit",
+        cost=20,
+        points=lambda short: [run.point() for run in _runs(short)],
+        measure=_measure,
+        draw=onsets,
+    )
+]
+"""The experiment on the onset."""

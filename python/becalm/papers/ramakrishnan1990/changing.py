@@ -35,38 +35,9 @@ SLOW = ClosedNetwork(
 """The path while the bottleneck is slow."""
 
 
-def experiments() -> list[Experiment]:
-    """Return Fig. 9 and 10."""
-    return [_fig9(), _fig10()]
-
-
-def _fig9() -> Experiment:
-    return Experiment(
-        "ramakrishnan1990/fig9",
-        "Exponential packet sizes",
-        cost=2,
-        points=lambda _: [Point({"sizes": "exponential"}, RANDOM.scenario())],
-        measure=with_windows,
-        draw=windows(KNEE),
-    )
-
-
 def mean_window(tables: Tables) -> float:
     """Return the mean window in use."""
     return float(stretch(tables, RANDOM.warmup, RANDOM.duration).mean())
-
-
-def _fig10() -> Experiment:
-    return Experiment(
-        "ramakrishnan1990/fig10",
-        "The bottleneck's service time doubles, then returns to its old value",
-        cost=1,
-        points=lambda _: [Point({"run": "transient"}, TRANSIENT.scenario())],
-        measure=with_windows,
-        draw=windows(KNEE),
-        # The phase of the window's cycle at the change is not stated, so runs spread it over four cycles.
-        phase="620 us",
-    )
 
 
 def undershoot(tables: Tables) -> float:
@@ -91,3 +62,26 @@ def recovered(tables: Tables) -> float:
     later = steady_mean(tables, TRANSIENT.duration)
     at = converged_at(table["time"].to_numpy() - FASTER, table["window"].to_numpy(), later, margin=2)
     return float("inf") if at is None else at
+
+
+EXPERIMENTS = [
+    Experiment(
+        "ramakrishnan1990/fig9",
+        "Exponential packet sizes",
+        cost=2,
+        points=lambda _: [Point({"sizes": "exponential"}, RANDOM.scenario())],
+        measure=with_windows,
+        draw=windows(KNEE),
+    ),
+    Experiment(
+        "ramakrishnan1990/fig10",
+        "The bottleneck's service time doubles, then returns to its old value",
+        cost=1,
+        points=lambda _: [Point({"run": "transient"}, TRANSIENT.scenario())],
+        measure=with_windows,
+        draw=windows(KNEE),
+        # The phase of the window's cycle at the change is not stated, so runs spread it over four cycles.
+        phase="620 us",
+    ),
+]
+"""Fig. 9 and 10."""

@@ -26,26 +26,8 @@ SEARCHED = (0.5, 0.6, 0.7, 0.8, 0.875, 0.95)
 """Increases in packets, and decrease factors. All combinations are tried."""
 
 
-def experiments() -> list[Experiment]:
-    """Return the comparison of decrease factors, and the search of the parameter space."""
-    return [_factor(), _search()]
-
-
 STARTS = tuple(600.0 + 37.0 * place for place in range(25))
 """Starts of the second user in the comparison of decrease factors."""
-
-
-def _factor() -> Experiment:
-    return Experiment(
-        "ramakrishnan1990/factor",
-        "Two users with decrease factors from 0.5 to 0.9, exponential packet sizes",
-        cost=5,
-        points=_factor_points,
-        measure=with_windows,
-        draw=window_panels(
-            KNEE, {factor: f"decrease factor {factor:g}" for factor in FACTORS}, "factor", joins=STARTS[0]
-        ),
-    )
 
 
 def and_sends_more(tables: Tables) -> list[float]:
@@ -90,23 +72,6 @@ def deviation(tables: Tables, factor: float) -> float:
     return mean([float(np.std(windows) / np.mean(windows)) for windows in sums])
 
 
-def _search() -> Experiment:
-    return Experiment(
-        "ramakrishnan1990/search",
-        "Two users with every increase and decrease factor of a grid, exponential packet sizes",
-        cost=5,
-        points=_search_points,
-        measure=_grid,
-        draw=single(
-            Curves("factor", "jain", "increase", {increase: f"{increase:g}" for increase in INCREASES}),
-            xlabel="decrease factor",
-            ylabel="fairness index",
-            ylim=(0.5, 1.02),
-            heading="increase (packets)",
-        ),
-    )
-
-
 def _search_points(short: bool) -> list[Point]:
     path = replace(PAIR, sizes=EXPONENTIAL, duration=40_000, warmup=20_000, step=1_000)
     return [
@@ -133,3 +98,32 @@ def _grid(outcomes: list[Outcome]) -> Tables:
 def least_fair(tables: Tables) -> float:
     """Return the smallest fairness index of all combinations."""
     return float(tables["points"]["jain"].to_numpy().min())
+
+
+EXPERIMENTS = [
+    Experiment(
+        "ramakrishnan1990/factor",
+        "Two users with decrease factors from 0.5 to 0.9, exponential packet sizes",
+        cost=5,
+        points=_factor_points,
+        measure=with_windows,
+        draw=window_panels(
+            KNEE, {factor: f"decrease factor {factor:g}" for factor in FACTORS}, "factor", joins=STARTS[0]
+        ),
+    ),
+    Experiment(
+        "ramakrishnan1990/search",
+        "Two users with every increase and decrease factor of a grid, exponential packet sizes",
+        cost=5,
+        points=_search_points,
+        measure=_grid,
+        draw=single(
+            Curves("factor", "jain", "increase", {increase: f"{increase:g}" for increase in INCREASES}),
+            xlabel="decrease factor",
+            ylabel="fairness index",
+            ylim=(0.5, 1.02),
+            heading="increase (packets)",
+        ),
+    ),
+]
+"""The comparison of decrease factors, and the search of the parameter space."""

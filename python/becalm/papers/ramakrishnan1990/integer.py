@@ -29,20 +29,6 @@ CYCLE = {(10, 6), (8, 4), (9, 5)}
 RUNS = {"integer": "integer windows", "real": "real windows"}
 
 
-def experiments() -> list[Experiment]:
-    """Return the example with integers."""
-    return [
-        Experiment(
-            "ramakrishnan1990/integer",
-            "Two users with a decrease factor of 0.8, integer and real windows",
-            cost=3,
-            points=_points,
-            measure=with_windows,
-            draw=_draw,
-        )
-    ]
-
-
 def reaches_the_cycle(tables: Tables) -> float:
     """Return the number of starts at which the windows follow the paper's cycle."""
     return float(len(_reached(tables)))
@@ -100,3 +86,16 @@ def _ratio(tables: Tables, kind: str, joins: float) -> float:
 def _means(tables: Tables, kind: str, joins: float) -> list[float]:
     where: dict[str, Label] = {"kind": kind, "joins": joins}
     return [float(stretch(tables, LATE, END, user, **where).mean()) for user in (FIRST, SECOND)]
+
+
+EXPERIMENTS = [
+    Experiment(
+        "ramakrishnan1990/integer",
+        "Two users with a decrease factor of 0.8, integer and real windows",
+        cost=3,
+        points=_points,
+        measure=with_windows,
+        draw=_draw,
+    )
+]
+"""The example with integers."""

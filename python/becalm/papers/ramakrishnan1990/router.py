@@ -28,13 +28,6 @@ PRIMARY = Path(users=(User(), User(start=333)), warmup=2_000, step=10_000)
 OVERLOADED = replace(PRIMARY, satellite=0.0)
 
 
-def experiments() -> list[Experiment]:
-    """Return Fig. 2 and 6 on the primary path, and without its satellite."""
-    without = " without the satellite"
-    overloaded = [_fig2(OVERLOADED, "_overloaded", without), _fig6(OVERLOADED, "_overloaded", without)]
-    return [_fig2(PRIMARY), _fig6(PRIMARY), *overloaded]
-
-
 def _lasting(path: Path, short: bool) -> Path:
     return replace(path, duration=20_000 if short else 200_000)
 
@@ -131,3 +124,11 @@ def spread_of_power(tables: Tables, threshold: int) -> float:
     """Return the range of the power over all cutoffs, relative to the largest."""
     powers = np.array(curve(tables, "cutoff", "power", threshold=threshold))
     return float(np.ptp(powers) / powers.max())
+
+
+EXPERIMENTS = [
+    figure(*path)
+    for path in ((PRIMARY,), (OVERLOADED, "_overloaded", " without the satellite"))
+    for figure in (_fig2, _fig6)
+]
+"""Fig. 2 and 6 on the primary path, and without its satellite."""

@@ -30,22 +30,6 @@ WEIGHTS = tuple(1 / (factor * ARRIVALS) for factor in REACHES)
 INSTANTANEOUS: Table = {"queue_hysteresis": {"centre": 1, "width": 0}}
 
 
-def experiments() -> list[Experiment]:
-    """Return the experiment on the filters of section 4.1."""
-    return [_filter()]
-
-
-def _filter() -> Experiment:
-    return Experiment(
-        "ramakrishnan1990/filter",
-        "Two users with exponential packet sizes: averages over intervals and cycles, exponential ones, none",
-        cost=5,
-        points=_points,
-        measure=_measure,
-        draw=_draw,
-    )
-
-
 def others_are_less_consistent(tables: Tables) -> list[float]:
     """Return the inconsistency of marks with shorter and longer intervals, minus that with the round trip."""
     return [
@@ -146,3 +130,16 @@ def _draw(tables: Tables) -> Figure:
     areas[0].set_ylim(0, None)
     legend(made, areas[0])
     return made
+
+
+EXPERIMENTS = [
+    Experiment(
+        "ramakrishnan1990/filter",
+        "Two users with exponential packet sizes: averages over intervals and cycles, exponential ones, none",
+        cost=5,
+        points=_points,
+        measure=_measure,
+        draw=_draw,
+    )
+]
+"""The experiment on the filters of section 4.1."""

@@ -21,39 +21,6 @@ SHOWN: tuple[tuple[str, str, Callable[[float], float]], ...] = (
 """Columns of the figure, their labels, and their values for M/M/1."""
 
 
-def experiments() -> list[Experiment]:
-    """Return the experiment on the probabilities of section 5.3."""
-    return [_probability()]
-
-
-def _probability() -> Experiment:
-    return Experiment(
-        "ramakrishnan1990/probability",
-        "A single router: power and share of marked packets by utilization",
-        cost=5,
-        points=_router_points,
-        measure=lambda outcomes: summary(outcomes, rest=0.0),
-        draw=single(
-            *(
-                part
-                for place, (column, label, exact) in enumerate(SHOWN)
-                for part in (
-                    Law(f"{label}: theory", LOADS, exact, place=place),
-                    Curves(
-                        "utilization",
-                        column,
-                        label=f"{label}: simulated",
-                        style={**DOTS, "color": COLOURS[place], "marker": "o"},
-                        where={"queue": "M/M/1", "threshold": 1},
-                    ),
-                )
-            ),
-            xlabel="utilization",
-            ylim=(0, 1),
-        ),
-    )
-
-
 UTILIZATIONS = tuple(round(0.1 * place, 1) for place in range(1, 10))
 
 
@@ -118,3 +85,33 @@ def best_load(tables: Tables) -> float:
 def half_at_most_power(tables: Tables) -> list[float]:
     """Return the share of marked packets at the load with the most power, for M/M/1 and D/D/1."""
     return [marked(tables, "M/M/1", 1, best_load(tables)), marked(tables, "D/D/1", 1, 1.0)]
+
+
+EXPERIMENTS = [
+    Experiment(
+        "ramakrishnan1990/probability",
+        "A single router: power and share of marked packets by utilization",
+        cost=5,
+        points=_router_points,
+        measure=lambda outcomes: summary(outcomes, rest=0.0),
+        draw=single(
+            *(
+                part
+                for place, (column, label, exact) in enumerate(SHOWN)
+                for part in (
+                    Law(f"{label}: theory", LOADS, exact, place=place),
+                    Curves(
+                        "utilization",
+                        column,
+                        label=f"{label}: simulated",
+                        style={**DOTS, "color": COLOURS[place], "marker": "o"},
+                        where={"queue": "M/M/1", "threshold": 1},
+                    ),
+                )
+            ),
+            xlabel="utilization",
+            ylim=(0, 1),
+        ),
+    )
+]
+"""The experiment on the probabilities of section 5.3."""

@@ -36,25 +36,6 @@ CROWD = Path(
 )
 
 
-def experiments() -> list[Experiment]:
-    """Return Fig. 11 to 13."""
-    return [_fig11(), _fig12(), _fig13()]
-
-
-def _fig11() -> Experiment:
-    return Experiment(
-        "ramakrishnan1990/fig11",
-        f"A user that starts with a window of {LARGE}",
-        cost=1,
-        points=lambda _: [
-            Point({"run": "large"}, EAGER.scenario()),
-            Point({"run": "small"}, ALONE.scenario()),
-        ],
-        measure=with_windows,
-        draw=windows(KNEE, run="large"),
-    )
-
-
 def the_same_window(tables: Tables) -> float:
     """Return the ratio of the mean window from 8,000 to 10,000 units to that of a user that starts with 1."""
     return settled(tables, "large") / settled(tables, "small")
@@ -81,16 +62,8 @@ def steps_up(tables: Tables) -> float:
     return float((np.diff(down) > 0).sum())
 
 
-def _fig12() -> Experiment:
-    fills = float(np.ceil(ClosedNetwork((SOURCE, *SERVICE), ALONE.network.delay).knee))
-    return Experiment(
-        "ramakrishnan1990/fig12",
-        "A source that is slower than the network",
-        cost=1,
-        points=lambda _: [Point({"run": "source bound"}, BOUND.scenario())],
-        measure=with_windows,
-        draw=windows(fills, name="what the source fills"),
-    )
+FILLS = float(np.ceil(ClosedNetwork((SOURCE, *SERVICE), ALONE.network.delay).knee))
+"""Window that the source of Fig. 12 fills."""
 
 
 def limited_by_the_source(tables: Tables) -> float:
@@ -101,18 +74,6 @@ def limited_by_the_source(tables: Tables) -> float:
 def flat(tables: Tables) -> float:
     """Return the range of the window in the second half of the run."""
     return swing(stretch(tables, BOUND.duration / 2, BOUND.duration))
-
-
-def _fig13() -> Experiment:
-    knee = CROWD.network.knee
-    return Experiment(
-        "ramakrishnan1990/fig13",
-        "Nine users, started at intervals, on the path without the satellite",
-        cost=2,
-        points=lambda _: [Point({"run": "crowd"}, CROWD.scenario())],
-        measure=with_windows,
-        draw=windows(knee),
-    )
 
 
 def oscillates_with_few(tables: Tables) -> float:
@@ -140,3 +101,35 @@ def last_swing(tables: Tables) -> float:
     """Return the range of the sum of windows with the last two users."""
     *_, few, _, last = sorted(activity(tables, f"user {place}")[1] for place in range(1, USERS + 1))
     return swing(stretch(tables, few + 100, last))
+
+
+EXPERIMENTS = [
+    Experiment(
+        "ramakrishnan1990/fig11",
+        f"A user that starts with a window of {LARGE}",
+        cost=1,
+        points=lambda _: [
+            Point({"run": "large"}, EAGER.scenario()),
+            Point({"run": "small"}, ALONE.scenario()),
+        ],
+        measure=with_windows,
+        draw=windows(KNEE, run="large"),
+    ),
+    Experiment(
+        "ramakrishnan1990/fig12",
+        "A source that is slower than the network",
+        cost=1,
+        points=lambda _: [Point({"run": "source bound"}, BOUND.scenario())],
+        measure=with_windows,
+        draw=windows(FILLS, name="what the source fills"),
+    ),
+    Experiment(
+        "ramakrishnan1990/fig13",
+        "Nine users, started at intervals, on the path without the satellite",
+        cost=2,
+        points=lambda _: [Point({"run": "crowd"}, CROWD.scenario())],
+        measure=with_windows,
+        draw=windows(CROWD.network.knee),
+    ),
+]
+"""Fig. 11 to 13."""

@@ -43,11 +43,6 @@ INITIAL = (5, 15, 30, 60)
 DECREASES: dict[str, Table] = {"additive": {"decrease": {"additive": {"by": 1}}}, "multiplicative": {}}
 
 
-def experiments() -> list[Experiment]:
-    """Return Fig. 4, 5, 7 and 8, and the experiments on old bits and on other initial windows."""
-    return [_fig4(), _fig5(), _bits(), _fig7(), _fig8(), _initial()]
-
-
 def _rhythms(_: bool) -> list[Point]:
     return [
         Point({"decision": "every ACK"}, EVERY.scenario()),
@@ -59,31 +54,9 @@ def _settled(tables: Tables, decision: str) -> float:
     return swing(stretch(tables, ALONE.duration / 2, ALONE.duration, decision=decision))
 
 
-def _fig4() -> Experiment:
-    return Experiment(
-        "ramakrishnan1990/fig4",
-        "A decision at every acknowledgement",
-        cost=1,
-        points=_rhythms,
-        measure=with_windows,
-        draw=windows(KNEE, decision="every ACK"),
-    )
-
-
 def considerable_oscillation(tables: Tables) -> float:
     """Return the range of the window in the second half of the run, relative to the knee."""
     return _settled(tables, "every ACK") / KNEE
-
-
-def _fig5() -> Experiment:
-    return Experiment(
-        "ramakrishnan1990/fig5",
-        "A decision every two windows",
-        cost=1,
-        points=_rhythms,
-        measure=with_windows,
-        draw=windows(KNEE, decision="every two windows"),
-    )
 
 
 def considerably_reduced(tables: Tables) -> float:
@@ -91,37 +64,9 @@ def considerably_reduced(tables: Tables) -> float:
     return _settled(tables, "every two windows") / _settled(tables, "every ACK")
 
 
-def _bits() -> Experiment:
-    return Experiment(
-        "ramakrishnan1990/bits",
-        "Bits that are discarded after a decision, and bits that are counted again",
-        cost=1,
-        points=lambda _: [
-            Point({"bits": "forgotten"}, ALONE.scenario()),
-            Point({"bits": "kept"}, KEPT.scenario()),
-        ],
-        measure=with_windows,
-        draw=window_panels(KNEE, {"forgotten": "forgotten", "kept": "kept for one more decision"}, "bits"),
-    )
-
-
 def swing_with(tables: Tables, bits: str) -> float:
     """Return the range of the window in the second half of the run, relative to the knee."""
     return swing(stretch(tables, ALONE.duration / 2, ALONE.duration, bits=bits)) / KNEE
-
-
-def _fig7() -> Experiment:
-    return Experiment(
-        "ramakrishnan1990/fig7",
-        "Two users, additive increase and additive decrease by 1",
-        cost=1,
-        points=lambda short: [
-            Point({"decrease": "additive", "joins": joins}, _joined(ADDITIVE, joins).scenario())
-            for joins in (STARTS[JOINED : JOINED + 1] if short else STARTS[JOINED:])
-        ],
-        measure=with_windows,
-        draw=windows(KNEE, joins=JOINS),
-    )
 
 
 def state_is_preserved(tables: Tables) -> float:
@@ -133,17 +78,6 @@ def _preserved(tables: Tables, joins: float) -> float:
     first, second = (float(stretch(tables, *LATE, user, joins=joins).mean()) for user in (FIRST, SECOND))
     before = float(stretch(tables, joins - 100, joins, FIRST, joins=joins).mean())
     return (first - second) / (before - 1)
-
-
-def _fig8() -> Experiment:
-    return Experiment(
-        "ramakrishnan1990/fig8",
-        "Two users with 5,000 packets each, additive increase and multiplicative decrease",
-        cost=10,
-        points=_pairs,
-        measure=with_windows,
-        draw=windows(KNEE, decrease="multiplicative", joins=JOINS),
-    )
 
 
 def _pairs(short: bool) -> list[Point]:
@@ -191,21 +125,6 @@ def nearly_equal(tables: Tables) -> float:
     return mean([float(min(pair) >= (1 - NEARLY) * max(pair)) for pair in pairs])
 
 
-def _initial() -> Experiment:
-    return Experiment(
-        "ramakrishnan1990/initial",
-        "Two users with other initial windows, constant sizes",
-        cost=2,
-        points=lambda _: [
-            Point({"decrease": name, "initial": first}, _unlike(parameters, first).scenario())
-            for name, parameters in DECREASES.items()
-            for first in INITIAL
-        ],
-        measure=with_windows,
-        draw=windows(KNEE, decrease="multiplicative", initial=INITIAL[-1]),
-    )
-
-
 def _unlike(parameters: Table, first: int) -> Path:
     response = feedback(**parameters)
     second = User(response=feedback(initial=first, **parameters))
@@ -217,3 +136,66 @@ def jain_unlike(tables: Tables, initial: int, decrease: str) -> float:
     where: dict[str, Label] = {"decrease": decrease, "initial": initial}
     low, high = LATE
     return jain([float(stretch(tables, low, high, user, **where).mean()) for user in (FIRST, SECOND)])
+
+
+EXPERIMENTS = [
+    Experiment(
+        "ramakrishnan1990/fig4",
+        "A decision at every acknowledgement",
+        cost=1,
+        points=_rhythms,
+        measure=with_windows,
+        draw=windows(KNEE, decision="every ACK"),
+    ),
+    Experiment(
+        "ramakrishnan1990/fig5",
+        "A decision every two windows",
+        cost=1,
+        points=_rhythms,
+        measure=with_windows,
+        draw=windows(KNEE, decision="every two windows"),
+    ),
+    Experiment(
+        "ramakrishnan1990/bits",
+        "Bits that are discarded after a decision, and bits that are counted again",
+        cost=1,
+        points=lambda _: [
+            Point({"bits": "forgotten"}, ALONE.scenario()),
+            Point({"bits": "kept"}, KEPT.scenario()),
+        ],
+        measure=with_windows,
+        draw=window_panels(KNEE, {"forgotten": "forgotten", "kept": "kept for one more decision"}, "bits"),
+    ),
+    Experiment(
+        "ramakrishnan1990/fig7",
+        "Two users, additive increase and additive decrease by 1",
+        cost=1,
+        points=lambda short: [
+            Point({"decrease": "additive", "joins": joins}, _joined(ADDITIVE, joins).scenario())
+            for joins in (STARTS[JOINED : JOINED + 1] if short else STARTS[JOINED:])
+        ],
+        measure=with_windows,
+        draw=windows(KNEE, joins=JOINS),
+    ),
+    Experiment(
+        "ramakrishnan1990/fig8",
+        "Two users with 5,000 packets each, additive increase and multiplicative decrease",
+        cost=10,
+        points=_pairs,
+        measure=with_windows,
+        draw=windows(KNEE, decrease="multiplicative", joins=JOINS),
+    ),
+    Experiment(
+        "ramakrishnan1990/initial",
+        "Two users with other initial windows, constant sizes",
+        cost=2,
+        points=lambda _: [
+            Point({"decrease": name, "initial": first}, _unlike(parameters, first).scenario())
+            for name, parameters in DECREASES.items()
+            for first in INITIAL
+        ],
+        measure=with_windows,
+        draw=windows(KNEE, decrease="multiplicative", initial=INITIAL[-1]),
+    ),
+]
+"""Fig. 4, 5, 7 and 8, and the experiments on old bits and on other initial windows."""

@@ -58,56 +58,9 @@ NAMES = {
 """Names of the service times in the figure."""
 
 
-def experiments() -> list[Experiment]:
-    """Return the experiment on fixed windows."""
-    return [_windows()]
-
-
 def with_window(path: Path, packets: int) -> Path:
     """Return the path with a fixed window."""
     return replace(path, response=window(packets))
-
-
-def _windows() -> Experiment:
-    return Experiment(
-        "ramakrishnan1990/windows",
-        "Fixed windows: throughput, response time, power, and the knee",
-        cost=40,
-        points=_window_points,
-        measure=_measure_windows,
-        draw=Plot(
-            *(
-                Panel(
-                    Curves(
-                        "window",
-                        column,
-                        "service",
-                        {service: f"{name}: theory" for service, name in NAMES.items()},
-                        style=PLAIN,
-                        table="theory",
-                    ),
-                    Curves(
-                        "window",
-                        column,
-                        "service",
-                        {service: f"{name}: simulated" for service, name in NAMES.items()},
-                        style={**DOTS, "marker": "."},
-                        where={"path": "primary"},
-                    ),
-                    Level(f"knee, {Path().network.knee:g}", Path().network.knee, upright=True),
-                    xlabel="window (packets)",
-                    ylabel=label,
-                    ylim=(0, None),
-                )
-                for column, label in (
-                    ("throughput", "throughput (packets / unit)"),
-                    ("response", "response time (units)"),
-                    ("power", "power (packets / unit$^2$)"),
-                )
-            ),
-            width=3.6,
-        ),
-    )
 
 
 def _window_points(short: bool) -> list[Point]:
@@ -227,3 +180,47 @@ def _loads(tables: Tables, service: str) -> list[tuple[float, float]]:
         curve(tables, "window", name, path="primary", service=service) for name in ("throughput", "response")
     )
     return [(max(SERVICE) * throughput, response) for throughput, response in zip(*columns, strict=True)]
+
+
+EXPERIMENTS = [
+    Experiment(
+        "ramakrishnan1990/windows",
+        "Fixed windows: throughput, response time, power, and the knee",
+        cost=40,
+        points=_window_points,
+        measure=_measure_windows,
+        draw=Plot(
+            *(
+                Panel(
+                    Curves(
+                        "window",
+                        column,
+                        "service",
+                        {service: f"{name}: theory" for service, name in NAMES.items()},
+                        style=PLAIN,
+                        table="theory",
+                    ),
+                    Curves(
+                        "window",
+                        column,
+                        "service",
+                        {service: f"{name}: simulated" for service, name in NAMES.items()},
+                        style={**DOTS, "marker": "."},
+                        where={"path": "primary"},
+                    ),
+                    Level(f"knee, {Path().network.knee:g}", Path().network.knee, upright=True),
+                    xlabel="window (packets)",
+                    ylabel=label,
+                    ylim=(0, None),
+                )
+                for column, label in (
+                    ("throughput", "throughput (packets / unit)"),
+                    ("response", "response time (units)"),
+                    ("power", "power (packets / unit$^2$)"),
+                )
+            ),
+            width=3.6,
+        ),
+    )
+]
+"""The experiment on fixed windows."""

@@ -5,7 +5,6 @@ J. R. Santos, Y. Turner, G. Janakiraman, HP Laboratories HPL-2002-224 and IEEE G
 
 from __future__ import annotations
 
-from becalm.lab.model import Experiment
 from becalm.papers.common import delays, hardware
 from becalm.papers.common.reading import COMMON, nulls
 from becalm.papers.santos2002 import buffers, flows, policies, remarks
@@ -16,15 +15,14 @@ PHASE = "100 us"
 NULLS = nulls(COMMON)
 
 
-def experiments() -> list[Experiment]:
-    """Return all figures in the paper's order."""
-    return COMMON.read(
-        [
-            *policies.experiments(),
-            *buffers.experiments(),
-            *flows.experiments(),
-            hardware.experiment("santos2002"),
-            *remarks.experiments(),
-            delays.experiment("santos2002"),
-        ]
-    )
+EXPERIMENTS = COMMON.read(
+    [
+        *policies.EXPERIMENTS,
+        *buffers.EXPERIMENTS,
+        *flows.EXPERIMENTS,
+        hardware.experiment("santos2002"),
+        *remarks.EXPERIMENTS,
+        delays.experiment("santos2002"),
+    ]
+)
+"""All figures in the paper's order."""

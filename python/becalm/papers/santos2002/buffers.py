@@ -19,37 +19,6 @@ LARGE = 12
 """Smallest buffer that cannot become full, because there are ten remote packets and one of the victim."""
 
 
-def experiments() -> list[Experiment]:
-    """Return Fig. 4(a) and (b)."""
-    names = {threshold: f"{threshold}" for threshold in THRESHOLDS} | {NONE: "none"}
-    return [
-        Experiment(
-            f"santos2002/{figure}",
-            f"{title} against buffer size, for output thresholds",
-            cost=45,
-            points=grid(scene, REDUCED, threshold=(NONE, *THRESHOLDS), buffer=SIZES),
-            measure=summary,
-            draw=single(
-                Curves("buffer", column, "threshold", names),
-                ylabel=label,
-                ylim=(0, top),
-                heading="output threshold",
-                **BUFFERS,
-            ),
-        )
-        for figure, title, column, label, top in (
-            ("fig4a", "Root link utilization", "root", "root link utilization", SHARE[1]),
-            (
-                "fig4b",
-                "Fairness, remote over local rate,",
-                "ratio",
-                "rate of remote flows / rate of local flows",
-                1.5,
-            ),
-        )
-    ]
-
-
 def scene(short: bool, threshold: int, buffer: int, flows: int = 10) -> Table:
     """Return a long run with an output threshold and a number of flows of each type."""
     policy = output_triggered(threshold) if threshold else INPUT_TRIGGERED
@@ -127,3 +96,33 @@ def spread(values: list[float]) -> float:
 def local_share(tables: Tables, threshold: int) -> float:
     """Return the local share of the sum of the local and remote rates, with 16 slots."""
     return 1 / (1 + _at_16(tables, threshold))
+
+
+NAMES = {threshold: f"{threshold}" for threshold in THRESHOLDS} | {NONE: "none"}
+EXPERIMENTS = [
+    Experiment(
+        f"santos2002/{figure}",
+        f"{title} against buffer size, for output thresholds",
+        cost=45,
+        points=grid(scene, REDUCED, threshold=(NONE, *THRESHOLDS), buffer=SIZES),
+        measure=summary,
+        draw=single(
+            Curves("buffer", column, "threshold", NAMES),
+            ylabel=label,
+            ylim=(0, top),
+            heading="output threshold",
+            **BUFFERS,
+        ),
+    )
+    for figure, title, column, label, top in (
+        ("fig4a", "Root link utilization", "root", "root link utilization", SHARE[1]),
+        (
+            "fig4b",
+            "Fairness, remote over local rate,",
+            "ratio",
+            "rate of remote flows / rate of local flows",
+            1.5,
+        ),
+    )
+]
+"""Fig. 4(a) and (b)."""

@@ -29,27 +29,6 @@ FLOWS = 10
 """Flows per switch that congest the far end of the row."""
 
 
-def experiments() -> list[Experiment]:
-    """Return footnotes 3 and 4, and section IV's remarks on output-only triggers and the rate of marks."""
-    return [_headroom(), _blocked(), _output_only(), _marks()]
-
-
-def _headroom() -> Experiment:
-    return Experiment(
-        "santos2002/headroom",
-        "Footnote 3: marking thresholds below a full buffer, of 4 and of 10 slots",
-        cost=8,
-        points=_headroom_points,
-        measure=summary,
-        draw=single(
-            Curves("headroom", "root", "buffer", {size: f"{size} slots" for size in HEADROOM}),
-            xlabel="free slots at which a buffer counts as full",
-            ylabel="root link utilization",
-            ylim=SHARE,
-        ),
-    )
-
-
 def _headroom_points(short: bool) -> list[Point]:
     return [
         Point({"buffer": buffer, "headroom": free}, _with_headroom(buffer, free, short))
@@ -77,17 +56,6 @@ def less_blocked(tables: Tables, buffer: int) -> float:
     """Return the inter-switch link's blocked share of time, without minus with the smallest headroom."""
     blocked = curve(tables, "headroom", "inter_switch_stalled", buffer=buffer)
     return blocked[0] - blocked[1]
-
-
-def _blocked() -> Experiment:
-    return Experiment(
-        "santos2002/blocked",
-        "Footnote 4: no marks on packets for a recently blocked link, three switches in a row",
-        cost=3,
-        points=grid(_row, spared=("no", "yes")),
-        measure=_links,
-        draw=bars("spared", "middle", "utilization of the link that is blocked"),
-    )
 
 
 def _row(short: bool, spared: str) -> dict[str, Any]:
@@ -145,33 +113,11 @@ def differences(tables: Tables) -> list[float]:
     return [abs(at(tables, name, spared="yes") - at(tables, name, spared="no")) for name in columns]
 
 
-def _output_only() -> Experiment:
-    pure = {"queue_threshold": {"high": LONG / SMALL, "low": LONG / SMALL, "root_only": False}}
-    policies = {"both": output_triggered(LONG), "output": pure}
-    return Experiment(
-        "santos2002/output_only",
-        "Marks if more than 8 packets wait for an output, with and without marks at full input buffers",
-        cost=1,
-        points=grid(
-            lambda _, marking: Dumbbell(marking=policies[marking]).scenario(), marking=tuple(policies)
-        ),
-        measure=with_series,
-        draw=rates_over_time("Marks at a long output queue alone", marking="output"),
-    )
-
-
-def _marks() -> Experiment:
-    return Experiment(
-        "santos2002/marks",
-        "Input-triggered marking of flows that do not respond, against the size of the buffers",
-        cost=8,
-        points=lambda short: [
-            replace(fair_state("input", INPUT_TRIGGERED, buffer), labels={"buffer": buffer})
-            for buffer in (SIZES[::3] if short else SIZES)
-        ],
-        measure=summary,
-        draw=lambda tables: bars("buffer", "marked", "share of packets marked")(_with_share(tables)),
-    )
+POLICIES = {
+    "both": output_triggered(LONG),
+    "output": {"queue_threshold": {"high": LONG / SMALL, "low": LONG / SMALL, "root_only": False}},
+}
+"""Marks at long output queues, with and without marks at full input buffers."""
 
 
 def _with_share(tables: Tables) -> Tables:
@@ -184,3 +130,50 @@ def _with_share(tables: Tables) -> Tables:
 def share_marked(tables: Tables) -> list[float]:
     """Return the marked share of the local and remote flows' packets, by increasing buffer size."""
     return curve(_with_share(tables), "buffer", "marked")
+
+
+EXPERIMENTS = [
+    Experiment(
+        "santos2002/headroom",
+        "Footnote 3: marking thresholds below a full buffer, of 4 and of 10 slots",
+        cost=8,
+        points=_headroom_points,
+        measure=summary,
+        draw=single(
+            Curves("headroom", "root", "buffer", {size: f"{size} slots" for size in HEADROOM}),
+            xlabel="free slots at which a buffer counts as full",
+            ylabel="root link utilization",
+            ylim=SHARE,
+        ),
+    ),
+    Experiment(
+        "santos2002/blocked",
+        "Footnote 4: no marks on packets for a recently blocked link, three switches in a row",
+        cost=3,
+        points=grid(_row, spared=("no", "yes")),
+        measure=_links,
+        draw=bars("spared", "middle", "utilization of the link that is blocked"),
+    ),
+    Experiment(
+        "santos2002/output_only",
+        "Marks if more than 8 packets wait for an output, with and without marks at full input buffers",
+        cost=1,
+        points=grid(
+            lambda _, marking: Dumbbell(marking=POLICIES[marking]).scenario(), marking=tuple(POLICIES)
+        ),
+        measure=with_series,
+        draw=rates_over_time("Marks at a long output queue alone", marking="output"),
+    ),
+    Experiment(
+        "santos2002/marks",
+        "Input-triggered marking of flows that do not respond, against the size of the buffers",
+        cost=8,
+        points=lambda short: [
+            replace(fair_state("input", INPUT_TRIGGERED, buffer), labels={"buffer": buffer})
+            for buffer in (SIZES[::3] if short else SIZES)
+        ],
+        measure=summary,
+        draw=lambda tables: bars("buffer", "marked", "share of packets marked")(_with_share(tables)),
+    ),
+]
+"""Footnotes 3 and 4, and section IV's remarks on output-only triggers and the rate of marks."""

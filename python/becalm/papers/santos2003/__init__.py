@@ -5,7 +5,6 @@ J. R. Santos, Y. Turner, G. Janakiraman, IEEE INFOCOM, 2003.
 
 from __future__ import annotations
 
-from becalm.lab.model import Experiment
 from becalm.papers.common import delays, hardware
 from becalm.papers.common.reading import COMMON, nulls
 from becalm.papers.santos2003 import conditions, dynamic, remarks, static, victim
@@ -16,16 +15,15 @@ PHASE = "100 us"
 NULLS = nulls(COMMON)
 
 
-def experiments() -> list[Experiment]:
-    """Return all figures in the paper's order."""
-    return COMMON.read(
-        [
-            *victim.experiments(),
-            *conditions.experiments(),
-            *static.experiments(),
-            *dynamic.experiments(),
-            hardware.experiment("santos2003"),
-            *remarks.experiments(),
-            delays.experiment("santos2003"),
-        ]
-    )
+EXPERIMENTS = COMMON.read(
+    [
+        *victim.EXPERIMENTS,
+        *conditions.EXPERIMENTS,
+        *static.EXPERIMENTS,
+        *dynamic.EXPERIMENTS,
+        hardware.experiment("santos2003"),
+        *remarks.EXPERIMENTS,
+        delays.experiment("santos2003"),
+    ]
+)
+"""All figures in the paper's order."""

@@ -24,29 +24,6 @@ RATES = np.geomspace(1 / 32, 1.0, 41)
 """Rates before a mark, as shares of R_max. Slower flows send too few packets to sample their rate."""
 
 
-def experiments() -> list[Experiment]:
-    """Return the experiment on Conditions 1 to 3."""
-    return [
-        Experiment(
-            "santos2003/conditions",
-            "Recovery time after one mark, from the rate of a single flow (Conditions 1 to 3)",
-            cost=1,
-            points=lambda _: [_alone(response) for response in LAWS],
-            measure=_recovery,
-            draw=single(
-                Curves("rate", "recovery", "response", RESPONSE_NAMES, style=PLAIN, styles=RESPONSE_STYLES),
-                xlabel="rate before the mark / maximum rate",
-                ylabel="recovery time x R_min",
-                xscale="log",
-                yscale="log",
-                ylim=(0.5, 200),
-            ),
-            phase="",
-            seeded=False,
-        )
-    ]
-
-
 def _alone(response: str) -> Point:
     """Return a point with one flow from R_min on an empty path, which records its limit at every ACK."""
     point = alone(response, duration=140, step=0.002)
@@ -113,3 +90,25 @@ def converges_when_all_are_told(_: Tables, response: str) -> float:
 def _of(tables: Tables, response: str) -> np.ndarray:
     chosen = tables["points"].filter(pl.col("response") == response).sort("rate")
     return chosen["recovery"].to_numpy()
+
+
+EXPERIMENTS = [
+    Experiment(
+        "santos2003/conditions",
+        "Recovery time after one mark, from the rate of a single flow (Conditions 1 to 3)",
+        cost=1,
+        points=lambda _: [_alone(response) for response in LAWS],
+        measure=_recovery,
+        draw=single(
+            Curves("rate", "recovery", "response", RESPONSE_NAMES, style=PLAIN, styles=RESPONSE_STYLES),
+            xlabel="rate before the mark / maximum rate",
+            ylabel="recovery time x R_min",
+            xscale="log",
+            yscale="log",
+            ylim=(0.5, 200),
+        ),
+        phase="",
+        seeded=False,
+    )
+]
+"""The experiment on Conditions 1 to 3."""

@@ -22,11 +22,6 @@ MIDDLE_MS = (0.2, 2.0)
 """The range of ON times that the paper calls dynamic."""
 
 
-def experiments() -> list[Experiment]:
-    """Return Fig. 7."""
-    return [_fig7a(), _fig7b()]
-
-
 def scene(mean_on: float, short: bool, response: str, persistent: bool, static: int) -> Dumbbell:
     """Return a scene of 500 ms or 20 cycles, whichever is longer. The first 100 ms are not measured."""
     duration = max(250 if short else 500, 2 * mean_on * CYCLES)
@@ -40,33 +35,6 @@ def scene(mean_on: float, short: bool, response: str, persistent: bool, static: 
         static=static,
         step=10,
         window=10,
-    )
-
-
-def _fig7a() -> Experiment:
-    return Experiment(
-        "santos2003/fig7a",
-        "Static and dynamic flows together (L = R = 5 + 5), rate limits persistent or not, LIPD",
-        cost=50,
-        points=grid(_mixed, REDUCED, mean_on=MEAN_ON_MS, state=STATES),
-        measure=summary,
-        draw=single(
-            *(
-                Curves(
-                    "mean_on",
-                    kind,
-                    label=f"{kind} flows{suffix}",
-                    style={"color": COLOURS[place], "marker": MARKERS[place], "linestyle": line},
-                    where={"state": state},
-                )
-                for state, suffix, line in (("new", "", "-"), ("persistent", ", persistent state", "--"))
-                for place, kind in enumerate(("static", "dynamic"))
-            ),
-            xlabel="mean ON time (ms)",
-            ylabel="normalized rate",
-            xscale="log",
-            ylim=SHARE,
-        ),
     )
 
 
@@ -104,17 +72,6 @@ def persistent_static_not_penalized(tables: Tables) -> float:
 def persistent_half_each(tables: Tables) -> list[float]:
     """Return the rates of static and of dynamic flows at the shortest ON time, with persistence."""
     return [rates_of(tables, column, "persistent")[0] for column in ("static", "dynamic")]
-
-
-def _fig7b() -> Experiment:
-    return Experiment(
-        "santos2003/fig7b",
-        "All flows dynamic, persistent rate limits: utilization against mean ON time for LIPD, FIMD and AIMD",
-        cost=75,
-        points=grid(_dynamic, REDUCED, mean_on=MEAN_ON_MS, response=RESPONSES, rates=("continuous",)),
-        measure=summary,
-        draw=response_curves("mean_on", ("continuous",), xlabel="mean ON time (ms)", xscale="log"),
-    )
 
 
 def _dynamic(short: bool, mean_on: float, response: str, rates: str) -> Table:
@@ -183,3 +140,40 @@ def _behind(tables: Tables, rank: int) -> list[float]:
         aimd - sorted(pair, reverse=True)[rank]
         for aimd, pair in zip(_line(tables, "aimd"), others, strict=True)
     ]
+
+
+EXPERIMENTS = [
+    Experiment(
+        "santos2003/fig7a",
+        "Static and dynamic flows together (L = R = 5 + 5), rate limits persistent or not, LIPD",
+        cost=50,
+        points=grid(_mixed, REDUCED, mean_on=MEAN_ON_MS, state=STATES),
+        measure=summary,
+        draw=single(
+            *(
+                Curves(
+                    "mean_on",
+                    kind,
+                    label=f"{kind} flows{suffix}",
+                    style={"color": COLOURS[place], "marker": MARKERS[place], "linestyle": line},
+                    where={"state": state},
+                )
+                for state, suffix, line in (("new", "", "-"), ("persistent", ", persistent state", "--"))
+                for place, kind in enumerate(("static", "dynamic"))
+            ),
+            xlabel="mean ON time (ms)",
+            ylabel="normalized rate",
+            xscale="log",
+            ylim=SHARE,
+        ),
+    ),
+    Experiment(
+        "santos2003/fig7b",
+        "All flows dynamic, persistent rate limits: utilization against mean ON time for LIPD, FIMD and AIMD",
+        cost=75,
+        points=grid(_dynamic, REDUCED, mean_on=MEAN_ON_MS, response=RESPONSES, rates=("continuous",)),
+        measure=summary,
+        draw=response_curves("mean_on", ("continuous",), xlabel="mean ON time (ms)", xscale="log"),
+    ),
+]
+"""Fig. 7."""

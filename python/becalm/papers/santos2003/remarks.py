@@ -29,24 +29,6 @@ BURST_KIB = 32
 """A short-lived flow: 16 packets."""
 
 
-def experiments() -> list[Experiment]:
-    """Return the remarks of IV-B, VI-B and V-A, and the comparison of counters with a scan (IV-A)."""
-    return [_diameter(), _start(), _scan(), _unequal(), _unfair()]
-
-
-def _diameter() -> Experiment:
-    return Experiment(
-        "santos2003/diameter",
-        "One flow across 32 switches of 64 ns, windows of one and of two packets",
-        cost=0.5,
-        points=grid(_chain, window=(1, 2)),
-        measure=_across,
-        draw=bars("window", "share", "share of the link"),
-        phase="",
-        seeded=False,
-    )
-
-
 def _chain(_: bool, window: int) -> dict[str, Any]:
     """Return a scenario with a single flow from one end of a chain of switches to the other."""
     switches = [f"S{number}" for number in range(1, SWITCHES + 1)]
@@ -82,17 +64,6 @@ def packets_on_the_way(tables: Tables) -> float:
     """Return the number of packets that the link can send while a header crosses the network."""
     transmission = curves.PACKET_BYTES / 1e9
     return (at(tables, "latency_mean", window=1) - transmission) / transmission
-
-
-def _start() -> Experiment:
-    return Experiment(
-        "santos2003/start",
-        "New flows at R_max against a slow start: flows that come and go, and a burst on an empty path",
-        cost=3,
-        points=_start_points,
-        measure=_starts,
-        draw=bars("start", "root", "root link utilization, ON times of 0.2 ms"),
-    )
 
 
 def _start_points(short: bool) -> list[Point]:
@@ -134,17 +105,6 @@ def delay_of_a_slow_start(tables: Tables) -> float:
     return at(tables, "latency_us", start="slow") / at(tables, "latency_us", start="maximum")
 
 
-def _scan() -> Experiment:
-    return Experiment(
-        "santos2003/scan",
-        "Counters against a scan of the waiting packets, Fig. 4(b) in long runs",
-        cost=3,
-        points=grid(_with_method, method=("counters", "scan")),
-        measure=summary,
-        draw=bars("method", "ratio", "rate of remote flows / rate of local flows"),
-    )
-
-
 def _with_method(short: bool, method: str) -> dict[str, Any]:
     scenario = Dumbbell(marking=INPUT_TRIGGERED).long(short).scenario()
     return {**scenario, "marking": {"input_triggered": {"method": method}}}
@@ -160,17 +120,6 @@ def _merits(tables: Tables, method: str) -> list[float]:
     ratio = at(tables, "ratio", method=method)
     links = [at(tables, link, method=method) for link in ("root", "inter_switch")]
     return [*links, min(ratio, 1 / ratio)]
-
-
-def _unequal() -> Experiment:
-    return Experiment(
-        "santos2003/unequal",
-        "Flows of two rates, one twice the other, without a response",
-        cost=3,
-        points=lambda short: [Point({"buffer": 8}, _fast_and_slow(short))],
-        measure=_shares_marked,
-        draw=bars("side", "faster", "share of packets marked, fast over slow flows"),
-    )
 
 
 def _halves(scene: Dumbbell) -> dict[str, Any]:
@@ -209,17 +158,6 @@ def _share_marked(outcome: Outcome, group: str) -> float:
     return float(flows["marked"].sum()) / max(1, int(flows["delivered_packets"].sum()))
 
 
-def _unfair() -> Experiment:
-    return Experiment(
-        "santos2003/unfair",
-        "Half of the flows of each switch start at R_max, half at R_min",
-        cost=12,
-        points=grid(_from_extremes, response=RESPONSES),
-        measure=_slow_to_fast,
-        draw=bars("response", "remote", "rate of flows from R_min / from R_max"),
-    )
-
-
 def _from_extremes(short: bool, response: str) -> dict[str, Any]:
     scene = Dumbbell(marking=INPUT_TRIGGERED, response={response: {}}).long(short)
     data = _halves(replace(scene, victim=None, warmup=scene.duration / 2))
@@ -237,3 +175,50 @@ def _slow_to_fast(outcomes: list[Outcome]) -> Tables:
         ratios = {side: shares[f"slow {side}"] / shares[f"fast {side}"] for side in ("local", "remote")}
         rows.append({**outcome.labels, **ratios})
     return {"points": pl.DataFrame(rows)}
+
+
+EXPERIMENTS = [
+    Experiment(
+        "santos2003/diameter",
+        "One flow across 32 switches of 64 ns, windows of one and of two packets",
+        cost=0.5,
+        points=grid(_chain, window=(1, 2)),
+        measure=_across,
+        draw=bars("window", "share", "share of the link"),
+        phase="",
+        seeded=False,
+    ),
+    Experiment(
+        "santos2003/start",
+        "New flows at R_max against a slow start: flows that come and go, and a burst on an empty path",
+        cost=3,
+        points=_start_points,
+        measure=_starts,
+        draw=bars("start", "root", "root link utilization, ON times of 0.2 ms"),
+    ),
+    Experiment(
+        "santos2003/scan",
+        "Counters against a scan of the waiting packets, Fig. 4(b) in long runs",
+        cost=3,
+        points=grid(_with_method, method=("counters", "scan")),
+        measure=summary,
+        draw=bars("method", "ratio", "rate of remote flows / rate of local flows"),
+    ),
+    Experiment(
+        "santos2003/unequal",
+        "Flows of two rates, one twice the other, without a response",
+        cost=3,
+        points=lambda short: [Point({"buffer": 8}, _fast_and_slow(short))],
+        measure=_shares_marked,
+        draw=bars("side", "faster", "share of packets marked, fast over slow flows"),
+    ),
+    Experiment(
+        "santos2003/unfair",
+        "Half of the flows of each switch start at R_max, half at R_min",
+        cost=12,
+        points=grid(_from_extremes, response=RESPONSES),
+        measure=_slow_to_fast,
+        draw=bars("response", "remote", "rate of flows from R_min / from R_max"),
+    ),
+]
+"""The remarks of IV-B, VI-B and V-A, and the comparison of counters with a scan (IV-A)."""

@@ -34,25 +34,6 @@ SMALL = (2, 3, 4)
 """Small input buffers, in slots: "small input buffer size (2 to 4)" in santos2002."""
 
 
-def experiments() -> list[Experiment]:
-    """Return Fig. 5 and 6, and the remark on oscillation."""
-    return [_fig5(), _fig6(), _oscillation()]
-
-
-def _fig5() -> Experiment:
-    return Experiment(
-        "santos2003/fig5",
-        "Rate increase from R_max/256 over time, without marks",
-        cost=1,
-        points=lambda _: [alone(response) for response in RESPONSES],
-        measure=_increase,
-        draw=_draw_increase,
-        # A single flow, from its start.
-        phase="",
-        seeded=False,
-    )
-
-
 def alone(response: str, duration: float = 150, step: float = 0.05) -> Point:
     """Return a point with one flow from the minimum rate on an empty path. Times are in ms."""
     scene = Dumbbell(
@@ -142,20 +123,6 @@ def lipd_slopes(_: Tables) -> list[float]:
     return [curves.slope("lipd", rate) for rate in (1 / 256, 1 / 16, 1 / 4, 1 / 2, 1.0)]
 
 
-def _fig6() -> Experiment:
-    return Experiment(
-        "santos2003/fig6",
-        "Utilization against buffer size for LIPD, FIMD and AIMD, discrete and continuous rates, static "
-        "flows",
-        cost=50,
-        points=grid(
-            _scene, {"buffer": (2, 4, 8, 12)}, buffer=SIZES, response=RESPONSES, rates=tuple(DISCRETE)
-        ),
-        measure=summary,
-        draw=response_curves("buffer", tuple(DISCRETE), **BUFFERS),
-    )
-
-
 def _scene(short: bool, buffer: int, response: str, rates: str) -> Table:
     table = {
         "continuous": {response: {}},
@@ -231,9 +198,50 @@ def victim_rarely_marked(tables: Tables) -> list[float]:
     return [max(_line(tables, response, "victim_marked_share")) for response in RESPONSES]
 
 
-def _oscillation() -> Experiment:
-    """Return the experiment on a single flow's rate, from the explanation of Fig. 6 in section VI-B.1."""
-    return Experiment(
+def _probed(_: bool, response: str) -> Table:
+    return Dumbbell(marking=INPUT_TRIGGERED, response={response: {}}, probe=True, window=1).scenario()
+
+
+def lipd_lower_amplitude(tables: Tables) -> list[float]:
+    """Return the amplitude of one flow's rate minus LIPD's, for FIMD and AIMD."""
+    return [_amplitude(tables, response) - _amplitude(tables, "lipd") for response in ("fimd", "aimd")]
+
+
+def _amplitude(tables: Tables, response: str) -> float:
+    series = tables["series"].filter(
+        (pl.col("response") == response)
+        & (pl.col("name") == "local probe")
+        & pl.col("time").is_between(0.020, 0.099)
+    )
+    shares = np.array(series["share"].to_list())
+    return float(shares.std() / shares.mean())
+
+
+EXPERIMENTS = [
+    Experiment(
+        "santos2003/fig5",
+        "Rate increase from R_max/256 over time, without marks",
+        cost=1,
+        points=lambda _: [alone(response) for response in RESPONSES],
+        measure=_increase,
+        draw=_draw_increase,
+        # A single flow, from its start.
+        phase="",
+        seeded=False,
+    ),
+    Experiment(
+        "santos2003/fig6",
+        "Utilization against buffer size for LIPD, FIMD and AIMD, discrete and continuous rates, static "
+        "flows",
+        cost=50,
+        points=grid(
+            _scene, {"buffer": (2, 4, 8, 12)}, buffer=SIZES, response=RESPONSES, rates=tuple(DISCRETE)
+        ),
+        measure=summary,
+        draw=response_curves("buffer", tuple(DISCRETE), **BUFFERS),
+    ),
+    # A single flow's rate, from the explanation of Fig. 6 in section VI-B.1.
+    Experiment(
         "santos2003/oscillation",
         "The rate of one local flow at equilibrium under LIPD, FIMD and AIMD",
         cost=1.5,
@@ -254,23 +262,6 @@ def _oscillation() -> Experiment:
             ylabel="normalized rate of one flow",
             ylim=(0, 0.2),
         ),
-    )
-
-
-def _probed(_: bool, response: str) -> Table:
-    return Dumbbell(marking=INPUT_TRIGGERED, response={response: {}}, probe=True, window=1).scenario()
-
-
-def lipd_lower_amplitude(tables: Tables) -> list[float]:
-    """Return the amplitude of one flow's rate minus LIPD's, for FIMD and AIMD."""
-    return [_amplitude(tables, response) - _amplitude(tables, "lipd") for response in ("fimd", "aimd")]
-
-
-def _amplitude(tables: Tables, response: str) -> float:
-    series = tables["series"].filter(
-        (pl.col("response") == response)
-        & (pl.col("name") == "local probe")
-        & pl.col("time").is_between(0.020, 0.099)
-    )
-    shares = np.array(series["share"].to_list())
-    return float(shares.std() / shares.mean())
+    ),
+]
+"""Fig. 5 and 6, and the remark on oscillation."""

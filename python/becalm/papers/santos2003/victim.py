@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from becalm.lab.dumbbell import NO_CONTROL, ONE_PACKET, Dumbbell, fixed
-from becalm.lab.model import Experiment, Point, Tables
+from becalm.lab.model import Point, Tables
 from becalm.papers.common import marking
 from becalm.papers.common.draw import over_time, runs
 from becalm.papers.common.marking import INPUT_TRIGGERED
@@ -20,98 +20,11 @@ OPTIMAL = replace(CROWD, response=fixed(1 / 10), victim_response=fixed(1 / 2))
 SIXTH = {"fixed": {"rate": 1 / 6, "window": "unlimited"}}
 
 
-def experiments() -> list[Experiment]:
-    """Return Fig. 2, section III's thought experiment, section IV-B's single flow, and Fig. 3 and 4."""
-    return [
-        over_time(
-            "santos2003/fig2",
-            "Congestion spreading with 5 local flows and 1 remote flow, no congestion control",
-            1,
-            runs(none=FREE),
-            "No congestion control",
-            run="none",
-        ),
-        over_time(
-            "santos2003/paced",
-            "Gain of the victim if the other flows send at 1/6 of the link",
-            1,
-            runs(
-                remote=replace(FREE, remote_response=SIXTH),
-                all=replace(FREE, response=SIXTH, victim_response=NO_CONTROL),
-            ),
-            "Local and remote flows at 1/6 of the link",
-            run="all",
-        ),
-        over_time(
-            "santos2003/window",
-            "Utilization of an empty path with windows of one and of two packets",
-            0.2,
-            [_alone(window) for window in (1, 2)],
-            "One flow, window of one packet",
-            window=1,
-        ),
-        *_fig3(),
-        over_time(
-            "santos2003/fig4a",
-            "Naive marking, buffer of 4 packets",
-            0.5,
-            marking.points("naive"),
-            "Marking packets in a full buffer",
-            marking="naive",
-        ),
-        over_time(
-            "santos2003/fig4b",
-            "Input-triggered marking, buffer of 4 packets",
-            1,
-            [*marking.points("naive", "input"), marking.fair_state("fair", INPUT_TRIGGERED, 4)],
-            "Marking all packets that generate congestion",
-            marking="input",
-        ),
-    ]
-
-
 def _alone(window: int) -> Point:
     scene = Dumbbell(
         local=0, remote=1, response={"none": {"window": window}}, victim=None, duration=20, warmup=2
     )
     return Point({"window": window}, scene.scenario())
-
-
-def _fig3() -> list[Experiment]:
-    return [
-        over_time(
-            "santos2003/fig3a",
-            "1 remote flow, no window limit (the same as Fig. 2)",
-            0.5,
-            runs(none=FREE),
-            "L = 5, R = 1, no window limit",
-            run="none",
-        ),
-        over_time(
-            "santos2003/fig3b",
-            "1 remote flow, window of one packet",
-            0.5,
-            runs(window=WINDOW),
-            "L = 5, R = 1, window of one packet",
-            run="window",
-        ),
-        over_time(
-            "santos2003/fig3c",
-            "5 remote flows, window of one packet",
-            0.5,
-            runs(window=CROWD),
-            "L = 5, R = 5, window of one packet",
-            run="window",
-        ),
-        over_time(
-            "santos2003/fig3d",
-            "5 remote flows, window of one packet and rates set by hand",
-            1,
-            runs(optimal=OPTIMAL, window=CROWD),
-            "L = 5, R = 5, optimal rate limits",
-            run="optimal",
-        ),
-    ]
 
 
 def victim_takes_the_rest(tables: Tables) -> float:
@@ -124,3 +37,83 @@ def extremes(tables: Tables) -> list[float]:
     chosen = tables["flows"].filter((pl.col("run") == "optimal") & (pl.col("group") != "victim"))
     shares = chosen["share"].to_list()
     return [min(shares), max(shares)]
+
+
+EXPERIMENTS = [
+    over_time(
+        "santos2003/fig2",
+        "Congestion spreading with 5 local flows and 1 remote flow, no congestion control",
+        1,
+        runs(none=FREE),
+        "No congestion control",
+        run="none",
+    ),
+    over_time(
+        "santos2003/paced",
+        "Gain of the victim if the other flows send at 1/6 of the link",
+        1,
+        runs(
+            remote=replace(FREE, remote_response=SIXTH),
+            all=replace(FREE, response=SIXTH, victim_response=NO_CONTROL),
+        ),
+        "Local and remote flows at 1/6 of the link",
+        run="all",
+    ),
+    over_time(
+        "santos2003/window",
+        "Utilization of an empty path with windows of one and of two packets",
+        0.2,
+        [_alone(window) for window in (1, 2)],
+        "One flow, window of one packet",
+        window=1,
+    ),
+    over_time(
+        "santos2003/fig3a",
+        "1 remote flow, no window limit (the same as Fig. 2)",
+        0.5,
+        runs(none=FREE),
+        "L = 5, R = 1, no window limit",
+        run="none",
+    ),
+    over_time(
+        "santos2003/fig3b",
+        "1 remote flow, window of one packet",
+        0.5,
+        runs(window=WINDOW),
+        "L = 5, R = 1, window of one packet",
+        run="window",
+    ),
+    over_time(
+        "santos2003/fig3c",
+        "5 remote flows, window of one packet",
+        0.5,
+        runs(window=CROWD),
+        "L = 5, R = 5, window of one packet",
+        run="window",
+    ),
+    over_time(
+        "santos2003/fig3d",
+        "5 remote flows, window of one packet and rates set by hand",
+        1,
+        runs(optimal=OPTIMAL, window=CROWD),
+        "L = 5, R = 5, optimal rate limits",
+        run="optimal",
+    ),
+    over_time(
+        "santos2003/fig4a",
+        "Naive marking, buffer of 4 packets",
+        0.5,
+        marking.points("naive"),
+        "Marking packets in a full buffer",
+        marking="naive",
+    ),
+    over_time(
+        "santos2003/fig4b",
+        "Input-triggered marking, buffer of 4 packets",
+        1,
+        [*marking.points("naive", "input"), marking.fair_state("fair", INPUT_TRIGGERED, 4)],
+        "Marking all packets that generate congestion",
+        marking="input",
+    ),
+]
+"""Fig. 2, section III's thought experiment, section IV-B's single flow, and Fig. 3 and 4."""

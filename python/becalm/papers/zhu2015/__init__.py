@@ -38,11 +38,6 @@ SCENE = Bottleneck(
 )
 
 
-def experiments() -> list[Experiment]:
-    """Return the experiments on the fixed point, longer loops, and the unfairness and victims of PFC."""
-    return [_fixed_point(), _delay(), *clos.experiments()]
-
-
 def bottleneck(short: bool, flows: int, loop: float = SHORT_LOOP) -> Table:
     """Return the scene with one bottleneck."""
     return replace(SCENE, flows=flows, round_trip=loop, duration=100 if short else 250).scenario()
@@ -51,26 +46,6 @@ def bottleneck(short: bool, flows: int, loop: float = SHORT_LOOP) -> Table:
 def fixed_point(flows: int) -> Dcqcn:
     """Return the fixed point of the fluid model for this number of flows."""
     return Dcqcn(flows, link=SCENE.rate * 1e9 / 8 / SCENE.packet)
-
-
-def _fixed_point() -> Experiment:
-    counts = range(2, 12)
-    return Experiment(
-        "zhu2015/fixed_point",
-        "DCQCN: queue by number of flows, simulated and by the fluid model",
-        cost=12,
-        points=grid(bottleneck, {"flows": (2, 10)}, flows=(2, 4, 8, 10)),
-        measure=measure,
-        draw=single(
-            Law("exact root", counts, lambda n: fixed_point(n).queue()),
-            Law("for small probabilities", counts, _queue_of_small_marking, DASHED),
-            simulated("flows", "mean"),
-            xlabel="flows",
-            ylabel="queue (packets of 1000 B)",
-            ylim=(0, None),
-            below=3,
-        ),
-    )
 
 
 def _queue_of_small_marking(flows: int) -> float:
@@ -83,28 +58,45 @@ def queue_over_root(tables: Tables, flows: int) -> float:
     return at(tables, "mean", flows=flows) / fixed_point(flows).queue()
 
 
-def _delay() -> Experiment:
-    """Return the experiment on a longer loop. Many flows oscillate, and the link becomes idle."""
-    loops = (SHORT_LOOP, LONG_LOOP)
-    return Experiment(
+LOOPS = (SHORT_LOOP, LONG_LOOP)
+
+
+EXPERIMENTS = [
+    Experiment(
+        "zhu2015/fixed_point",
+        "DCQCN: queue by number of flows, simulated and by the fluid model",
+        cost=12,
+        points=grid(bottleneck, {"flows": (2, 10)}, flows=(2, 4, 8, 10)),
+        measure=measure,
+        draw=single(
+            Law("exact root", range(2, 12), lambda n: fixed_point(n).queue()),
+            Law("for small probabilities", range(2, 12), _queue_of_small_marking, DASHED),
+            simulated("flows", "mean"),
+            xlabel="flows",
+            ylabel="queue (packets of 1000 B)",
+            ylim=(0, None),
+            below=3,
+        ),
+    ),
+    Experiment(
         "zhu2015/delay",
         "DCQCN: utilization and queue with loops of 4 and 85 us",
         cost=25,
-        points=grid(bottleneck, {"flows": (2, 10)}, flows=(2, 4, 6, 8, 10), loop=loops),
+        points=grid(bottleneck, {"flows": (2, 10)}, flows=(2, 4, 6, 8, 10), loop=LOOPS),
         measure=measure,
         draw=Plot(
             Panel(
-                Curves("flows", "utilization", "loop", {loop: f"loop of {loop:g} us" for loop in loops}),
+                Curves("flows", "utilization", "loop", {loop: f"loop of {loop:g} us" for loop in LOOPS}),
                 xlabel="flows",
                 ylabel="utilization of the link",
             ),
             Panel(
-                Curves("flows", "mean", "loop", {loop: f"mean, {loop:g} us" for loop in loops}),
+                Curves("flows", "mean", "loop", {loop: f"mean, {loop:g} us" for loop in LOOPS}),
                 Curves(
                     "flows",
                     "p99",
                     "loop",
-                    {loop: f"99%, {loop:g} us" for loop in loops},
+                    {loop: f"99%, {loop:g} us" for loop in LOOPS},
                     style={"linestyle": ":"},
                 ),
                 xlabel="flows",
@@ -113,4 +105,7 @@ def _delay() -> Experiment:
             ),
             below=3,
         ),
-    )
+    ),
+    *clos.EXPERIMENTS,
+]
+"""The experiments on the fixed point, longer loops, and the unfairness and victims of PFC."""

@@ -67,59 +67,6 @@ JOINING = (0, 1, 2)
 """Numbers of senders that join the incast of `victim`."""
 
 
-def experiments() -> list[Experiment]:
-    """Return both experiments, over samples of the paths."""
-    return [
-        Experiment(
-            "zhu2015/unfairness",
-            "Rates of three hosts far away and one next to the receiver, with only PFC and with DCQCN",
-            cost=25,
-            points=lambda short: [
-                Point({"control": control, "draw": draw}, scenario(FOUR, control, short), draw)
-                for control, draw in _draws(short)
-            ],
-            measure=measure,
-            draw=Plot(
-                *(
-                    Panel(
-                        partial(_spread_by_host, control=control),
-                        Level("a quarter of the link", RATE / 4, colour="black"),
-                        title=control,
-                        ylabel="rate (Gb/s): median, least, largest" if control == PFC else "",
-                        ylim=(0, RATE / 2 + 2),
-                    )
-                    for control in CONTROLS
-                ),
-                width=4.2,
-                below=1,
-            ),
-        ),
-        Experiment(
-            "zhu2015/victim",
-            "Rate of a victim of pauses, by the number of senders that join an incast elsewhere",
-            cost=80,
-            points=lambda short: [
-                Point(
-                    {"control": control, "joining": joining, "draw": draw},
-                    scenario(_incast(joining), control, short),
-                    draw,
-                )
-                for joining in JOINING
-                for control, draw in _draws(short)
-            ],
-            measure=measure,
-            draw=single(
-                _spread_by_joining,
-                xlabel="senders that join elsewhere",
-                ylabel="rate of the victim (Gb/s): median, range",
-                xticks=JOINING,
-                ylim=(0, 42),
-                below=3,
-            ),
-        ),
-    ]
-
-
 def _draws(short: bool) -> list[tuple[str, int]]:
     """Return the numbers of the random samples, with their control."""
     return [(control, draw) for control in CONTROLS for draw in range(1 if short else DRAWS[control])]
@@ -298,3 +245,55 @@ def _spread_by_joining(axes: Axes, tables: Tables) -> None:
         axes.errorbar(np.array(JOINING) + 0.08 * place - 0.04, middle, yerr=spread, label=control, **style)
     fair = [np.median(_victims(tables, PFC, n, "fair")) for n in JOINING]
     axes.plot(JOINING, fair, "k--", label="max-min fair, median")
+
+
+EXPERIMENTS = [
+    Experiment(
+        "zhu2015/unfairness",
+        "Rates of three hosts far away and one next to the receiver, with only PFC and with DCQCN",
+        cost=25,
+        points=lambda short: [
+            Point({"control": control, "draw": draw}, scenario(FOUR, control, short), draw)
+            for control, draw in _draws(short)
+        ],
+        measure=measure,
+        draw=Plot(
+            *(
+                Panel(
+                    partial(_spread_by_host, control=control),
+                    Level("a quarter of the link", RATE / 4, colour="black"),
+                    title=control,
+                    ylabel="rate (Gb/s): median, least, largest" if control == PFC else "",
+                    ylim=(0, RATE / 2 + 2),
+                )
+                for control in CONTROLS
+            ),
+            width=4.2,
+            below=1,
+        ),
+    ),
+    Experiment(
+        "zhu2015/victim",
+        "Rate of a victim of pauses, by the number of senders that join an incast elsewhere",
+        cost=80,
+        points=lambda short: [
+            Point(
+                {"control": control, "joining": joining, "draw": draw},
+                scenario(_incast(joining), control, short),
+                draw,
+            )
+            for joining in JOINING
+            for control, draw in _draws(short)
+        ],
+        measure=measure,
+        draw=single(
+            _spread_by_joining,
+            xlabel="senders that join elsewhere",
+            ylabel="rate of the victim (Gb/s): median, range",
+            xticks=JOINING,
+            ylim=(0, 42),
+            below=3,
+        ),
+    ),
+]
+"""Both experiments, over samples of the paths."""

@@ -1,6 +1,6 @@
 """Reports as pages: one Markdown file per paper with every claim and figure, and an overview of all papers.
 
-    python -m becalm.lab.pages docs/reproductions [PAPER[/FIGURE] ...]
+    python tools/reproductions.py docs/reproductions [PAPER[/FIGURE] ...]
 
 runs the named experiments, or all, and writes their figures, verdicts (`PAPER/verdicts.json`) and pages. It
 also writes two pages from the verdicts of all papers: the overview, `README.md`, and `across.md`, which
@@ -33,7 +33,7 @@ from becalm.progress import SweepProgress
 VERDICTS = "verdicts.json"
 """Verdicts of a paper, in the folder of its figures: the source of its page."""
 OVERVIEW, ACROSS = "README.md", "across.md"
-COMMAND = "python -m becalm.lab.pages docs/reproductions"
+COMMAND = "python tools/reproductions.py docs/reproductions"
 
 METHOD = """\
 Every experiment runs with several seeds. Sources start at random phases that depend on the seed. The verdict
