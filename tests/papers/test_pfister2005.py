@@ -10,8 +10,8 @@ import pytest
 
 from becalm import Scenario, manager
 from becalm.lab import Lab
+from becalm.papers.pfister2005 import cases, measure, networks, onset
 from becalm.papers.pfister2005 import guideline as around_guideline
-from becalm.papers.pfister2005 import measure, mistakes, networks, onset
 from becalm.papers.pfister2005.measure import Run, Trace, measured, one
 from becalm.papers.pfister2005.scene import (
     CASES,
@@ -149,7 +149,7 @@ def test_the_grid_varies_one_parameter_at_a_time() -> None:
 
 
 def test_the_wrong_settings_differ_in_one_parameter() -> None:
-    for _, control in mistakes.WRONG.values():
+    for _, control in cases.WRONG.values():
         changed = sum(
             getattr(control, name) != getattr(IN_FIG3, name) for name in ("increase", "timer", "max_ipd")
         )

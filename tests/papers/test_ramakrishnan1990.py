@@ -10,11 +10,10 @@ import pytest
 
 from becalm import Scenario
 from becalm.lab import Claim, reproduce
-from becalm.papers.ramakrishnan1990.changing import FASTER, SLOW, SLOWER, undershoot
 from becalm.papers.ramakrishnan1990.measure import activity, stretch, swing
 from becalm.papers.ramakrishnan1990.router import CUTOFFS, at_cutoff
 from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, Path, User, rate
-from becalm.papers.ramakrishnan1990.special import CROWD
+from becalm.papers.ramakrishnan1990.special import CROWD, FASTER, SLOW, SLOWER, undershoot
 from becalm.papers.ramakrishnan1990.windows import single_maximum
 from becalm.theory import mean_value_analysis
 

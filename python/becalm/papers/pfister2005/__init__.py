@@ -39,7 +39,7 @@ that were tried for results that differ from the paper.
 
 from __future__ import annotations
 
-from becalm.papers.pfister2005 import cases, guideline, mistakes, networks, onset
+from becalm.papers.pfister2005 import cases, guideline, networks, onset
 from becalm.papers.pfister2005.scene import NULLS
 
 __all__ = ["EXPERIMENTS", "NULLS", "PHASE"]
@@ -47,5 +47,5 @@ __all__ = ["EXPERIMENTS", "NULLS", "PHASE"]
 PHASE = ""
 """Arrivals are random, so starts need no random delay."""
 
-PARTS = (onset, cases, mistakes, guideline, networks)
+PARTS = (onset, cases, guideline, networks)
 EXPERIMENTS = [experiment for part in PARTS for experiment in part.EXPERIMENTS]

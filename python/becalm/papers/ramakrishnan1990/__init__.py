@@ -8,17 +8,7 @@ the paper leaves open, and the results of other readings.
 
 from __future__ import annotations
 
-from becalm.papers.ramakrishnan1990 import (
-    changing,
-    decrease,
-    integer,
-    router,
-    signal_filter,
-    single,
-    special,
-    user,
-    windows,
-)
+from becalm.papers.ramakrishnan1990 import decrease, router, signal_filter, single, special, user, windows
 from becalm.papers.ramakrishnan1990.scene import NULLS
 
 __all__ = ["EXPERIMENTS", "NULLS", "PHASE"]
@@ -26,5 +16,5 @@ __all__ = ["EXPERIMENTS", "NULLS", "PHASE"]
 PHASE = "77.5 us"
 """Each user starts up to a round trip of 77.5 units later than stated. The text states no start times."""
 
-PARTS = (windows, router, signal_filter, single, user, integer, decrease, changing, special)
+PARTS = (windows, router, signal_filter, single, user, decrease, special)
 EXPERIMENTS = [experiment for part in PARTS for experiment in part.EXPERIMENTS]
