@@ -82,8 +82,7 @@ def value(table: pl.DataFrame, name: str, column: str) -> float:
 def test_every_scheme_fits_every_scene(name: str) -> None:
     (found,) = comparison.chosen_scenes([name])
     for each in comparison.chosen_schemes():
-        whole = merge.accepted(found, each) if list(each.tables) == ["response"] else each
-        scenario = merge.controlled(found, whole)
+        scenario = merge.controlled(found, scheme.completed(each))
         assert scenario.resolved["response"] != {} and scenario.hash
 
 
@@ -96,12 +95,38 @@ def test_every_response_is_compared() -> None:
     assert there <= compared
 
 
-def test_a_response_without_a_file_gets_a_marking_and_an_echo() -> None:
+WHOLE = [
+    entry.name
+    for entry in contents.catalogue()["response"]
+    if not any(each["required"] for each in entry.parameters)
+]
+
+
+@pytest.mark.parametrize("response", WHOLE)
+def test_a_response_alone_gets_the_marking_and_the_echo_that_it_is_meant_for(response: str) -> None:
     (found,) = comparison.chosen_scenes(["dumbbell"])
-    whole = merge.accepted(found, Scheme("bare", {"response": {"aimd": {}}}))
-    assert set(whole.tables) == {"marking", "echo", "response"}
-    with pytest.raises(becalm.BecalmError, match="no combination of marking and echo suits it"):
-        merge.accepted(found, Scheme("bare", {"response": {"no_such_response": {}}}))
+    whole = scheme.completed(Scheme("bare", {"response": {response: {}}}))
+    assert whole.name == f"bare ({next(iter(whole.tables['marking']))}, {next(iter(whole.tables['echo']))})"
+    warnings = merge.controlled(found, whole).warnings
+    assert [each for each in warnings if each.startswith(("marking.", "echo."))] == []
+
+
+def test_companions_are_those_of_becalms_own_schemes() -> None:
+    own = {name: each for each in comparison.chosen_schemes() for name in each.tables.get("response", {})}
+    for entry in contents.catalogue()["response"]:
+        if entry.companions is None or entry.name not in own:
+            continue
+        marking, echo = (
+            next(iter(own[entry.name].tables.get(kind, {"none": {}}))) for kind in ("marking", "echo")
+        )
+        assert echo == entry.companions["echo"]
+        assert entry.companions["also"] != "no" or marking == entry.companions["marking"]
+
+
+def test_a_response_that_does_not_exist_is_a_mistake() -> None:
+    (found,) = comparison.chosen_scenes(["dumbbell"])
+    with pytest.raises(becalm.ScenarioError, match="no_such_response"):
+        merge.controlled(found, scheme.completed(Scheme("bare", {"response": {"no_such_response": {}}})))
 
 
 def test_a_scheme_of_ones_own_on_a_scene_of_ones_own(tmp_path: Path, small: Path) -> None:

@@ -24,6 +24,15 @@ class Parameter(TypedDict):
     help: str
 
 
+class Companions(TypedDict):
+    """The marking and the echo that a response is meant for."""
+
+    marking: str
+    also: str
+    """Whether `no` other marking suits it as well, those that `mark`, or `any`."""
+    echo: str
+
+
 class Entry(NamedTuple):
     """One choice."""
 
@@ -33,6 +42,8 @@ class Entry(NamedTuple):
     """Its full description, in Markdown."""
     parameters: list[Parameter]
     """Its keys, in order of declaration."""
+    companions: Companions | None = None
+    """Of a response, unless they depend on its parameters."""
 
     @property
     def summary(self) -> str:
@@ -46,7 +57,7 @@ def catalogue() -> dict[str, list[Entry]]:
     """Return all choices of a scenario, by kind."""
     kinds: dict[str, list[dict[str, Any]]] = json.loads(core_catalogue())
     return {
-        kind: [Entry(item["name"], item["doc"], item["parameters"]) for item in items]
+        kind: [Entry(**item) for item in items]
         for kind, items in kinds.items()
     }
 

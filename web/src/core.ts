@@ -48,10 +48,20 @@ export interface Parameter {
   help: string;
 }
 
+/** The marking and the echo that a response is meant for; `also`: whether `no` other marking suits it as well, those that
+ * `mark`, or `any`. */
+export interface Companions {
+  marking: string;
+  also: "no" | "mark" | "any";
+  echo: string;
+}
+
 export interface Entry {
   name: string;
   doc: string;
   parameters: Parameter[];
+  /** Of a response, unless they depend on its parameters. */
+  companions?: Companions | null;
 }
 
 /** Possible contents of a scenario; the page contains them as JSON. */

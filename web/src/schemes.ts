@@ -3,18 +3,6 @@
 import type { Catalogue, Entry, Parameter } from "./core";
 import type { Kind } from "./kinds";
 
-/** The marking and the echo that each response needs; `any` means any marking except none, and `kept` that marks do not
- * matter. */
-const FITS: Record<string, { marking: string; echo: string }> = {
-  fixed: { marking: "kept", echo: "ack" },
-  ...Object.fromEntries(["lipd", "fimd", "aimd", "binary_feedback", "table"].map((name) => [name, { marking: "any", echo: "ack" }])),
-  ...Object.fromEntries(["timely", "swift", "hpcc"].map((name) => [name, { marking: "none", echo: "ack" }])),
-  ibta: { marking: "ibta", echo: "ibta" },
-  dcqcn: { marking: "ramp", echo: "rocev2" },
-  dctcp: { marking: "ramp", echo: "ack" },
-};
-/** A marking for a response that accepts any, if the scenario has none. */
-const ANY = "input_triggered";
 /** Values of a scheme's default preset, since its parameters have no other default. */
 const PRESETS: Record<string, Record<string, number | string>> = {
   dcqcn: { g: 0.00390625, alpha_timer: "55 us", increase_timer: "55 us", fast_recovery: 5, min_rate: 100 },
@@ -47,10 +35,10 @@ export function fitted(text: string, response: string, now: Record<Kind, string>
     return scheme ? swapped(text, kind, scheme) : text;
   };
   let made = put(text, "response", response);
-  const fit = FITS[response];
+  const fit = catalogue.response?.find((entry) => entry.name === response)?.companions;
   if (!fit) return { text: made, changed };
   const { marking: own } = now;
-  const marking = fit.marking === "kept" ? own : fit.marking !== "any" ? fit.marking : own === "none" ? ANY : own;
+  const marking = fit.also === "any" || (fit.also === "mark" && own !== "none") ? own : fit.marking;
   for (const [kind, name] of [["marking", marking], ["echo", fit.echo]] as const) {
     if (now[kind] === name) continue;
     made = put(made, kind, name);

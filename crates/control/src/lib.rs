@@ -40,7 +40,7 @@ pub use cnps::{CnpLimit, CnpScope};
 pub use echo::{EchoParams, Echoing};
 pub use marking::{Marking, MarkingParams};
 pub use response::{Responding, ResponseParams};
-pub use scheme::{Cnps, EchoScheme, Feedback, MarkingScheme, ResponseScheme, SchemeDoc};
+pub use scheme::{Cnps, Companions, EchoScheme, Feedback, MarkingFor, MarkingScheme, ResponseScheme, SchemeDoc};
 
 // The registry's macros need these wherever a list is declared.
 #[doc(hidden)]

@@ -253,8 +253,19 @@ macro_rules! responses {
     ($params:ident, $running:ident; $($name:literal => $module:ident::$scheme:ident),+ $(,)?) => {
         $crate::schemes!("response", $params, $running; $($name => $module::$scheme,)+);
 
+        impl $running {
+            /// The companions of the responses, in the order of their list.
+            pub fn all_companions() -> Vec<Option<$crate::Companions>> {
+                vec![$(<$module::$scheme as $crate::ResponseScheme>::companions()),+]
+            }
+        }
+
         impl $crate::ResponseScheme for $running {
             type Params = $params;
+
+            fn companions() -> Option<$crate::Companions> {
+                None
+            }
 
             fn new(params: &$params) -> Self {
                 match params {

@@ -100,6 +100,42 @@ pub enum Feedback {
     Telemetry,
 }
 
+/// The marking that a response is meant for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkingFor {
+    /// Any, because the response ignores marks.
+    Any,
+    /// None: the response uses other feedback.
+    None,
+    /// Any that marks; this one if there is a choice.
+    Marks(&'static str),
+    /// Only this one.
+    Only(&'static str),
+}
+
+/// The marking and the echo that a response is meant for, by their names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Companions {
+    /// The marking.
+    pub marking: MarkingFor,
+    /// The echo.
+    pub echo: &'static str,
+}
+
+impl Companions {
+    /// The companions as JSON: `marking`, the name to choose; `also`, whether `no` other marking, those that `mark`, or
+    /// `any` suits as well; and `echo`.
+    pub fn to_json(self) -> serde_json::Value {
+        let (marking, also) = match self.marking {
+            MarkingFor::Any => ("none", "any"),
+            MarkingFor::None => ("none", "no"),
+            MarkingFor::Marks(name) => (name, "mark"),
+            MarkingFor::Only(name) => (name, "no"),
+        };
+        json!({"marking": marking, "also": also, "echo": self.echo})
+    }
+}
+
 /// A response to congestion.
 pub trait ResponseScheme: Response + Sized {
     /// Parameters of the response. A window that never changes is called `window`.
@@ -112,6 +148,11 @@ pub trait ResponseScheme: Response + Sized {
     fn feedback(params: &Self::Params) -> Feedback {
         let _ = params;
         Feedback::Marks
+    }
+
+    /// The marking and the echo that the response is meant for; `None` if that depends on its parameters.
+    fn companions() -> Option<Companions> {
+        Some(Companions { marking: MarkingFor::Marks("input_triggered"), echo: "ack" })
     }
 
     /// Whether the window changes during a run. If so, it may fall to one packet.

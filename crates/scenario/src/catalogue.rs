@@ -1,6 +1,6 @@
 //! The possible contents of scenarios, as data for lists and generated pages.
 
-use becalm_control::{Echoing, Marking, Responding, SchemeDoc};
+use becalm_control::{Companions, Echoing, Marking, Responding, SchemeDoc};
 use becalm_metrics::schema::{ColumnSchema, RESULTS, TableSchema};
 use becalm_schema::{Choice, Field, FieldDoc, OptionDoc, Table};
 use serde_json::{Value, json};
@@ -25,12 +25,13 @@ use crate::sections::topology::TopologyChoice;
 /// The result is an object with the lists `marking`, `echo`, `response`, `topologies`, `traffic`, `patterns`,
 /// `collectives`, `arbiters`, `paths`, `flow_controls`, `thresholds` and `sections`. Each entry has `name`, `doc`
 /// (Markdown with a summary as the first paragraph) and `parameters`. Each parameter has `name`, `kind`, `unit`,
-/// `default`, `required`, `range` and `help`.
+/// `default`, `required`, `range` and `help`. A response also has `companions`, the marking and the echo that it is meant
+/// for, or null.
 pub fn catalogue() -> Value {
     json!({
         "marking": schemes(Marking::docs()),
         "echo": schemes(Echoing::docs()),
-        "response": schemes(Responding::docs()),
+        "response": responses(),
         "topologies": options::<TopologyChoice>(),
         "traffic": options::<Traffic>(),
         "patterns": options::<Pattern>(),
@@ -90,6 +91,15 @@ fn options<T: Choice>() -> Value {
 
 fn section<T: Table>(name: &str) -> Value {
     entry(name, &T::doc(), &T::fields())
+}
+
+/// The responses, with their companions.
+fn responses() -> Value {
+    let mut entries = schemes(Responding::docs());
+    for (entry, companions) in entries.as_array_mut().into_iter().flatten().zip(Responding::all_companions()) {
+        entry["companions"] = companions.map_or(Value::Null, Companions::to_json);
+    }
+    entries
 }
 
 /// The summary of each scheme, followed by the sections of its page.

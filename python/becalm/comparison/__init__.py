@@ -28,7 +28,7 @@ from becalm.comparison import cells, tuning
 from becalm.comparison import scene as scenes_
 from becalm.comparison import scheme as schemes_
 from becalm.comparison.measure import change, loss, row
-from becalm.comparison.merge import accepted, controlled, unreached
+from becalm.comparison.merge import controlled, unreached
 from becalm.comparison.scene import Scene
 from becalm.comparison.scheme import Scheme
 from becalm.intervals import mean_interval
@@ -161,8 +161,7 @@ def _pairs(
     for scene in scenes:
         timed = scene if factor == 1.0 else scene.times(factor)
         for scheme in schemes:
-            alone = scheme.guideline is None and list(scheme.tables) == ["response"]
-            whole = accepted(timed, scheme) if alone else scheme
+            whole = schemes_.completed(scheme)
             yield _Pair(timed, whole, controlled(timed, whole))
             if scheme.tune:
                 choice = tuning.best(scheme, found[scheme.name], scene.name)

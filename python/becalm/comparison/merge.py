@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
 from os import PathLike
 
-from becalm import contents, manager
+from becalm import manager
 from becalm.comparison.scene import Scene, read
 from becalm.comparison.scheme import CHOSEN, LAID_OVER, Scheme, find
 from becalm.documents import Table
-from becalm.errors import BecalmError, ScenarioError
+from becalm.errors import ScenarioError
 from becalm.scenario import Scenario
 
 _SHARE = re.compile(r"([0-9.]+) buffers?")
@@ -78,38 +77,6 @@ def unreached(scenario: Scenario) -> list[str]:
         for key in ("kmax", "kmin")
         if ramp[key] * grown > holds
     ][-1:]
-
-
-def accepted(scene: Scene, scheme: Scheme) -> Scheme:
-    """Complete a scheme that has only a response with the first marking and echo that a scene accepts.
-
-    The name of the result includes both.
-
-    Raises:
-        BecalmError: no marking and echo fit the scheme.
-
-    """
-    for tables in _companions():
-        (marking,), (echo,) = tables["marking"], tables["echo"]
-        name = f"{scheme.name} ({marking}, {echo})"
-        whole = Scheme(name, {**scheme.tables, **tables}, scheme.guideline)
-        try:
-            controlled(scene, whole)
-        except ScenarioError:
-            continue
-        return whole
-    raise BecalmError(
-        f"scheme `{scheme.name}`: no combination of marking and echo suits it on the scene {scene.name}"
-    )
-
-
-def _companions() -> Iterator[Table]:
-    """Yield pairs of marking and echo with their defaults, those without marks first."""
-    catalogue = contents.catalogue()
-    markings = sorted((entry.name for entry in catalogue["marking"]), key=lambda name: name != "none")
-    for marking in markings:
-        for echo in catalogue["echo"]:
-            yield {"marking": {marking: {}}, "echo": {echo.name: {}}}
 
 
 def _laid_over(scene: Scene, scheme: Scheme, control: Table) -> Table:

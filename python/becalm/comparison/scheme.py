@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Annotated
@@ -131,14 +131,27 @@ def read(path: str | PathLike[str]) -> Scheme:
 def unnamed(known: Sequence[Scheme]) -> list[Scheme]:
     """Return a scheme with default values for each response of this build that no known scheme uses.
 
-    This also covers responses that are added outside becalm. The schemes have neither marking nor echo, and
-    `merge.accepted` chooses the first ones that a scene accepts.
+    This also covers responses that are added outside becalm. `completed` adds marking and echo.
     """
     catalogue = contents.catalogue()
     has = {name for scheme in known for name in scheme.tables.get("response", {})}
     guided = {"ibta"} if any(scheme.guideline for scheme in known) else set()
     rest = [entry.name for entry in catalogue["response"] if entry.name not in {*has, *guided, *NO_SCHEMES}]
     return [Scheme(name, {"response": {name: {}}}) for name in rest]
+
+
+def completed(scheme: Scheme) -> Scheme:
+    """Complete a scheme that has only a response with the marking and the echo that it is meant for.
+
+    The name of the result includes both.
+    """
+    if scheme.guideline is not None or list(scheme.tables) != ["response"]:
+        return scheme
+    named = [each for each in contents.catalogue()["response"] if each.name in scheme.tables["response"]]
+    found = named[0].companions if named else None
+    marking, echo = (found["marking"], found["echo"]) if found else ("none", "ack")
+    tables = {**scheme.tables, "marking": {marking: {}}, "echo": {echo: {}}}
+    return replace(scheme, name=f"{scheme.name} ({marking}, {echo})", tables=tables)
 
 
 SCHEMES = Shelf("scheme", ORDER, read)

@@ -77,7 +77,7 @@ use becalm_fabric::policy::{FlowShape, Notice, Pace, Response, Sent};
 
 use super::window::Window;
 use crate::cnps::CnpLimit;
-use crate::scheme::ResponseScheme;
+use crate::scheme::{Companions, MarkingFor, ResponseScheme};
 
 pub mod values;
 
@@ -123,6 +123,10 @@ pub struct Dcqcn {
 
 impl ResponseScheme for Dcqcn {
     type Params = Params;
+
+    fn companions() -> Option<Companions> {
+        Some(Companions { marking: MarkingFor::Only("ramp"), echo: "rocev2" })
+    }
 
     fn new(params: &Params) -> Dcqcn {
         Dcqcn::with(Arc::new(params.values()), params.window, LINK)

@@ -38,7 +38,7 @@ use becalm_fabric::policy::{Ack, FlowShape, Notice, Pace, Response};
 use becalm_schema::Conflict;
 
 use super::window::Window;
-use crate::scheme::ResponseScheme;
+use crate::scheme::{Companions, MarkingFor, ResponseScheme};
 
 becalm_schema::table! {
     /// The window shrinks in proportion to the share of marked packets, and grows by one packet per round trip.
@@ -88,6 +88,10 @@ pub struct Dctcp {
 
 impl ResponseScheme for Dctcp {
     type Params = Params;
+
+    fn companions() -> Option<Companions> {
+        Some(Companions { marking: MarkingFor::Only("ramp"), echo: "ack" })
+    }
 
     fn new(params: &Params) -> Dctcp {
         Dctcp::with(Arc::new(params.clone()), params.initial.unwrap_or(1.0))

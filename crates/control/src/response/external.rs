@@ -24,7 +24,7 @@ use becalm_fabric::policy::{FlowShape, Notice, Pace, Response, Sent};
 
 pub use becalm_external::Params;
 
-use crate::scheme::{Feedback, ResponseScheme};
+use crate::scheme::{Companions, Feedback, ResponseScheme};
 
 /// The response. Its state is boxed, since each entry of a list of schemes is as large as the largest scheme.
 #[derive(Clone, Debug)]
@@ -49,6 +49,10 @@ fn flags(params: &Params) -> u32 {
 
 impl ResponseScheme for External {
     type Params = Params;
+
+    fn companions() -> Option<Companions> {
+        None
+    }
 
     fn new(params: &Params) -> External {
         External(Box::new(RunningResponse::new(params)))

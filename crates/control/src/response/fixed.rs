@@ -18,7 +18,7 @@ use becalm_engine::Time;
 use becalm_fabric::policy::{Notice, Pace, Response};
 
 use super::window::Window;
-use crate::scheme::ResponseScheme;
+use crate::scheme::{Companions, MarkingFor, ResponseScheme};
 
 becalm_schema::table! {
     /// The flow keeps a manually set rate.
@@ -38,6 +38,10 @@ pub struct Fixed {
 
 impl ResponseScheme for Fixed {
     type Params = Params;
+
+    fn companions() -> Option<Companions> {
+        Some(Companions { marking: MarkingFor::Any, echo: "ack" })
+    }
 
     fn new(params: &Params) -> Fixed {
         Fixed { pace: Pace { gap: 1.0 / params.rate - 1.0, window: params.window.0 } }

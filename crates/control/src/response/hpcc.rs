@@ -53,7 +53,7 @@ use becalm_engine::Time;
 use becalm_fabric::policy::{Ack, FlowShape, Hop, Notice, Pace, Response};
 
 use super::law::SLOWEST;
-use crate::scheme::{Feedback, ResponseScheme};
+use crate::scheme::{Companions, Feedback, MarkingFor, ResponseScheme};
 
 becalm_schema::table! {
     /// A window keeps the busiest link just below its capacity, based on telemetry that switches record in packets.
@@ -96,6 +96,10 @@ pub struct Hpcc {
 
 impl ResponseScheme for Hpcc {
     type Params = Params;
+
+    fn companions() -> Option<Companions> {
+        Some(Companions { marking: MarkingFor::None, echo: "ack" })
+    }
 
     fn ceiling(params: &Params) -> Option<(&'static str, f64)> {
         (params.eta < 1.0).then_some(("eta", params.eta))

@@ -58,7 +58,7 @@ use becalm_schema::Conflict;
 use super::timer::{Clock, Phase, Timer, TimerScope};
 use super::window::Window;
 use crate::cct::{CctEntry, CctParams};
-use crate::scheme::ResponseScheme;
+use crate::scheme::{Companions, MarkingFor, ResponseScheme};
 
 /// The unit of the timer.
 pub const TIMER_UNIT: Time = Time::from_ns(1_024);
@@ -139,6 +139,10 @@ struct Settings {
 
 impl ResponseScheme for Ibta {
     type Params = Params;
+
+    fn companions() -> Option<Companions> {
+        Some(Companions { marking: MarkingFor::Only("ibta"), echo: "ibta" })
+    }
 
     /// A response for one flow. The table is built here, so it is faster to clone the response than to create many.
     ///

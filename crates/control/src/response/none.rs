@@ -17,7 +17,7 @@ use becalm_engine::Time;
 use becalm_fabric::policy::{Notice, Pace, Response};
 
 use super::window::Window;
-use crate::scheme::ResponseScheme;
+use crate::scheme::{Companions, ResponseScheme};
 
 becalm_schema::table! {
     /// The flow sends at the link rate.
@@ -35,6 +35,10 @@ pub struct Unlimited {
 
 impl ResponseScheme for Unlimited {
     type Params = Params;
+
+    fn companions() -> Option<Companions> {
+        None
+    }
 
     fn new(params: &Params) -> Unlimited {
         Unlimited { window: params.window }

@@ -52,7 +52,7 @@ use becalm_engine::Time;
 use becalm_fabric::policy::{Ack, FlowShape, Notice, Pace, Response};
 use becalm_schema::Conflict;
 
-use crate::scheme::{Feedback, ResponseScheme};
+use crate::scheme::{Companions, Feedback, MarkingFor, ResponseScheme};
 
 /// Weight of the last round trip in the smoothed one.
 const LAST: f64 = 0.125;
@@ -126,6 +126,10 @@ pub struct Swift {
 
 impl ResponseScheme for Swift {
     type Params = Params;
+
+    fn companions() -> Option<Companions> {
+        Some(Companions { marking: MarkingFor::None, echo: "ack" })
+    }
 
     fn new(params: &Params) -> Swift {
         let most = params.max_window.unwrap_or(f64::from(u32::MAX));

@@ -56,7 +56,7 @@ use becalm_fabric::policy::{Ack, FlowShape, Notice, Pace, Response};
 use becalm_schema::Conflict;
 
 use super::law::SLOWEST;
-use crate::scheme::{Feedback, ResponseScheme};
+use crate::scheme::{Companions, Feedback, MarkingFor, ResponseScheme};
 
 /// Number of consecutive segments without a longer round trip after which steps are larger.
 const CALM: u32 = 5;
@@ -131,6 +131,10 @@ pub struct Timely {
 
 impl ResponseScheme for Timely {
     type Params = Params;
+
+    fn companions() -> Option<Companions> {
+        Some(Companions { marking: MarkingFor::None, echo: "ack" })
+    }
 
     fn ceiling(params: &Params) -> Option<(&'static str, f64)> {
         (params.rmax < 1.0).then_some(("rmax", params.rmax))
