@@ -56,10 +56,7 @@ class Entry(NamedTuple):
 def catalogue() -> dict[str, list[Entry]]:
     """Return all choices of a scenario, by kind."""
     kinds: dict[str, list[dict[str, Any]]] = json.loads(core_catalogue())
-    return {
-        kind: [Entry(**item) for item in items]
-        for kind, items in kinds.items()
-    }
+    return {kind: [Entry(**item) for item in items] for kind, items in kinds.items()}
 
 
 def expects(parameter: Parameter) -> str:

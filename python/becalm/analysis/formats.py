@@ -13,8 +13,8 @@ def number(value: float, unit: str = "") -> str:
     """Return a number with three digits and a decimal prefix: `1.23 GB/s`."""
     for size, prefix in _PREFIXES:
         if abs(value) >= _JUST_BELOW * size:
-            return f"{_three(value / size)} {prefix}{unit}"
-    return f"{_three(value)} {unit}".rstrip()
+            return f"{three(value / size)} {prefix}{unit}"
+    return f"{three(value)} {unit}".rstrip()
 
 
 def counted(number_of: int, noun: str) -> str:
@@ -26,13 +26,18 @@ def seconds(value: float | None) -> str:
     """Return a time with three digits in a suitable unit; `-` for none."""
     if value is None or value != value:
         return "-"
-    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
-        if abs(value) >= _JUST_BELOW * size:
-            return f"{_three(value / size)} {unit}"
-    return f"{_three(value / 1e-9)} ns"
+    size, unit = unit_of(value)
+    return f"{three(value / size)} {unit}"
 
 
-def _three(value: float) -> str:
+def unit_of(time: float) -> tuple[float, str]:
+    """Return a suitable unit of a time: its size in s, and its name."""
+    units = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
+    return next(((size, name) for size, name in units if abs(time) >= _JUST_BELOW * size), (1e-9, "ns"))
+
+
+def three(value: float) -> str:
+    """Return a number with three significant digits, and all digits before the decimal point."""
     digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
     return f"{value:.{digits}f}"
 
@@ -60,7 +65,7 @@ def value(kind: str, unit: str, value: Any) -> str:  # noqa: ANN401
     if kind == "flag":
         return "yes" if value else "no"
     if kind == "count":
-        return f"{value:,.0f}" if value == int(value) else _three(value)
+        return f"{value:,.0f}" if value == int(value) else three(value)
     shown = {"share": share, "index": lambda each: f"{each:.3f}", "ratio": ratio, "time": seconds}
     return shown[kind](value) if kind in shown else number(value, unit)
 

@@ -12,6 +12,7 @@ from becalm.cli.exits import BAD_INPUT, stop
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from becalm.runs.drive import EngineOf
     from becalm.runs.engines import Engine
     from becalm.runs.task import Shelf
     from becalm.scenario import Scenario
@@ -130,13 +131,17 @@ def check_memory(
 
 
 def engine_of(
-    engine: str, workers: int | None, address: str | None = None, slurm: list[str] | None = None
+    engine: str, workers: int | None, address: str | None, slurm: list[str] | None
 ) -> Callable[[Shelf], Engine]:
     """Return a function that creates the engine with the given name."""
     from becalm.runs import drive
-    from becalm.runs.cluster import Dask
 
-    if engine == "dask":
-        settings = dict(each.split("=", 1) for each in slurm or [])
-        return lambda _: Dask(workers, address, settings)
-    return drive.engine_of(engine, workers)
+    return drive.engine_of(engine, workers, address, dict(each.split("=", 1) for each in slurm or []))
+
+
+def storing_engine(
+    store: Path | None, engine: str, workers: int | None, address: str | None, slurm: list[str] | None
+) -> EngineOf:
+    """Return the engine of a command that keeps its runs only if a store is named."""
+    check_engine(engine, address, slurm, stored=store is not None)
+    return engine_of(engine, workers, address, slurm) if store else engine

@@ -20,8 +20,7 @@ from becalm.cli.options import (
     Slurm,
     StoreFolder,
     Threads,
-    check_engine,
-    engine_of,
+    storing_engine,
 )
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def reproduce(
     from becalm.cli import console
     from becalm.cli.screen import Screen
 
-    check_engine(engine, address, slurm, stored=store is not None)
+    chosen = storing_engine(store, engine, workers, address, slurm)
     console.warn_short(short, also="" if seeds else "one seed, ")
     try:
         with Screen(quiet=quiet or as_json) as screen:
@@ -69,7 +68,7 @@ def reproduce(
                 seed=seed,
                 progress=screen.on_progress,
                 store=store,
-                engine=engine_of(engine, workers, address, slurm) if store else engine,
+                engine=chosen,
             )
     except ValueError as error:
         stop(str(error), BAD_INPUT)

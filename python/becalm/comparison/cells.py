@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from becalm.analysis.formats import three, unit_of
 from becalm.comparison.measure import PERCENTILES
 
 Row = Mapping[str, Any]
@@ -79,13 +80,7 @@ def _classes(rows: Sequence[Row]) -> list[str]:
 
 def _slowdowns(row: Row, name: str) -> str:
     values = [row.get(f"slowdown_{name}_{each}") for each in PERCENTILES]
-    return " / ".join("-" if value is None or math.isnan(value) else _three(value) for value in values)
-
-
-def _three(value: float) -> str:
-    """Return a number with three significant digits, and all digits before the decimal point."""
-    digits = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
-    return f"{value:.{digits}f}"
+    return " / ".join("-" if value is None or math.isnan(value) else three(value) for value in values)
 
 
 def _reach(half: str) -> str:
@@ -99,15 +94,8 @@ def _share(value: float, reach: float) -> str:
 
 
 def _time(value: float, reach: float) -> str:
-    unit, name = next(
-        (
-            (size, name)
-            for size, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"))
-            if abs(value) >= 0.9995 * size
-        ),
-        (1e-9, "ns"),
-    )
-    return f"{_three(value / unit)}{_reach(_three(reach / unit))} {name}"
+    size, name = unit_of(value)
+    return f"{three(value / size)}{_reach(three(reach / size))} {name}"
 
 
 def _index(value: float, reach: float) -> str:

@@ -10,20 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from becalm import theory
-from becalm.lab.model import Label, Outcome, Tables
+from becalm.lab.model import Label, Outcome, Table, Tables
 from becalm.lab.tables import only
 from becalm.quantities import seconds
-
-if TYPE_CHECKING:
-    from becalm.results import Results
-
-Table: TypeAlias = dict[str, Any]
+from becalm.results import Results
 
 SWITCH, RECEIVER = "T", "R"
 

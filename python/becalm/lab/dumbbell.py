@@ -9,9 +9,8 @@ four packets may overtake it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
 
-Table: TypeAlias = dict[str, Any]
+from becalm.lab.model import Table
 
 INTER_SWITCH = "A->B"
 ROOT = "B->BC"
@@ -73,7 +72,7 @@ class Dumbbell:
         victim = (40.0, duration)
         return replace(self, duration=duration, warmup=duration / 5, victim=victim, step=10, window=10)
 
-    def scenario(self) -> dict[str, Any]:
+    def scenario(self) -> Table:
         """Return the scenario in the form that `becalm.Scenario` accepts."""
         return {
             "run": {"duration": _ms(self.duration), "warmup": _ms(self.warmup)},
@@ -86,7 +85,7 @@ class Dumbbell:
             "observe": {"step": _ms(self.step), "window": _ms(self.window)},
         }
 
-    def _flows(self) -> list[dict[str, Any]]:
+    def _flows(self) -> list[Table]:
         """Return the local flows, the remote flows and the victim, in this order."""
         flows = [
             *self._side("local", "B", self.local, 0),
@@ -100,7 +99,7 @@ class Dumbbell:
             flows.append(self._victim(*self.victim))
         return flows
 
-    def _side(self, name: str, host: str, count: int, earlier: int) -> list[dict[str, Any]]:
+    def _side(self, name: str, host: str, count: int, earlier: int) -> list[Table]:
         """Return the flows of one switch: one group, or a group of static and a group of dynamic flows."""
         if self.mean_on is None:
             return self._alike(name, host, count, earlier)
@@ -110,7 +109,7 @@ class Dumbbell:
             return [dynamic]
         return [_group(f"static {name}", host, 1, self.static, earlier, {"greedy": {}}), dynamic]
 
-    def _alike(self, name: str, host: str, count: int, earlier: int) -> list[dict[str, Any]]:
+    def _alike(self, name: str, host: str, count: int, earlier: int) -> list[Table]:
         traffic: Table = {"greedy": {}}
         if self.load is not None:
             traffic = {"poisson": {"load": self.load, "message": "2048 B"}}
@@ -119,13 +118,13 @@ class Dumbbell:
             return [first, _group("other local", host, 2, count, earlier + 1, traffic)]
         return [_group(name, host, 1, count, earlier, traffic)] if count else []
 
-    def _victim(self, start: float, stop: float) -> dict[str, Any]:
-        group: dict[str, Any] = {"name": "victim", "from": ["AV"], "to": ["BV"], "traffic": {"greedy": {}}}
+    def _victim(self, start: float, stop: float) -> Table:
+        group: Table = {"name": "victim", "from": ["AV"], "to": ["BV"], "traffic": {"greedy": {}}}
         group |= {"start": _ms(start), "stop": _ms(stop)}
         return group if self.victim_response is None else {**group, "response": self.victim_response}
 
 
-def _group(name: str, host: str, first: int, last: int, earlier: int, traffic: Table) -> dict[str, Any]:
+def _group(name: str, host: str, first: int, last: int, earlier: int, traffic: Table) -> Table:
     """Return flows of hosts `first` to `last`, which start in sequence after `earlier` flows."""
     return {
         "name": name,

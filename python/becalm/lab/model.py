@@ -68,7 +68,7 @@ class Point:
     """One scenario of an experiment, and its position on the experiment's axes."""
 
     labels: dict[str, Label]
-    scenario: dict[str, Any]
+    scenario: Table
     draw: int = 0
     """Number of the random sample, if the experiment runs several samples per seed."""
     schemes: Sequence[Provided] = ()
@@ -367,7 +367,7 @@ class Report:
         return Report(data["id"], data["title"], claims, source=source)
 
 
-def spread(scenario: dict[str, Any], phase: str) -> dict[str, Any]:
+def spread(scenario: Table, phase: str) -> Table:
     """Return a scenario whose sources start up to `phase` later, at random times that depend on the seed.
 
     Groups that already define a spread keep it. Poisson arrivals have no phase.

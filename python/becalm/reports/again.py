@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path, PurePath
+from typing import Any
 
 from becalm.errors import ScenarioError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from becalm.results import Results
-    from becalm.scenario import Scenario
+from becalm.results import Results
+from becalm.scenario import Scenario
 
 MOST_TEXT = 40_000
 """Maximum length of a scenario on a page. Longer scenarios have no commands."""

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from becalm.errors import ResultsError
 from becalm.progress import Steps
 from becalm.reports.page import MOST_SIZE, UNREAD, filled, report
-from becalm.results import MANIFEST, load_results, read_manifest
+from becalm.results import MANIFEST, Results, load_results, read_manifest
 from becalm.store import Store
-
-if TYPE_CHECKING:
-    from becalm.results import Results
 
 _RUNS = "runs"
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from os import PathLike
 from tempfile import TemporaryDirectory
@@ -201,8 +201,10 @@ def driver(
             yield runs
 
 
-def engine_of(name: str, workers: int | None) -> Callable[[Shelf], Engine]:
-    """Return a function that creates an engine by its name.
+def engine_of(
+    name: str, workers: int | None, address: str | None = None, slurm: Mapping[str, str] | None = None
+) -> Callable[[Shelf], Engine]:
+    """Return a function that creates an engine by its name. Address and SLURM's settings are for Dask.
 
     Raises:
         BecalmError: the name is unknown.
@@ -213,7 +215,7 @@ def engine_of(name: str, workers: int | None) -> Callable[[Shelf], Engine]:
     if name == "processes":
         return lambda _: Processes(workers)
     if name == "dask":
-        return lambda _: Dask(workers)
+        return lambda _: Dask(workers, address, slurm)
     raise BecalmError(f"engine `{name}`: unknown; valid: {', '.join(NAMES)}")
 
 

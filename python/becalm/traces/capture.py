@@ -15,13 +15,10 @@ import struct
 import zlib
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from becalm.errors import BecalmError
-
-if TYPE_CHECKING:
-    from becalm.traces.recording import Recording
-
+from becalm.traces.recording import Recording
 
 FIRST, MIDDLE, LAST, ONLY = 0x00, 0x01, 0x02, 0x04
 """Opcodes of a SEND."""

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from becalm import jsons
-from becalm.cli.options import Address, EngineName, Runs, Slurm, StoreFolder, check_engine, engine_of
+from becalm.cli.options import Address, EngineName, Runs, Slurm, StoreFolder, storing_engine
 
 
 def compare(
@@ -39,7 +39,7 @@ def compare(
     from becalm.cli import console
     from becalm.cli.screen import Screen
 
-    check_engine(engine, address, slurm, stored=store is not None)
+    chosen = storing_engine(store, engine, workers, address, slurm)
     console.warn_short(short)
     with Screen(quiet=as_json) as screen:
         found = comparison.compare(
@@ -51,7 +51,7 @@ def compare(
             threads=workers,
             progress=screen.on_progress,
             store=store,
-            engine=engine_of(engine, workers, address, slurm) if store else engine,
+            engine=chosen,
         )
     screen.tell_found(store)
     if as_json:

@@ -9,8 +9,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from becalm.lab.dumbbell import NO_CONTROL, Dumbbell, Table
-from becalm.lab.model import Point, Tables
+from becalm.lab.dumbbell import NO_CONTROL, Dumbbell
+from becalm.lab.model import Point, Table, Tables
 from becalm.lab.tables import at, unfairness
 
 NAIVE: Table = {"naive": {}}

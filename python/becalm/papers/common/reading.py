@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
-from becalm.lab.dumbbell import NO_CONTROL, Table
-from becalm.lab.model import Change, Experiment, Point
+from becalm.lab.dumbbell import NO_CONTROL
+from becalm.lab.model import Change, Experiment, Point, Table
 from becalm.lab.nulls import mark, off, respond
 from becalm.papers.common.marking import INPUT_TRIGGERED
 
@@ -34,7 +33,7 @@ class Reading:
         """Return the four answers as a name."""
         return f"{self.reads}, {self.bypass}, {self.full}, {self.method}"
 
-    def apply(self, scenario: dict[str, Any], varied: Iterable[str] = ()) -> dict[str, Any]:
+    def apply(self, scenario: Table, varied: Iterable[str] = ()) -> Table:
         """Return a scenario with these switches, except for marking keys that the scenario varies."""
         arbiter = {**scenario["switch"]["arbiter"]["oldest_first"], "bypass": self.bypass}
         switch = {"input_reads": self.reads, "arbiter": {"oldest_first": arbiter}}

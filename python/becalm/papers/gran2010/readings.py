@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from becalm.lab.model import Experiment, Point
+from becalm.lab.model import Experiment, Point, Table
 from becalm.papers.gran2010 import table3
 from becalm.papers.gran2010.adapters import drawn
 from becalm.papers.gran2010.added import ALL, added, bed, throughputs
 from becalm.papers.gran2010.measure import over_time, point
-from becalm.papers.gran2010.scene import HEADER, MTU, Table
+from becalm.papers.gran2010.scene import HEADER, MTU
 
 
 def _sampled(short: bool, step: float) -> Point:

@@ -22,11 +22,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
+from becalm.lab.model import Table
 from becalm.lab.nulls import mark, respond
-
-Table: TypeAlias = dict[str, Any]
 
 MTU = 2048
 HEADER = 20

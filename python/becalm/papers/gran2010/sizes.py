@@ -7,10 +7,10 @@ from dataclasses import replace
 import polars as pl
 
 from becalm.lab.figures import Curves, single
-from becalm.lab.model import Experiment, Label, Outcome, Point, Tables
+from becalm.lab.model import Experiment, Label, Outcome, Point, Table, Tables
 from becalm.lab.tables import at, axis
 from becalm.papers.gran2010.measure import GBPS, point
-from becalm.papers.gran2010.scene import HEADER, MTU, Bed, Table
+from becalm.papers.gran2010.scene import HEADER, MTU, Bed
 
 SIZES = tuple(4**power for power in range(11))
 SHORT_SIZES = (1, 64, 4096, 65536)

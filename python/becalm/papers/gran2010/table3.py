@@ -6,15 +6,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, product
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from becalm.lab.model import Change, Experiment, Label, Outcome, Point, Tables
+from becalm.lab.model import Change, Experiment, Label, Outcome, Point, Table, Tables
 from becalm.lab.tables import at, mean
 from becalm.papers.gran2010 import kernels
 from becalm.papers.gran2010.kernels import LONG, SHORT, Kernel
-from becalm.papers.gran2010.scene import HEADER, MTU, WIRE, Bed, Table
+from becalm.papers.gran2010.scene import HEADER, MTU, WIRE, Bed
 from becalm.plot import COLOURS, legend, panels
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def experiment(name: str, title: str, read: Change) -> Experiment:
     return Experiment(f"gran2010/{name}", title, cost=9, points=points, measure=_measure, draw=_draw)
 
 
-def _scenario(kernel: str, control: bool | None) -> dict[str, Any]:
+def _scenario(kernel: str, control: bool | None) -> Table:
     bed = Bed(control=bool(control), interval=1e-6, tail=2.0, active=FLOWS)
     data = bed.scenario_data()
     settle = 0.0 if control is None else SETTLE

@@ -7,7 +7,6 @@ sentence is quoted.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 
@@ -124,7 +123,7 @@ def _pauses(outcomes: Sequence[Outcome]) -> Tables:
     return {"points": pl.DataFrame([_paused(outcome) for outcome in outcomes])}
 
 
-def _paused(outcome: Outcome) -> dict[str, Any]:
+def _paused(outcome: Outcome) -> Table:
     results = outcome.results
     pauses = results.tables["pauses"].filter(pl.col("from").str.starts_with("S"))
     run = results.scenario.resolved["run"]

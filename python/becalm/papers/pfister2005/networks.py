@@ -15,10 +15,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from becalm.lab.model import Experiment, Label, Outcome, Point, Tables
+from becalm.lab.model import Experiment, Label, Outcome, Point, Table, Tables
 from becalm.lab.tables import at
 from becalm.papers.common.draw import bars
-from becalm.papers.pfister2005.scene import IN_FIG3, NETWORKS, RATE, SEVERITY, Control, Table, guideline
+from becalm.papers.pfister2005.scene import IN_FIG3, NETWORKS, RATE, SEVERITY, Control, guideline
 
 START, STEADY, END = 1.0, 8.5, 11.0
 """Start of the hot period, start of its means, and end of the run, in ms."""

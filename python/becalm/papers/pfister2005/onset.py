@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import polars as pl
 
 from becalm.lab.model import Experiment, Label, Outcome, Tables
 from becalm.papers.pfister2005.draw import onsets
 from becalm.papers.pfister2005.measure import Run, measured, one
-from becalm.papers.pfister2005.scene import HOP_US, NETWORKS, PACKET_US, HotSpot
-
-if TYPE_CHECKING:
-    from becalm.papers.pfister2005.scene import Network
+from becalm.papers.pfister2005.scene import HOP_US, NETWORKS, PACKET_US, HotSpot, Network
 
 LEVELS = {"32": 2, "128 (8x8)": 3}
 """Networks and their numbers of switch levels."""

@@ -25,11 +25,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
 
+from becalm.lab.model import Table
 from becalm.lab.nulls import mark, off
-
-Table: TypeAlias = dict[str, Any]
 
 RATE = "25 Gb/s"
 PACKET_US = 0.65536
@@ -212,7 +210,7 @@ class HotSpot:
         # The three hot sources send nothing to cold ports, and receive from one more host than the others.
         return self.load * (3 * (n - 3) + (n - 4) ** 2) / (n - 1) ** 2
 
-    def scenario(self) -> dict[str, Any]:
+    def scenario(self) -> Table:
         """Return the scenario as data for `becalm.Scenario`."""
         links = [self.network.link(host) for host in range(self.network.hosts)]
         without: Table = {

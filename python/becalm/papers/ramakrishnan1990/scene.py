@@ -18,10 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from becalm.lab.model import Table
 from becalm.lab.nulls import mark, respond
 from becalm.theory import ClosedNetwork
 
-Table: TypeAlias = dict[str, Any]
 Law: TypeAlias = "str | Table"
 """Distribution of a quantity around its mean: `"exponential"`, `{"erlang": 4}` ..."""
 

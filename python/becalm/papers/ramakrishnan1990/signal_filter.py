@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from becalm.lab.model import Experiment, Outcome, Point, Tables
+from becalm.lab.model import Experiment, Outcome, Point, Table, Tables
 from becalm.lab.tables import mean
 from becalm.papers.ramakrishnan1990.measure import summary
-from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, REGENERATION, Path, Table, User, units
+from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, REGENERATION, Path, User, units
 from becalm.plot import curves, legend, panels
 
 if TYPE_CHECKING:

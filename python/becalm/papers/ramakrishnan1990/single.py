@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from becalm.lab.figures import DOTS, Curves, Law, single
-from becalm.lab.model import Experiment, Point, Tables
+from becalm.lab.model import Experiment, Point, Table, Tables
 from becalm.lab.tables import at, curve
 from becalm.papers.ramakrishnan1990.measure import summary
-from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, INSTANT, PACKET, Table, rate, units
+from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, INSTANT, PACKET, rate, units
 from becalm.plot import COLOURS
 
 LOADS = np.linspace(0, 0.99, 200)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from becalm.lab.model import Experiment, Label, Point, Tables
+from becalm.lab.model import Experiment, Label, Point, Table, Tables
 from becalm.lab.tables import axis, mean
 from becalm.papers.ramakrishnan1990.draw import window_panels, windows
 from becalm.papers.ramakrishnan1990.measure import activity, stretch, swing, with_windows
-from becalm.papers.ramakrishnan1990.scene import Path, Table, User, feedback
+from becalm.papers.ramakrishnan1990.scene import Path, User, feedback
 from becalm.theory import jain
 
 KNEE = Path().network.knee

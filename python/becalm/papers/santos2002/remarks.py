@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import polars as pl
 
 from becalm.lab.dumbbell import FOUR_BYPASSES, Dumbbell
 from becalm.lab.figures import Curves, single
-from becalm.lab.model import Experiment, Outcome, Point, Tables, grid
+from becalm.lab.model import Experiment, Outcome, Point, Table, Tables, grid
 from becalm.lab.tables import at, curve, only
 from becalm.papers.common.draw import SHARE, bars, rates_over_time
 from becalm.papers.common.marking import INPUT_TRIGGERED, fair_state, output_triggered
@@ -37,7 +36,7 @@ def _headroom_points(short: bool) -> list[Point]:
     ]
 
 
-def _with_headroom(buffer: int, free: int, short: bool) -> dict[str, Any]:
+def _with_headroom(buffer: int, free: int, short: bool) -> Table:
     scenario = Dumbbell(buffer=buffer, marking=INPUT_TRIGGERED).long(short).scenario()
     return {**scenario, "marking": {"input_triggered": {"headroom": free}}}
 
@@ -58,7 +57,7 @@ def less_blocked(tables: Tables, buffer: int) -> float:
     return blocked[0] - blocked[1]
 
 
-def _row(short: bool, spared: str) -> dict[str, Any]:
+def _row(short: bool, spared: str) -> Table:
     """Return a scene with switches A, B and C in a row.
 
     Flows from all three switches send to one host at C, and a victim sends from A to another host at C.
@@ -91,7 +90,7 @@ def _row(short: bool, spared: str) -> dict[str, Any]:
 
 def _links(outcomes: list[Outcome]) -> Tables:
     """Return `points`: utilization of the row's links, blocked share of the middle link, victim's rate."""
-    rows: list[dict[str, Any]] = []
+    rows: list[Table] = []
     for outcome in outcomes:
         links, groups = outcome.results.links, outcome.results.groups
         ends = {"first": ("A", "B"), "middle": ("B", "C"), "root": ("C", "CC")}

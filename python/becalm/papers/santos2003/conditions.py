@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -15,9 +14,7 @@ from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.papers.common.draw import RESPONSE_NAMES, RESPONSE_STYLES
 from becalm.papers.santos2003 import curves
 from becalm.papers.santos2003.static import alone
-
-if TYPE_CHECKING:
-    from becalm.results import Results
+from becalm.results import Results
 
 LAWS: dict[str, Law] = {"lipd": lipd(), "fimd": fimd(), "aimd": aimd()}
 RATES = np.geomspace(1 / 32, 1.0, 41)

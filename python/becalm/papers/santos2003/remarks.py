@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 import polars as pl
 
 from becalm.lab.dumbbell import FOUR_BYPASSES, NO_CONTROL, ONE_PACKET, Dumbbell
-from becalm.lab.model import Experiment, Outcome, Point, Tables, grid
+from becalm.lab.model import Experiment, Outcome, Point, Table, Tables, grid
 from becalm.lab.tables import at
 from becalm.papers.common.draw import bars
 from becalm.papers.common.marking import INPUT_TRIGGERED
@@ -29,7 +28,7 @@ BURST_KIB = 32
 """A short-lived flow: 16 packets."""
 
 
-def _chain(_: bool, window: int) -> dict[str, Any]:
+def _chain(_: bool, window: int) -> Table:
     """Return a scenario with a single flow from one end of a chain of switches to the other."""
     switches = [f"S{number}" for number in range(1, SWITCHES + 1)]
     ends = [["near", switches[0]], ["far", switches[-1]]]
@@ -76,7 +75,7 @@ def _start_points(short: bool) -> list[Point]:
     return points
 
 
-def _burst(rate: float) -> dict[str, Any]:
+def _burst(rate: float) -> Table:
     """Return a scenario with one message of 16 packets on an empty path."""
     alone = Dumbbell(local=0, remote=1, response=ONE_PACKET, victim=None, duration=20, warmup=0).scenario()
     traffic = {"batch": {"count": 1, "message": f"{BURST_KIB} KiB"}}
@@ -105,7 +104,7 @@ def delay_of_a_slow_start(tables: Tables) -> float:
     return at(tables, "latency_us", start="slow") / at(tables, "latency_us", start="maximum")
 
 
-def _with_method(short: bool, method: str) -> dict[str, Any]:
+def _with_method(short: bool, method: str) -> Table:
     scenario = Dumbbell(marking=INPUT_TRIGGERED).long(short).scenario()
     return {**scenario, "marking": {"input_triggered": {"method": method}}}
 
@@ -122,7 +121,7 @@ def _merits(tables: Tables, method: str) -> list[float]:
     return [*links, min(ratio, 1 / ratio)]
 
 
-def _halves(scene: Dumbbell) -> dict[str, Any]:
+def _halves(scene: Dumbbell) -> Table:
     """Return the scene with each side split into `fast` flows and later `slow` flows."""
     data = scene.scenario()
     groups = []
@@ -133,7 +132,7 @@ def _halves(scene: Dumbbell) -> dict[str, Any]:
     return {**data, "flows": groups}
 
 
-def _fast_and_slow(short: bool) -> dict[str, Any]:
+def _fast_and_slow(short: bool) -> Table:
     """Return a scene with random arrivals that load the root link to 95%, and without a response."""
     scene = replace(Dumbbell(buffer=8, marking=INPUT_TRIGGERED, response=NO_CONTROL).long(short), victim=None)
     data = _halves(scene)
@@ -158,7 +157,7 @@ def _share_marked(outcome: Outcome, group: str) -> float:
     return float(flows["marked"].sum()) / max(1, int(flows["delivered_packets"].sum()))
 
 
-def _from_extremes(short: bool, response: str) -> dict[str, Any]:
+def _from_extremes(short: bool, response: str) -> Table:
     scene = Dumbbell(marking=INPUT_TRIGGERED, response={response: {}}).long(short)
     data = _halves(replace(scene, victim=None, warmup=scene.duration / 2))
     for flow in data["flows"]:

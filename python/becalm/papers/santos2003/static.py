@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from becalm.lab.dumbbell import Dumbbell, Table, discrete
+from becalm.lab.dumbbell import Dumbbell, discrete
 from becalm.lab.figures import DOTS, PLAIN, Curves, single
-from becalm.lab.model import Experiment, Outcome, Point, Tables, grid
+from becalm.lab.model import Experiment, Outcome, Point, Table, Tables, grid
 from becalm.lab.tables import at, axis, curve, mean
 from becalm.papers.common.draw import (
     BUFFERS,

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from becalm import theory
 from becalm.lab.figures import Level, Panel, Plot, single
-from becalm.lab.model import Experiment, Outcome, Point, Tables
+from becalm.lab.model import Experiment, Outcome, Point, Table, Tables
 from becalm.lab.tables import select_rows
 from becalm.plot import COLOURS, MARKERS
 from becalm.quantities import seconds
@@ -32,7 +32,6 @@ from becalm.theory.pfc import SharedBuffer
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Table: TypeAlias = dict[str, Any]
 
 RATE = 40.0
 """Gb/s of every link."""
@@ -241,7 +240,7 @@ def _spread_by_joining(axes: Axes, tables: Tables) -> None:
         rates = [_victims(tables, control, n) for n in JOINING]
         middle = np.array([np.median(values) for values in rates])
         spread = [middle - [values.min() for values in rates], [values.max() for values in rates] - middle]
-        style: dict[str, Any] = {"color": COLOURS[place], "marker": MARKERS[place], "capsize": 4}
+        style: Table = {"color": COLOURS[place], "marker": MARKERS[place], "capsize": 4}
         axes.errorbar(np.array(JOINING) + 0.08 * place - 0.04, middle, yerr=spread, label=control, **style)
     fair = [np.median(_victims(tables, PFC, n, "fair")) for n in JOINING]
     axes.plot(JOINING, fair, "k--", label="max-min fair, median")
