@@ -23,10 +23,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from becalm import jsons, provenance
+from becalm.disk import replace_file
 from becalm.lab.discovery import PAPERS, about, select
 from becalm.lab.expect import FAILS, HOLDS, UNDECIDED, WEAK
 from becalm.lab.model import CLASSES, KINDS, THEMES, Claim, Remarks, Report
-from becalm.lab.reports import replace_file, reproduce
+from becalm.lab.reports import reproduce
 from becalm.lab.text import against, measured, of_kind, score, seeds, sentences, standings
 from becalm.progress import SweepProgress
 

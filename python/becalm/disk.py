@@ -33,3 +33,10 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a text to a temporary file and rename it, so that the file is either complete or absent."""
+    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)

@@ -18,6 +18,7 @@ from becalm.errors import Mistake, ScenarioError
 from becalm.machine import limit_of
 from becalm.mistakes import printable, read_text, reason, short
 from becalm.network import Network
+from becalm.quantities import seconds
 
 if TYPE_CHECKING:
     from becalm.schemes.base import Scheme
@@ -101,6 +102,16 @@ class Scenario:
     def replications(self) -> int:
         """Number of replications of a run."""
         return self.core.replications
+
+    @property
+    def duration(self) -> float:
+        """Largest simulated time of a run [s]."""
+        return seconds(self.resolved["run"]["duration"])
+
+    @property
+    def warmup(self) -> float:
+        """Simulated time at which the measured window begins [s]."""
+        return seconds(self.resolved["run"]["warmup"])
 
     def network(self) -> Network:
         """Return the network, without a simulation: nodes, links, groups of hosts and paths."""

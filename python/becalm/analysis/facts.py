@@ -13,7 +13,6 @@ import numpy as np
 from becalm.analysis.faults import usual
 from becalm.analysis.reference import Reference
 from becalm.errors import ResultsError
-from becalm.quantities import seconds
 from becalm.tables import SCHEMA
 
 if TYPE_CHECKING:
@@ -115,8 +114,8 @@ class Facts:
         self.replication = replication
         self.scenario = results.scenario
         self.resolved = results.scenario.resolved
-        self.warmup = seconds(self.resolved["run"]["warmup"])
-        self.duration = seconds(self.resolved["run"]["duration"])
+        self.warmup = self.scenario.warmup
+        self.duration = self.scenario.duration
         (end,) = (item.end for item in results.replications if item.replication == replication)
         if end > self.warmup:
             # A run may end when its jobs or messages end.

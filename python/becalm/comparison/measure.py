@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from becalm.comparison.scene import Scene
-from becalm.quantities import seconds
 from becalm.results import Results
 from becalm.theory import jain
 
@@ -145,11 +144,10 @@ def change(scene: Scene, results: Results) -> dict[str, float]:
 
     Rates below a fifth of the link rate count as a fifth, because their changes hardly matter.
     """
-    run = results.scenario.resolved["run"]
     series = results.series.filter(
         pl.col("kind") == "group", pl.col("name").is_in([*scene.background, *scene.contributors])
     )
-    begin, end = seconds(run["warmup"]), seconds(run["duration"])
+    begin, end = results.scenario.warmup, results.scenario.duration
     found = {}
     for (name,), samples in series.filter(pl.col("time").is_between(begin, end)).group_by("name"):
         halves = [

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from becalm import jsons
+from becalm.disk import replace_file
 from becalm.errors import ResultsError
 from becalm.folders import Taken, reserve_file
 from becalm.lab import printed
@@ -145,10 +146,3 @@ def drawing(experiment: Experiment, report: Report) -> Figure:
     wanted = [(each.drawn, each.expect.region) for each in experiment.statements if each.id in judged]
     printed.draw(made, [(place, region) for place, region in wanted if place and region])
     return made
-
-
-def replace_file(path: Path, text: str) -> None:
-    """Write a text to a temporary file and rename it, so that the file is either complete or absent."""
-    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)

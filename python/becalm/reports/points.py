@@ -90,7 +90,7 @@ def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes
     groups, keys = results.table("groups"), results.keys
     panels = _panels(groups, keys)
     about = heading(title or file.stem, provenance.describe()) | {
-        "facts": [f"{len(whole)} of {len(plan.points)} points", f"{plan_runs(plan)} runs in the store"],
+        "facts": [f"{len(whole)} of {len(plan.points)} points", f"{len(plan.found)} runs in the store"],
         "notes": [*verdicts(groups, keys), *_left_out(len(whole) < len(plan.points), len(panels))],
         "parameters": [[key, str(value)] for key, value in flat(whole[0].scenario.resolved)],
         "scenario": file.read_text(encoding="utf-8"),
@@ -151,11 +151,6 @@ def _runs(points: Sequence[Planned], keys: Sequence[str], store: Store, pages: s
     ]
     columns = [{"name": name, "kind": kind, "unit": ""} for name, kind in kinds]
     return {"name": "runs", "title": "Runs", "total": len(rows), "columns": columns, "rows": rows[:MOST_ROWS]}
-
-
-def plan_runs(plan: Plan) -> int:
-    """Return the number of a plan's runs in the store."""
-    return len(plan.found)
 
 
 def tune_page(folder: Path, title: str | None) -> bytes:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from becalm._core import model as core_model
 from becalm.errors import BecalmError, DeadlockError, FabricError, SchemeError
 from becalm.parallel import Cancel
-from becalm.quantities import seconds
 from becalm.results import Results
 from becalm.runs.runs import Progress, run_one
 from becalm.scenario import Scenario
@@ -124,16 +123,11 @@ def task_of(scenario: Scenario, replication: int, shelf: Shelf, keep: str, key: 
         scenario.to_toml(),
         scenario.name,
         replication,
-        simulated_seconds(scenario),
+        scenario.duration,
         str(shelf.root) if isinstance(shelf, Store) else "",
         keep,
         schemes=scenario.schemes or (),
     )
-
-
-def simulated_seconds(scenario: Scenario) -> float:
-    """Return the simulated duration of a run in s."""
-    return seconds(str(scenario.resolved["run"]["duration"]))
 
 
 def compute(

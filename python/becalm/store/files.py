@@ -9,6 +9,7 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
+from becalm.disk import sync
 from becalm.errors import StoreError
 
 _number = itertools.count()
@@ -49,7 +50,7 @@ def write(path: Path, data: bytes) -> None:
             ) from error
     if path.exists() or not _write_nameless(path, data):
         _write_beside(path, data)
-    _sync_folder(path.parent)
+    sync(path.parent)
 
 
 def _write_nameless(path: Path, data: bytes) -> bool:
@@ -90,13 +91,3 @@ def _fill(file: BinaryIO, data: bytes) -> None:
     file.write(data)
     file.flush()
     os.fsync(file.fileno())
-
-
-def _sync_folder(folder: Path) -> None:
-    if os.name != "posix":
-        return
-    place = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(place)
-    finally:
-        os.close(place)

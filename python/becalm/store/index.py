@@ -52,11 +52,7 @@ def runs(store: Store, progress: Steps | None = None) -> pl.DataFrame:
     """
     import polars as pl
 
-    keys = list(store.keys())
-    old = _newest(store, RUNS)
-    known = old.filter(pl.col("key").is_in(keys)) if old is not None else None
-    have = set() if known is None else set(known["key"].to_list())
-    fresh = [key for key in keys if key not in have]
+    old, known, fresh = _known(store, RUNS)
     rows = [row for key in steps(fresh, progress) for row in _row(store, key)]
     if not rows and old is not None and known is not None and known.height == old.height:
         return known
@@ -73,17 +69,26 @@ def table(store: Store, name: str, progress: Steps | None = None) -> pl.DataFram
     """
     import polars as pl
 
-    keys = list(store.keys())
-    old = _newest(store, name)
-    known = old.filter(pl.col("key").is_in(keys)) if old is not None else None
-    have = set() if known is None else set(known["key"].to_list())
-    missing = [key for key in keys if key not in have]
+    _, known, missing = _known(store, name)
     if known is not None and not missing:
         return known
     new = store.tables(name, steps(missing, progress))
     found = new if known is None or known.is_empty() else pl.concat([known, new], how="diagonal_relaxed")
     _keep(store, name, found)
     return found
+
+
+def _known(store: Store, name: str) -> tuple[pl.DataFrame | None, pl.DataFrame | None, list[str]]:
+    """Return the newest file, its rows of runs that the store still has, and the keys of the other runs."""
+    import polars as pl
+
+    keys = list(store.keys())
+    old = _newest(store, name)
+    if old is None:
+        return None, None, keys
+    known = old.filter(pl.col("key").is_in(keys))
+    have = set(known["key"].to_list())
+    return old, known, [key for key in keys if key not in have]
 
 
 def _schema() -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -11,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from becalm.disk import replace_file
 from becalm.errors import FabricError, PointFailure
 from becalm.progress import SweepProgress
 from becalm.runs import Progress, memory
@@ -101,9 +101,7 @@ def _message(failures: list[PointFailure], failed: int, points: int) -> str:
 def _write_index(folder: Path, points: Sequence[Planned]) -> None:
     """Write a list of the points next to their runs."""
     listed = [{"changes": point.changes, "keys": point.keys} for point in points]
-    partial = folder / f".{INDEX}.partial-{os.getpid()}"
-    partial.write_text(json.dumps({"points": listed}, indent=2) + "\n")
-    partial.replace(folder / INDEX)
+    replace_file(folder / INDEX, json.dumps({"points": listed}, indent=2) + "\n")
 
 
 class _Tracker:

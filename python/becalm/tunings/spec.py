@@ -27,7 +27,6 @@ from becalm.analysis.hot_spots import Case
 from becalm.documents import Part, Table, Time, as_mistake, checked, one_of, parse, wrong
 from becalm.errors import ScenarioError
 from becalm.mistakes import Mistakes, read_text
-from becalm.quantities import seconds
 from becalm.scenario import Scenario, load
 from becalm.schemes.loading import Provided
 from becalm.sweeps.ranges import Ranges
@@ -213,7 +212,7 @@ def _with_period(case: Case, read: _Case, key: str, mistakes: Mistakes) -> Case:
 
     Settings that would have no effect without a hot period are mistakes.
     """
-    flows, end = case.scenario.network().flows, seconds(str(case.scenario.resolved["run"]["duration"]))
+    flows, end = case.scenario.network().flows, case.scenario.duration
     hot = flows.filter(flows["group"].is_in(case.groups(case.hot))).select("start", "stop").rows()
     first, last = min((start for start, _ in hot), default=0.0), max((stop for _, stop in hot), default=end)
     if read.start is None and read.stop is None and first == 0 and math.isclose(last, end):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from becalm import jsons, manager
 from becalm._core import __version__, model
 from becalm.analysis.hot_spots import Case
+from becalm.disk import replace_file
 from becalm.errors import BecalmError
 from becalm.intervals import mean_interval
 from becalm.scenario import Scenario
@@ -129,9 +130,7 @@ class Tuned:
             "tuned.toml": self.scenario(scenario).to_toml(),
         }
         for name, text in texts.items():
-            partial = folder / f".{name}.partial"
-            partial.write_text(text, encoding="utf-8")
-            partial.replace(folder / name)
+            replace_file(folder / name, text)
         for name, table in (("trials.parquet", self.trials), ("validation.parquet", self.validation)):
             (folder / name).unlink(missing_ok=True)
             write_table(table, folder / name)

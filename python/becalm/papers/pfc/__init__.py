@@ -17,7 +17,6 @@ from becalm.lab.tables import at, mean, only
 from becalm.papers.common.draw import rates_over_time
 from becalm.papers.common.measure import victim, with_series
 from becalm.plot import COLOURS
-from becalm.quantities import seconds
 from becalm.theory import pfc
 
 PHASE = "10 us"
@@ -126,12 +125,11 @@ def _pauses(outcomes: Sequence[Outcome]) -> Tables:
 def _paused(outcome: Outcome) -> Table:
     results = outcome.results
     pauses = results.tables["pauses"].filter(pl.col("from").str.starts_with("S"))
-    run = results.scenario.resolved["run"]
     counts = [float(count) for count in pauses["pauses"].to_list()]
     return {
         **outcome.labels,
         "paused_share": mean(pauses["paused_share"].to_list()),
-        "per_second": mean(counts) / (seconds(run["duration"]) - seconds(run["warmup"])),
+        "per_second": mean(counts) / (results.scenario.duration - results.scenario.warmup),
         "pauses": sum(counts),
         "utilization": _used(outcome),
     }

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from becalm.lab.model import Experiment, Label, Outcome, Point, Tables
-from becalm.lab.tables import select_rows
+from becalm.lab.tables import labelled, select_rows
 from becalm.papers.pfister2005.scene import SHOWN, HotSpot, Network
 
 if TYPE_CHECKING:
@@ -95,15 +95,11 @@ def measured(runs: Callable[[bool], list[Run]]) -> Callable[[list[Outcome]], Tab
             spot = scenes[tuple(outcome.labels.items())]
             trace = _trace(outcome, spot)
             rows.append({**outcome.labels, **_metrics(outcome, trace)})
-            ports.append(_labelled(_shown(outcome, spot.network), outcome.labels))
-            paces.append(_labelled(_ipds(outcome), outcome.labels))
+            ports.append(labelled(_shown(outcome, spot.network), outcome))
+            paces.append(labelled(_ipds(outcome), outcome))
         return {"points": pl.DataFrame(rows), "ports": pl.concat(ports), "ipd": pl.concat(paces)}
 
     return measure
-
-
-def _labelled(table: pl.DataFrame, labels: dict[str, Label]) -> pl.DataFrame:
-    return table.with_columns([pl.lit(value).alias(name) for name, value in labels.items()])
 
 
 def _shown(outcome: Outcome, network: Network) -> pl.DataFrame:

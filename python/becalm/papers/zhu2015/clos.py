@@ -25,7 +25,6 @@ from becalm.lab.figures import Level, Panel, Plot, single
 from becalm.lab.model import Experiment, Outcome, Point, Table, Tables
 from becalm.lab.tables import select_rows
 from becalm.plot import COLOURS, MARKERS
-from becalm.quantities import seconds
 from becalm.scenario import Scenario
 from becalm.theory.pfc import SharedBuffer
 
@@ -132,8 +131,7 @@ def measure(outcomes: Sequence[Outcome]) -> Tables:
 def _flows(outcome: Outcome) -> pl.DataFrame:
     results = outcome.results
     paths = paths_of(results.scenario)
-    run = results.scenario.resolved["run"]
-    window = seconds(run["duration"]) - seconds(run["warmup"])
+    window = results.scenario.duration - results.scenario.warmup
     labels = {name: pl.lit(value) for name, value in outcome.labels.items()}
     table = results.flows.select("group", "source", gbps=pl.col("rate") * GBPS)
     return table.with_columns(
