@@ -17,6 +17,7 @@ from becalm.progress import SweepProgress
 from becalm.results import Results
 from becalm.runs import drive
 from becalm.runs.drive import Driver
+from becalm.runs.task import work_of
 from becalm.scenario import Scenario
 
 DRAWS = 10_000
@@ -168,8 +169,8 @@ def _expect(rounds: Sequence[Sequence[Point]], driver: Driver) -> None:
     # Rounds with the same number of points are identical except for their seeds.
     for points in {len(points): points for points in rounds}.values():
         alike = sum(len(other) == len(points) for other in rounds)
-        durations = {each.hash: each.duration for each in Lab(0).scenarios(points)}.values()
-        driver.expect(alike * len(durations), alike * sum(durations))
+        work = {each.hash: work_of(each) for each in Lab(0).scenarios(points)}.values()
+        driver.expect(alike * len(work), alike * sum(work))
 
 
 def judge(
