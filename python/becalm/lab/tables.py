@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 import polars as pl
@@ -46,6 +46,21 @@ def curve(tables: Tables, x: str, y: str, **where: Label) -> list[float]:
     return [float(value) for value in select_rows(tables["points"], where).sort(x)[y].to_list()]
 
 
+def along(tables: Tables, x: str, y: str, take: str, **where: Label) -> float:
+    """Return the first, last, least, most or mean value of `y` along the axis `x`, or their range."""
+    return TAKEN[take](curve(tables, x, y, **where))
+
+
+def difference(tables: Tables, column: str, than: Mapping[str, Label], **where: Label) -> float:
+    """Return one value of one point minus that of the point with some other labels."""
+    return at(tables, column, **where) - at(tables, column, **{**where, **than})
+
+
+def ratio(tables: Tables, column: str, to: Mapping[str, Label], **where: Label) -> float:
+    """Return the ratio of one value of one point to that of the point with some other labels."""
+    return at(tables, column, **where) / at(tables, column, **{**where, **to})
+
+
 def axis(tables: Tables, x: str, **where: Label) -> list[float]:
     """Return the values of an axis, in ascending order."""
     return sorted(float(value) for value in select_rows(tables["points"], where)[x].unique().to_list())
@@ -59,3 +74,14 @@ def mean(values: Sequence[float]) -> float:
 def unfairness(ratio: float) -> float:
     """Return the larger of a ratio of rates and its inverse; 1 means fair."""
     return max(ratio, 1 / ratio) if ratio > 0 else math.inf
+
+
+TAKEN: Mapping[str, Callable[[list[float]], float]] = {
+    "first": lambda values: values[0],
+    "last": lambda values: values[-1],
+    "least": min,
+    "most": max,
+    "mean": mean,
+    "range": lambda values: max(values) - min(values),
+}
+"""What `along` takes of a curve."""

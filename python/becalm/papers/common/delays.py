@@ -8,7 +8,7 @@ import polars as pl
 
 from becalm.lab.dumbbell import NO_CONTROL, ONE_PACKET, Dumbbell
 from becalm.lab.model import Experiment, Outcome, Point, Tables
-from becalm.lab.tables import at, only
+from becalm.lab.tables import only
 from becalm.papers.common.draw import bars
 
 NORMAL = 0.8
@@ -49,8 +49,3 @@ def _measure(outcomes: list[Outcome]) -> Tables:
         sent = only(results.links, {"from": "B", "to": "BC"})["utilization"]
         rows.append({**outcome.labels, "delay": inside / sent})
     return {"points": pl.DataFrame(rows)}
-
-
-def over_normal(tables: Tables, case: str = "congested") -> float:
-    """Return the ratio of the time in the switch to that with normal load."""
-    return at(tables, "delay", case=case) / at(tables, "delay", case="normal")

@@ -217,11 +217,6 @@ def _victims(results: Results) -> int:
     return met.filter(pl.col("flow").is_in(others.implode()), pl.col("branch"), ~pl.col("root")).height
 
 
-def gained(tables: Tables, column: str, law: str, than: str) -> float:
-    """Return the value with one rule minus that with another."""
-    return at(tables, column, paths=law) - at(tables, column, paths=than)
-
-
 EXPERIMENTS = [
     Experiment(
         "dixit2013/collisions",

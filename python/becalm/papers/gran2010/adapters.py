@@ -43,14 +43,9 @@ def _throughput(parameter: str, label: str, columns: Mapping[str, str], **where:
     return Plot(panel, width=5.6)
 
 
-def neighbour(tables: Tables, control: str) -> float:
-    """Return the throughput in Gb/s of F6, the flow from H2 that meets no congestion."""
-    return at(tables, "F6", control=control)
-
-
 def like_its_neighbour(tables: Tables) -> float:
     """Return the ratio of F6's throughput to F2's with control per service level."""
-    return neighbour(tables, "sl") / at(tables, "F2", control="sl")
+    return at(tables, "F6", control="sl") / at(tables, "F2", control="sl")
 
 
 def as_the_minimum_allows(tables: Tables) -> list[float]:

@@ -84,11 +84,6 @@ def oscillation(tables: Tables) -> list[float]:
     return [rate(tables, flow, 5, "sd", control="on") / WITHOUT for flow in CONTRIBUTORS]
 
 
-def gain(tables: Tables, flow: str, phase: int) -> float:
-    """Return the ratio of a flow's rate in a phase with congestion control to that without."""
-    return rate(tables, flow, phase, control="on") / rate(tables, flow, phase, control="off")
-
-
 def _share(tables: Tables, flow: str, control: str) -> float:
     total = sum(rate(tables, other, 5, control=control) for other in CONTRIBUTORS)
     return rate(tables, flow, 5, control=control) / total

@@ -116,31 +116,6 @@ def tree_forms_at_low_timers(tables: Tables) -> float:
     return max(_low_timers(tables, 100))
 
 
-def victim_low_at_low_timers(tables: Tables) -> float:
-    """Return the victim's throughput at timer 25 and the highest marking rate."""
-    return _ends(tables, 25)[1]
-
-
-def longer_timers_forgive(tables: Tables) -> list[float]:
-    """Return the range of the victim's throughput at timers 150, 500 and 2000."""
-    return [_range(curve(tables, "rate", "F1", timer=timer)) for timer in (150, 500, 2000)]
-
-
-def impact_of_the_rate(tables: Tables, timer: int) -> float:
-    """Return the range of the victim's throughput over the marking rates."""
-    return _range(curve(tables, "rate", "F1", timer=timer))
-
-
-def victim_rises_with_the_timer(tables: Tables) -> list[float]:
-    """Return the victim's mean throughput over the marking rates at timers 25, 150, 500 and 2000."""
-    return [mean(curve(tables, "rate", "F1", timer=timer)) for timer in (25, 150, 500, 2000)]
-
-
-def limited_by_the_host(tables: Tables) -> float:
-    """Return the victim's best throughput in Gb/s."""
-    return float(max(tables["points"]["F1"].to_list()))
-
-
 def low_rate_best(tables: Tables) -> float:
     """Return the share of timers whose lowest marking rate leaves the victim within 5% of its best."""
     timers = _values(tables, "timer")
@@ -176,11 +151,6 @@ def link_used_at_2000(tables: Tables) -> list[float]:
 def large_part_unstable(tables: Tables) -> float:
     """Return the share of the surface that is not stable."""
     return _part(tables, pl.col("var") > _stable(tables))
-
-
-def fairness_at_low_timers(tables: Tables) -> list[float]:
-    """Return the mean Var over the marking rates at timers 150, 500 and 2000."""
-    return [mean(curve(tables, "rate", "var", timer=timer)) for timer in (150, 500, 2000)]
 
 
 def good_values_are_few(tables: Tables) -> float:

@@ -99,11 +99,6 @@ def off_the_law(tables: Tables) -> list[float]:
     return [rate(tables, "F2", flows) - HOST / parts for flows, parts in ((2, 1), (3, 2), (4, 4), (5, 6))]
 
 
-def victim_over_second(tables: Tables) -> list[float]:
-    """Return the ratio of `F1`, which has another destination, to `F2`, with 3, 4 and 5 flows."""
-    return [rate(tables, "F1", flows) / rate(tables, "F2", flows) for flows in (3, 4, 5)]
-
-
 def _incast(short: bool, senders: int) -> Table:
     """Return the scene, with links of 100 Gb/s and 100 m, and XOFF at 64 KiB."""
     names = f"S1..S{senders}"

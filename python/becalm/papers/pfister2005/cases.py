@@ -57,23 +57,6 @@ def rec_time_from_becns(tables: Tables) -> list[float]:
     return [value / IN_FIG3.increase for value in values(tables, "becn_us", control=ON)]
 
 
-def recovers_slowly(tables: Tables) -> list[float]:
-    """Return `recovery` without control minus that with control, for cases 1 to 4 in ms."""
-    return [
-        one(tables, "recovery", control=OFF, case=case) - one(tables, "recovery", control=ON, case=case)
-        for case in CASES
-    ]
-
-
-def recovers_slower_than_32_ports(tables: Tables) -> list[float]:
-    """Return `recovery` on 128 ports minus that on 32, for cases 1 to 4 in ms."""
-    return [
-        one(tables, "recovery", control=OFF, case=case)
-        - one(tables, "recovery", control="32 ports", case=case)
-        for case in CASES
-    ]
-
-
 def ipd_activity_after_the_hot_period(tables: Tables) -> list[float]:
     """Return `ipd_after` for cases 3 and 4 in ms."""
     return [value for case in (3, 4) for value in values(tables, "ipd_after", control=ON, case=case)]
@@ -132,16 +115,6 @@ def swing(tables: Tables, control: str) -> float:
         one(tables, column, control=control) - one(tables, column, control=GOOD)
         for column in ("cold_swing", "hot_swing")
     )
-
-
-def lost(tables: Tables, column: str, step: int) -> float:
-    """Return a metric at Fig. 3's step minus that at another step."""
-    return one(tables, column, step=IN_FIG3.increase) - one(tables, column, step=step)
-
-
-def long_timer_loses(tables: Tables) -> float:
-    """Return `hot_late` with the right timer minus that with the wrong timer."""
-    return one(tables, "hot_late", control=GOOD) - one(tables, "hot_late", control="fig4d")
 
 
 EXPERIMENTS = [

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import polars as pl
 
 from becalm.lab.model import Experiment, Label, Outcome, Point, Table, Tables
-from becalm.lab.tables import at
 from becalm.papers.common.draw import bars
 from becalm.papers.pfister2005.scene import IN_FIG3, NETWORKS, RATE, SEVERITY, Control, guideline
 
@@ -201,11 +200,6 @@ def _experiment(name: str) -> Experiment:
 
     draw = bars("bar", "cold", "cold traffic that arrives, of what is offered")
     return Experiment(f"pfister2005/{name}", TITLES[name], cost=10, points=points, measure=measure, draw=draw)
-
-
-def cold(tables: Tables, **where: Label) -> float:
-    """Return the share of the cold traffic that arrives."""
-    return at(tables, "cold", **where)
 
 
 EXPERIMENTS = [_experiment(name) for name in SCENES]

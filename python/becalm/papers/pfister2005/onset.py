@@ -6,7 +6,7 @@ import polars as pl
 
 from becalm.lab.model import Experiment, Label, Outcome, Tables
 from becalm.papers.pfister2005.draw import onsets
-from becalm.papers.pfister2005.measure import Run, measured, one
+from becalm.papers.pfister2005.measure import Run, measured
 from becalm.papers.pfister2005.scene import HOP_US, NETWORKS, PACKET_US, HotSpot, Network
 
 LEVELS = {"32": 2, "128 (8x8)": 3}
@@ -90,11 +90,6 @@ def _filled_us(tables: Tables, where: dict[str, Label]) -> float:
     after = float(table.filter(pl.col("us") > 500)["share"].to_numpy().mean())
     low = table.filter((pl.col("us") > 0) & (pl.col("share") <= after + NEAR * (before - after)))
     return float(low["us"].to_numpy()[0])
-
-
-def cold(tables: Tables, network: str, severity: float) -> float:
-    """Return `cold_late` for a hot link with a given offered load."""
-    return one(tables, "cold_late", network=network, what="load", severity=severity)
 
 
 EXPERIMENTS = [

@@ -10,7 +10,7 @@ import polars as pl
 
 from becalm.lab.figures import Curves, single
 from becalm.lab.model import Experiment, Label, Outcome, Point, Tables
-from becalm.lab.tables import axis, curve, mean
+from becalm.lab.tables import axis, mean
 from becalm.papers.ramakrishnan1990.draw import window_panels
 from becalm.papers.ramakrishnan1990.measure import stretch, summary, with_windows
 from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, Path, User, feedback
@@ -105,11 +105,6 @@ SEARCHED = (0.5, 0.6, 0.7, 0.8, 0.875, 0.95)
 
 STARTS = tuple(600.0 + 37.0 * place for place in range(25))
 """Starts of the second user in the comparison of decrease factors."""
-
-
-def and_sends_more(tables: Tables) -> list[float]:
-    """Return packets per unit by increasing factor, as means over the starts."""
-    return [mean(curve(tables, "joins", "throughput", factor=factor)) for factor in FACTORS]
 
 
 def _factor_points(short: bool) -> list[Point]:

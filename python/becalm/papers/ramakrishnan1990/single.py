@@ -71,11 +71,6 @@ def _router(queue: str, utilization: float, threshold: int, duration: float) -> 
     }
 
 
-def marked(tables: Tables, queue: str, threshold: int, utilization: float) -> float:
-    """Return the share of marked packets in a queue at a utilization."""
-    return at(tables, "marked", queue=queue, threshold=threshold, utilization=utilization)
-
-
 def best_load(tables: Tables) -> float:
     """Return the utilization with the most power, for M/M/1."""
     powers = curve(tables, "utilization", "power", queue="M/M/1", threshold=1)
@@ -84,7 +79,8 @@ def best_load(tables: Tables) -> float:
 
 def half_at_most_power(tables: Tables) -> list[float]:
     """Return the share of marked packets at the load with the most power, for M/M/1 and D/D/1."""
-    return [marked(tables, "M/M/1", 1, best_load(tables)), marked(tables, "D/D/1", 1, 1.0)]
+    loads = {"M/M/1": best_load(tables), "D/D/1": 1.0}
+    return [at(tables, "marked", queue=queue, threshold=1, utilization=load) for queue, load in loads.items()]
 
 
 EXPERIMENTS = [

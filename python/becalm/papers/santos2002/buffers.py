@@ -58,14 +58,6 @@ def small_buffers_penalize_remote(tables: Tables) -> list[float]:
     return [max(ratio(tables, threshold, 2, 4)) - _at_16(tables, threshold) for threshold in (8, 16)]
 
 
-def like_no_output_marking(tables: Tables) -> list[float]:
-    """Return the ratio with 2 slots minus that without output marking, for thresholds 8 and 16."""
-    return [
-        at(tables, "ratio", threshold=threshold, buffer=2) - at(tables, "ratio", threshold=NONE, buffer=2)
-        for threshold in (8, 16)
-    ]
-
-
 def _at_16(tables: Tables, threshold: int) -> float:
     return at(tables, "ratio", threshold=threshold, buffer=16)
 

@@ -41,14 +41,9 @@ def _with_headroom(buffer: int, free: int, short: bool) -> Table:
     return {**scenario, "marking": {"input_triggered": {"headroom": free}}}
 
 
-def root_with_headroom(tables: Tables, buffer: int) -> list[float]:
-    """Return the root utilization by increasing headroom."""
-    return curve(tables, "headroom", "root", buffer=buffer)
-
-
 def lowest_root_with_headroom(tables: Tables, buffer: int) -> float:
     """Return the lowest root utilization with a positive headroom."""
-    return min(root_with_headroom(tables, buffer)[1:])
+    return min(curve(tables, "headroom", "root", buffer=buffer)[1:])
 
 
 def less_blocked(tables: Tables, buffer: int) -> float:

@@ -69,11 +69,6 @@ def persistent_static_not_penalized(tables: Tables) -> float:
     )
 
 
-def persistent_half_each(tables: Tables) -> list[float]:
-    """Return the rates of static and of dynamic flows at the shortest ON time, with persistence."""
-    return [rates_of(tables, column, "persistent")[0] for column in ("static", "dynamic")]
-
-
 def _dynamic(short: bool, mean_on: float, response: str, rates: str) -> Table:
     del rates
     return scene(mean_on, short, response, persistent=True, static=0).scenario()
@@ -81,11 +76,6 @@ def _dynamic(short: bool, mean_on: float, response: str, rates: str) -> Table:
 
 def _line(tables: Tables, response: str, column: str = "root") -> list[float]:
     return curve(tables, "mean_on", column, response=response)
-
-
-def inter_switch_share(tables: Tables) -> list[float]:
-    """Return the smallest inter-switch utilization over the ON times, for LIPD and FIMD."""
-    return [min(_line(tables, response, "inter_switch")) for response in ("lipd", "fimd")]
 
 
 def aimd_inter_switch_lower(tables: Tables) -> list[float]:
@@ -100,16 +90,6 @@ def packets_per_on_period(tables: Tables) -> float:
     """Return packets per flow and cycle: root utilization x packets of 0.4 ms / 20 flows."""
     packets = at(tables, "root", mean_on=0.2, response="lipd") * 0.4e-3 / 2.068e-6
     return packets / 20
-
-
-def root_at_shortest(tables: Tables) -> list[float]:
-    """Return the root utilization at the shortest ON time, for LIPD, FIMD and AIMD."""
-    return [_line(tables, response)[0] for response in RESPONSES]
-
-
-def root_at_longest(tables: Tables) -> list[float]:
-    """Return the root utilization at the longest ON time, for LIPD, FIMD and AIMD."""
-    return [_line(tables, response)[-1] for response in RESPONSES]
 
 
 def fimd_best_in_the_middle(tables: Tables) -> list[float]:

@@ -94,16 +94,6 @@ def _starts(outcomes: list[Outcome]) -> Tables:
     return {"points": shared.join(pl.DataFrame(bursts), on="start")}
 
 
-def gain_of_the_maximum(tables: Tables) -> float:
-    """Return the root utilization with starts at R_max minus that with slow starts."""
-    return at(tables, "root", start="maximum") - at(tables, "root", start="slow")
-
-
-def delay_of_a_slow_start(tables: Tables) -> float:
-    """Return the ratio of a burst's latency with a slow start to that with a start at R_max."""
-    return at(tables, "latency_us", start="slow") / at(tables, "latency_us", start="maximum")
-
-
 def _with_method(short: bool, method: str) -> Table:
     scenario = Dumbbell(marking=INPUT_TRIGGERED).long(short).scenario()
     return {**scenario, "marking": {"input_triggered": {"method": method}}}

@@ -169,15 +169,10 @@ def dashed_lines_hidden(tables: Tables, of: int = 0) -> list[float]:
     return [_median(_gaps(tables, link, "discrete", of)) for link in ("root", "inter_switch")]
 
 
-def mean_over_buffers(tables: Tables, response: str, column: str) -> float:
-    """Return the mean of a column over the buffers, for continuous rates."""
-    return mean(_line(tables, response, column))
-
-
 def lipd_best_root(tables: Tables) -> list[float]:
     """Return LIPD's mean root utilization minus FIMD's, and minus AIMD's."""
-    lipd = mean_over_buffers(tables, "lipd", "root")
-    return [lipd - mean_over_buffers(tables, response, "root") for response in ("fimd", "aimd")]
+    lipd = mean(_line(tables, "lipd", "root"))
+    return [lipd - mean(_line(tables, response, "root")) for response in ("fimd", "aimd")]
 
 
 def lipd_fimd_inter_switch_at_small_buffers(tables: Tables) -> list[float]:
@@ -191,11 +186,6 @@ def lipd_fimd_inter_switch_at_small_buffers(tables: Tables) -> list[float]:
 def aimd_recovers_with_buffers(tables: Tables) -> float:
     """Return AIMD's best inter-switch utilization minus its best with 2 to 4 slots."""
     return max(_line(tables, "aimd", "inter_switch")) - max(at_small(tables, "aimd", "inter_switch"))
-
-
-def victim_rarely_marked(tables: Tables) -> list[float]:
-    """Return the largest share of marked victim packets over the buffers, by response."""
-    return [max(_line(tables, response, "victim_marked_share")) for response in RESPONSES]
 
 
 def _probed(_: bool, response: str) -> Table:
