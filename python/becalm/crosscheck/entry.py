@@ -31,6 +31,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from becalm.crosscheck.measure import MEASURES
 from becalm.errors import BecalmError
 from becalm.mistakes import read_text
@@ -84,18 +86,10 @@ def same_distribution(one: Sequence[float], other: Sequence[float]) -> float:
         other: at least one sample.
 
     """
-    first, second = sorted(one), sorted(other)
-    i = j = 0
-    largest = 0.0
-    while i < len(first) and j < len(second):
-        value = min(first[i], second[j])
-        while i < len(first) and first[i] <= value:
-            i += 1
-        while j < len(second) and second[j] <= value:
-            j += 1
-        largest = max(largest, abs(i / len(first) - j / len(second)))
+    first, second = np.sort(one), np.sort(other)
+    shares = [each.searchsorted([*first, *second], "right") / len(each) for each in (first, second)]
     size = math.sqrt(len(first) * len(second) / (len(first) + len(second)))
-    return _kolmogorov((size + 0.12 + 0.11 / size) * largest)
+    return _kolmogorov((size + 0.12 + 0.11 / size) * float(abs(shares[0] - shares[1]).max()))
 
 
 def _kolmogorov(x: float) -> float:

@@ -28,16 +28,16 @@ def _number(value: Any) -> float:  # noqa: ANN401
     return float("nan") if value is None else float(value)
 
 
-def _messages(results: Results, group: str | None, below: float | None) -> pl.DataFrame:
-    table = results.table("messages")
-    if group is not None:
-        table = table.filter(pl.col("group") == group)
-    return table if below is None else table.filter(pl.col("bytes") <= below)
+def _rows(results: Results, table: str, **where: str | int | None) -> pl.DataFrame:
+    """Return the rows of a table with these values; None stands for any value."""
+    return results.table(table).filter(**{name: value for name, value in where.items() if value is not None})
 
 
 def _times(results: Results, group: str | None, until: str, below: float | None = None) -> pl.Series:
     """Return the times from messages' posting until `until`: `delivered` or `acknowledged` [s]."""
-    return _messages(results, group, below).select(time=pl.col(until) - pl.col("posted"))["time"]
+    messages = _rows(results, "messages", group=group)
+    chosen = messages if below is None else messages.filter(pl.col("bytes") <= below)
+    return chosen.select(time=pl.col(until) - pl.col("posted"))["time"]
 
 
 @_measure
@@ -68,20 +68,20 @@ def completions(
     return _times(results, group, until, below).to_list()
 
 
-def _link(table: pl.DataFrame, sender: str, receiver: str) -> pl.DataFrame:
-    return table.filter(pl.col("from") == sender, pl.col("to") == receiver)
+def _link(results: Results, table: str, sender: str, receiver: str) -> pl.DataFrame:
+    return _rows(results, table, **{"from": sender, "to": receiver})
 
 
 @_measure
 def queue_mean(results: Results, sender: str, receiver: str) -> float:
     """Mean number of bytes waiting for a link [B]."""
-    return _number(_link(results.table("queues"), sender, receiver)["mean"].sum())
+    return _number(_link(results, "queues", sender, receiver)["mean"].sum())
 
 
 @_measure
 def queue_max(results: Results, sender: str, receiver: str) -> float:
     """Largest number of bytes waiting for a link [B]."""
-    return _number(_link(results.table("queues"), sender, receiver)["max"].max())
+    return _number(_link(results, "queues", sender, receiver)["max"].max())
 
 
 @_measure
@@ -93,28 +93,25 @@ def pauses(results: Results) -> float:
 @_measure
 def headroom(results: Results, sender: str, receiver: str) -> float:
     """Largest number of bytes in a buffer above XOFF [B]."""
-    return _number(_link(results.table("pauses"), sender, receiver)["headroom"].max())
+    return _number(_link(results, "pauses", sender, receiver)["headroom"].max())
 
 
 @_measure
 def job_time(results: Results, job: str | None = None) -> float:
     """Time of a job, or of the longest one [s]."""
-    jobs = results.table("jobs")
-    return _number((jobs if job is None else jobs.filter(pl.col("job") == job))["time"].max())
+    return _number(_rows(results, "jobs", job=job)["time"].max())
 
 
 @_measure
 def rank_end(results: Results, rank: int) -> float:
     """End of a rank's last operation [s]."""
-    return _number(results.table("ranks").filter(pl.col("rank") == rank)["end"].max())
+    return _number(_rows(results, "ranks", rank=rank)["end"].max())
 
 
 @_measure
 def latency_mean(results: Results, group: str | None = None) -> float:
     """Mean latency of all delivered packets, equally weighted [s]."""
-    flows = results.table("flows")
-    flows = flows if group is None else flows.filter(pl.col("group") == group)
-    flows = flows.filter(pl.col("delivered_packets") > 0)
+    flows = _rows(results, "flows", group=group).filter(pl.col("delivered_packets") > 0)
     total = _number((flows["latency_mean"] * flows["delivered_packets"]).sum())
     return total / _number(flows["delivered_packets"].sum())
 
@@ -128,12 +125,10 @@ def accepted(results: Results) -> float:
 @_measure
 def rate(results: Results, group: str | None = None) -> float:
     """Total rate of a group's flows [B/s]."""
-    groups = results.table("groups")
-    return _number((groups if group is None else groups.filter(pl.col("group") == group))["rate"].sum())
+    return _number(_rows(results, "groups", group=group)["rate"].sum())
 
 
 @_measure
 def jain(results: Results, group: str | None = None) -> float:
     """Jain's index of a group's flows."""
-    groups = results.table("groups")
-    return _number((groups if group is None else groups.filter(pl.col("group") == group))["jain"].mean())
+    return _number(_rows(results, "groups", group=group)["jain"].mean())
