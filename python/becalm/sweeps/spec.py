@@ -28,8 +28,7 @@ from becalm.scenario import Scenario, load
 from becalm.schemes.loading import Provided
 from becalm.store import ALL, KEEPS, SERIES
 from becalm.sweeps.plan import Changes, Planned, planned, summary
-from becalm.sweeps.random import RandomPoints
-from becalm.sweeps.ranges import Drawn
+from becalm.sweeps.random import Drawn, RandomPoints
 
 STORE = Path("results/store")
 """Default store."""

@@ -12,7 +12,7 @@ import math
 import random
 from bisect import bisect
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -119,17 +119,8 @@ class Population:
     def case(self, number: int, load: float | None, seed: int = 1, kind: str = "rest") -> Case:
         """Return a case with `number` contributors and the background `load`, if any."""
         self.check()
-        low, high = (load, load) if load else (LEAST, LEAST)
-        narrow = Population(
-            self.scenario,
-            self.hosts,
-            (number, number),
-            (low, high),
-            (kind,),
-            self.start,
-            self.hot,
-            self.after,
-        )
+        only = load or LEAST
+        narrow = replace(self, contributors=(number, number), load=(only, only), kinds=(kind,))
         made = random.Random(seed)
         return narrow._case(f"{seed}", kind, 0.5, 0.5, made, quiet=load is None)
 

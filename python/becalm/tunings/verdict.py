@@ -139,31 +139,27 @@ class Verdict:
 
         Between becalm's own guideline and the tuned parameters, a better mean suffices.
         """
-        allowed = [row for row in self.losses if not (self.no_regret and self._regrets(row))]
-        best = min(allowed, key=self.mean, default=WITHOUT)
-        rivals = [row for row in self.losses if row in allowed and row != best]
-        ours = {BEST, OWN}
-        if any(self.difference(best, each).high >= 0 for each in rivals if {best, each} != ours):
-            return None
-        return best
+        best, near = self._leading()
+        return None if near else best
 
     @property
     def reason(self) -> str:
         """The reason why no row is recommended; empty if one is."""
-        if self.recommended is not None:
+        best, near = self._leading()
+        if not near:
             return ""
-        allowed = [row for row in self.losses if not (self.no_regret and self._regrets(row))]
-        best = min(allowed, key=self.mean, default=WITHOUT)
-        near = [
-            row
-            for row in allowed
-            if row != best and {best, row} != {BEST, OWN} and self.difference(best, row).high >= 0
-        ]
         gap = self.difference(best, near[0])
         return (
             f"{best} has the smallest loss, but may be no better than {', '.join(near)} "
             f"({gap.mean:+.3f}, 95% interval {gap.low:+.3f} to {gap.high:+.3f}, against {near[0]})"
         )
+
+    def _leading(self) -> tuple[str, list[str]]:
+        """Return the row with the smallest mean loss, and the rows that may be as good."""
+        allowed = [row for row in self.losses if not (self.no_regret and self._regrets(row))]
+        best = min(allowed, key=self.mean, default=WITHOUT)
+        rivals = [row for row in allowed if row != best and {best, row} != {BEST, OWN}]
+        return best, [row for row in rivals if self.difference(best, row).high >= 0]
 
     def prices(self, row: str | None) -> list[Price]:
         """Return the prices in the classes where a row is worse than no control by more than `PRICE`."""
