@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from becalm.errors import ResultsError
@@ -35,8 +37,18 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary file, which is renamed at the end, so that the file is either complete or absent."""
+    partial = path.with_name(f".{path.stem}.partial-{os.getpid()}{path.suffix}")
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
 def replace_file(path: Path, text: str) -> None:
-    """Write a text to a temporary file and rename it, so that the file is either complete or absent."""
-    partial = path.with_name(f".{path.name}.partial-{os.getpid()}")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
+    """Write a text to a file, which is either complete or absent."""
+    with replacing(path) as partial:
+        partial.write_text(text, encoding="utf-8")

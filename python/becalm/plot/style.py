@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from becalm.disk import replacing
 
 if TYPE_CHECKING:
     import polars as pl
@@ -131,17 +132,14 @@ def save(made: Figure, path: str | PathLike[str]) -> Path:
 
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.stem}.partial-{os.getpid()}{path.suffix}")
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix)
-    try:
+    with replacing(path) as partial:
         _without_formulas(made)
         with mpl.rc_context(_STYLE):
             made.savefig(partial, metadata=metadata)
         if path.suffix == ".png":
             _fewer_colours(partial)
-        return partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    return path
 
 
 def _without_formulas(made: Figure) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from becalm.disk import replacing
 from becalm.errors import StoreError
 from becalm.progress import Steps
 from becalm.store.index import RUNS, runs, table
@@ -80,17 +81,13 @@ def write_table(made: pl.DataFrame, path: Path, name: str = "", *, overwrite: bo
 
     check_writable(path)
     check_new(path, overwrite=overwrite)
-    partial = path.with_name(f".{path.name}.partial")
-    try:
+    with replacing(path) as partial:
         if path.suffix == ".csv":
             _plain(made).write_csv(partial)
         else:
             known = SCHEMA[name].columns.values() if name in SCHEMA else ()
             units = {f"unit:{each.name}": each.unit for each in known if each.name in made.columns}
             made.write_parquet(partial, metadata=units)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _plain(made: pl.DataFrame) -> pl.DataFrame:

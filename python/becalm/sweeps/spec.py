@@ -28,7 +28,8 @@ from becalm.scenario import Scenario, load
 from becalm.schemes.loading import Provided
 from becalm.store import ALL, KEEPS, SERIES
 from becalm.sweeps.plan import Changes, Planned, planned, summary
-from becalm.sweeps.random import Drawn, RandomPoints
+from becalm.sweeps.random import RandomPoints
+from becalm.sweeps.ranges import Drawn
 
 STORE = Path("results/store")
 """Default store."""

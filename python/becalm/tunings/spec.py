@@ -29,7 +29,7 @@ from becalm.errors import ScenarioError
 from becalm.mistakes import Mistakes, read_text
 from becalm.scenario import Scenario, load
 from becalm.schemes.loading import Provided
-from becalm.sweeps.random import Ranges
+from becalm.sweeps.ranges import Ranges
 from becalm.tunings.goals import Goals, read_limit
 from becalm.tunings.population import KINDS, HotSpot, Population
 from becalm.tunings.space import Space
