@@ -123,24 +123,15 @@ class Choice:
         """Numbers of the links."""
         if self.links is None:
             return None
-        places = {name: place for place, name in enumerate(self.routing["link"]["name"])}
-        for name in self.links:
-            if name not in places:
-                near = difflib.get_close_matches(name, places, n=3) or list(places)[:3]
-                raise BecalmError(f"link `{name}`: unknown; valid: {', '.join(near)} ...")
-        return [places[name] for name in self.links]
+        return _numbers("link", self.links, self.routing["link"]["name"].to_list())
 
     @cached_property
     def switch_numbers(self) -> list[int] | None:
         """Indices of the switches whose calls are recorded, or None if no calls are."""
         if self.switches is not None and not self.switches:
             return None
-        places = {name: place for place, name in enumerate(switches(self.scenario))}
-        for name in self.switches or ():
-            if name not in places:
-                near = difflib.get_close_matches(name, places, n=3) or list(places)[:3]
-                raise BecalmError(f"switch `{name}`: unknown; valid: {', '.join(near)} ...")
-        return [places[name] for name in (places if self.switches is None else self.switches)]
+        known = switches(self.scenario)
+        return _numbers("switch", known if self.switches is None else self.switches, known)
 
     @cached_property
     def flow_numbers(self) -> list[int] | None:
@@ -227,6 +218,16 @@ def recorded(choice: Choice, progress: Callable[[float, float, int, int], object
         end=outcome["end"],
         full=outcome["end"] < choice.end,
     )
+
+
+def _numbers(kind: str, names: Sequence[str], known: Sequence[str]) -> list[int]:
+    """Return the place of each name in a list."""
+    places = {name: place for place, name in enumerate(known)}
+    for name in names:
+        if name not in places:
+            near = difflib.get_close_matches(name, known, n=3) or known[:3]
+            raise BecalmError(f"{kind} `{name}`: unknown; valid: {', '.join(near)} ...")
+    return [places[name] for name in names]
 
 
 def _picoseconds(text: str) -> int:
