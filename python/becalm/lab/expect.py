@@ -123,19 +123,20 @@ def between(low: float, high: float) -> Expectation:
 
 def increasing(slack: float = 0.0) -> Expectation:
     """Expect every value to exceed the previous one; a step down of less than `slack` passes."""
-    words = f"rising, steps back < {slack:g}" if slack else "rising"
-    return Expectation(
-        words,
-        lambda values: [Margin(after - before + slack, strict=True) for before, after in pairwise(values)],
-    )
+    return _ordered(1, slack, "rising", "steps back")
 
 
 def decreasing(slack: float = 0.0) -> Expectation:
     """Expect every value to be below the previous one; a step up of less than `slack` passes."""
-    words = f"falling, steps up < {slack:g}" if slack else "falling"
+    return _ordered(-1, slack, "falling", "steps up")
+
+
+def _ordered(sign: int, slack: float, word: str, back: str) -> Expectation:
     return Expectation(
-        words,
-        lambda values: [Margin(before - after + slack, strict=True) for before, after in pairwise(values)],
+        f"{word}, {back} < {slack:g}" if slack else word,
+        lambda values: [
+            Margin(sign * (after - before) + slack, strict=True) for before, after in pairwise(values)
+        ],
     )
 
 
