@@ -10,19 +10,30 @@ import numpy as np
 from becalm.analysis import blame, limits
 from becalm.analysis.blame import Bottleneck
 from becalm.analysis.facts import Facts
+from becalm.analysis.trials import Bench, Effect, effect
 from becalm.quantities import seconds
 
 if TYPE_CHECKING:
     from becalm.analysis.facts import Floats, Places
+    from becalm.scenario import Scenario
 
 
 class Case:
     """Input of the rules."""
 
-    def __init__(self, facts: Facts, file: str | None = None) -> None:
+    def __init__(self, facts: Facts, file: str | None = None, bench: Bench | None = None) -> None:
         self.facts = facts
         self.file = file
         """Path of the run's scenario or results for use in commands, or None if there is none."""
+        self.bench = bench
+        """Runs trials; None if only the tables may be used."""
+        self.named: list[tuple[str, str]] = []
+        """The causes that rules have named so far, each with its link, host or job."""
+
+    def tried(self, scenario: Scenario) -> Effect | None:
+        """Return the effect of a changed scenario; None if trials are not wanted or take too long."""
+        found = None if self.bench is None else self.bench.run(scenario)
+        return None if found is None else effect(self.facts.results, self.facts.replication, found)
 
     @cached_property
     def bottlenecks(self) -> list[Bottleneck]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from becalm.analysis.faults import usual
 from becalm.analysis.reference import Reference
-from becalm.errors import ResultsError
+from becalm.errors import BecalmError, ResultsError
 from becalm.quantities import seconds
 from becalm.tables import SCHEMA
 
@@ -269,6 +269,33 @@ class Facts:
         """Return for each link the sum of a value over the flows that cross it."""
         flow, link = self._paths
         return np.bincount(link, by_flow[flow], minlength=len(self.links.capacity)).astype(np.float64)
+
+    @cached_property
+    def _spread(self) -> pl.DataFrame | None:
+        """The paths of flows if packets took all equal paths; None if the scenario does not allow that."""
+        try:
+            return self.scenario.replace({"switch.paths": {"packet": {}}}).network().flow_paths
+        except BecalmError:
+            return None
+
+    @property
+    def has_choice(self) -> bool:
+        """Whether any flow has several equal paths."""
+        return self._spread is not None and bool((self._spread["share"] < 1).any())
+
+    @cached_property
+    def even(self) -> Floats:
+        """The offer to each link, as a multiple of its rate, if packets were spread over all equal paths.
+
+        NaN if the scenario does not allow that.
+        """
+        spread = self._spread
+        if spread is None:
+            return np.full(len(self.links.capacity), np.nan)
+        offered = self.flows.offered[_places(spread, "flow")] * _floats(spread, "share")
+        total = np.bincount(_places(spread, "link"), offered, minlength=len(self.links.capacity))
+        found: Floats = total / self.links.capacity
+        return found
 
     def path(self, flow: int) -> Places:
         """Return the links that a flow crosses, in order."""
