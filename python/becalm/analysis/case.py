@@ -10,6 +10,7 @@ import numpy as np
 from becalm.analysis import blame, limits
 from becalm.analysis.blame import Bottleneck
 from becalm.analysis.facts import Facts
+from becalm.analysis.hosts import Hosts, Straggler
 from becalm.analysis.trials import Bench, Effect, effect
 from becalm.quantities import seconds
 
@@ -39,6 +40,11 @@ class Case:
     def bottlenecks(self) -> list[Bottleneck]:
         """The links where congestion begins."""
         return blame.bottlenecks(self.facts)
+
+    @cached_property
+    def stragglers(self) -> list[Straggler]:
+        """The slower hosts of jobs, if they used their rate, or if a trial at the usual rate ends sooner."""
+        return [each for each in Hosts(self.facts).stragglers() if each.used >= limits.SATURATED]
 
     @cached_property
     def victims(self) -> Places:

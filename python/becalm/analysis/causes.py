@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from becalm.analysis import limits
 from becalm.analysis.facts import Facts
-from becalm.analysis.faults import SEVERAL, UNBALANCED
+from becalm.analysis.faults import SEVERAL, UNBALANCED, Fault, faults
 from becalm.analysis.reference import Reference
+from becalm.scenario import Scenario
 
 if TYPE_CHECKING:
     from becalm.analysis.facts import Places
@@ -29,13 +31,15 @@ class Cause:
     """The predicate of a sentence whose subject is the link's name."""
     numbers: dict[str, float]
     references: tuple[Reference, ...]
+    at: str = ""
+    """The switch to repair, if it is not the link."""
 
 
 def cause(facts: Facts, link: int, groups: dict[str, float]) -> Cause | None:
     """Return the first cause that applies to a bottleneck, which each group offers a multiple of its rate."""
     candidates = (
-        *(_pause_storm, _slow_receiver, _slow_cable, _hot_host, _unbalanced),
-        *(_same_path, _collision, _too_much),
+        *(_pause_storm, _slow_receiver, _slow_cable, _hot_host, _cabling, _unbalanced),
+        *(_same_path, _collision, _shared, _too_much),
     )
     return next((cause for made in candidates for cause in made(facts, link, groups)), None)
 
@@ -179,6 +183,52 @@ def _collision(facts: Facts, link: int, groups: dict[str, float]) -> Iterator[Ca
         numbers = {"offered": total, **{f"offered_{name}": part for name, part in parts.items()}}
         crossing = facts.crossing(link)
         yield Cause("colliding jobs", why, numbers, (facts.of_flows(crossing),))
+
+
+def _shared(facts: Facts, link: int, groups: dict[str, float]) -> Iterator[Cause]:
+    """Name groups of which each has the link to itself at times, and which together slow a job down."""
+    total = sum(groups.values())
+    names = [name for name, part in groups.items() if part >= limits.PART * total]
+    if facts.links.to_level[link] == 0 or len(names) < 2 or not _slowed_jobs(facts) & set(groups):
+        return
+    root = float(facts.links.root[link])
+    why = (
+        f"is shared by {' and '.join(names[: limits.MOST])}, which send at the same time: they offer only "
+        f"{total:.2f} times its capacity on average, but it is a root for {100 * root:.1f}% of the time"
+    )
+    numbers = {"offered": total, "root_share": root}
+    yield Cause("colliding jobs", why, numbers, (facts.of_flows(facts.crossing(link)),))
+
+
+def _slowed_jobs(facts: Facts) -> set[str]:
+    """Return the jobs that other traffic slows down by at least a tenth."""
+    if "jobs" not in facts.results.tables:
+        return set()
+    jobs = facts.table("jobs")
+    return set(jobs.filter(jobs["slowdown"] >= 1 + limits.SLOWED)["job"].to_list())
+
+
+@lru_cache(maxsize=4)
+def _cables(scenario: Scenario) -> list[Fault]:
+    """Return the switches whose cables differ from those of their peers."""
+    return [fault for fault in faults(scenario) if fault.kind in ("missing cable", "uneven cables")]
+
+
+def _cabling(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]:
+    """Name a switch with missing or doubled cables, if most of the link's traffic crosses this switch."""
+    links = facts.links
+    if links.to_level[link] == 0 or links.demand[link] <= limits.OVERLOADED:
+        return
+    flows = facts.crossing(link)
+    offered = facts.flows.offered[flows]
+    for fault in _cables(facts.scenario):
+        at = {place for place, name in enumerate(links.start) if name == fault.where}
+        met = np.array([not at.isdisjoint(facts.path(int(flow)).tolist()) for flow in flows])
+        if offered[met].sum() >= limits.MOSTLY * offered.sum():
+            why = f"carries the traffic of {fault.where}, whose cables differ from its peers': {fault.what}"
+            numbers = {"offered": float(links.demand[link])}
+            yield Cause("uneven cables", why, numbers, (facts.of_link(link, "utilization"),), fault.where)
+            return
 
 
 def hot(facts: Facts, flows: Places) -> str:

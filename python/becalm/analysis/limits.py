@@ -14,6 +14,8 @@ STALLED = 0.1
 """A host is a slow receiver if the port to it waits for credit for at least this share of the window."""
 NEARLY_ALL = 0.9
 """A host is hot if at least this share of the traffic offered to a link is destined for this host."""
+MOSTLY = 0.5
+"""A wrongly cabled switch is to blame for a bottleneck if this share of the offered traffic crosses it."""
 PART = 0.1
 """A group of flows is part of a collision if it offers at least this share of the link's offered traffic."""
 UNMARKED = 0.001
@@ -38,6 +40,10 @@ NOTICED = 0.05
 """Smallest change of a throughput or of a job's time that a trial reports, as a natural logarithm."""
 SHORTER = 0.4
 """Smallest change of a latency that a trial reports, as a natural logarithm."""
+SLOWER = 0.9
+"""A host is slower than the others of its job if it has less than this share of their usual rate."""
+SATURATED = 0.8
+"""A slower host delays its job if it used this share of its rate while the job ran."""
 HELD = 0.1
 """Control costs a job too much if the job gains this share of its time without control."""
 STARVED = 0.5

@@ -35,11 +35,11 @@ def remedy(case: Case) -> Iterator[Sentence]:
     the change and the same seed. Changes without a gain are only mentioned.
     """
     done: set[str] = set()
+    proposed: set[str] = set()
     for cause, place in _causes(case):
-        if cause in done:
-            continue
-        done.add(cause)
-        yield from _of_cause(case, cause, place)
+        if cause not in done:
+            done.add(cause)
+            yield from _of_cause(case, cause, place, proposed)
     if case.facts.cycle:
         text = (
             "Credit loop: change the routes until `topology.edges.allow_cycles = false` passes "
@@ -66,12 +66,15 @@ class _Tried(NamedTuple):
     """None if the change was not tried."""
 
 
-def _of_cause(case: Case, cause: str, place: str) -> Iterator[Sentence]:
+def _of_cause(case: Case, cause: str, place: str, proposed: set[str]) -> Iterator[Sentence]:
+    """Yield the remedies of a cause, the best first, except changes that were already proposed."""
     tried = []
     for change in remedies(case, cause, place):
         scenario = changed(case.facts.scenario, change)
-        if change.changes and scenario is None:
+        if (change.changes and scenario is None) or (scenario is not None and scenario.hash in proposed):
             continue
+        if scenario is not None:
+            proposed.add(scenario.hash)
         tried.append(_Tried(change, None if scenario is None else case.tried(scenario)))
     vain = [each for each in tried if each.effect is not None and each.effect.score <= 0]
     rest = [each for each in tried if each not in vain]

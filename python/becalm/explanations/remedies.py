@@ -114,7 +114,11 @@ def _wider(case: Case, _: str) -> Iterator[Remedy]:
 
 
 def _cables(case: Case, place: str) -> Iterator[Remedy]:
-    yield Remedy("cable this switch like its peers", equipment.recabled(case, place))
+    link = case.facts.links.names.index(place)
+    blamed = next(each.cause for each in case.bottlenecks if each.link == link)
+    switch = blamed.at if blamed is not None else ""
+    yield Remedy(f"cable {switch} like its peers", equipment.recabled(case, switch))
+    yield from _paths(case, place)
 
 
 def _weights(case: Case, _: str) -> Iterator[Remedy]:
