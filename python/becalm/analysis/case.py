@@ -15,6 +15,8 @@ from becalm.analysis.trials import Bench, Effect, effect
 from becalm.quantities import seconds
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from becalm.analysis.facts import Floats, Places
     from becalm.scenario import Scenario
 
@@ -71,15 +73,24 @@ class Case:
 
         The limits are `buffer`, the credit of the input buffers, and `window`, a constant window.
         """
-        facts, flows = self.facts, self.facts.flows
+        facts = self.facts
         own = np.setdiff1d(self.unexplained, self.slowed)
         shares = facts.reach(own)
-        slowest = np.array([facts.links.capacity[facts.path(int(flow))].min() for flow in own], dtype=float)
-        got = flows.delivered[own] / slowest
         lower = shares.min(axis=1)
-        reached = (lower < limits.REACHED) & (np.abs(got / lower - 1) < 1 - limits.REACHED)
+        reached = (lower < limits.REACHED) & self._passes(own, lower)
         by = shares.argmin(axis=1)
         return {name: own[reached & (by == place)] for place, name in enumerate(("buffer", "window"))}
+
+    def _passes(self, flows: Places, lower: Floats) -> NDArray[np.bool_]:
+        """Return whether each flow gets a share of its slowest link, alone or with others on a link."""
+        links, carried = self.facts.links, self.facts.summed(self.facts.flows.delivered)
+        found = []
+        for flow, least in zip(flows, lower, strict=True):
+            path = self.facts.path(int(flow))
+            most = least * links.capacity[path].min()
+            got = np.append(carried[path], self.facts.flows.delivered[flow])
+            found.append(bool((np.abs(got / most - 1) < 1 - limits.REACHED).any()))
+        return np.array(found, dtype=np.bool_)
 
     def delaying(self, job: str) -> Bottleneck | None:
         """Return the first bottleneck of others that a job's flows cross or wait behind."""

@@ -164,7 +164,10 @@ def manage(case: Case) -> Iterator[Sentence]:
         tried = case.tried(managed)
         if tried is not None:
             text += f"; tried: {tried.text if tried.score > 0 else 'no gain'}"
-        numbers, refer = {"contributors": contributors}, (case.facts.of_tree(each.link),)
+        numbers = {"contributors": float(contributors)}
+        if tried is not None:
+            numbers["gain"] = math.exp(tried.score) - 1
+        refer = (case.facts.of_tree(each.link),)
         yield Sentence("manage", "advice", f"{text}.", numbers, refer, place=each.name, command=command)
         return
 
