@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 import becalm
+from becalm.analysis import spreading
 from becalm.cli import app
 from becalm.explanations import Explanation, Sentence
 
@@ -106,3 +107,14 @@ def test_printed_commands_gain_what_is_said(tmp_path: Path, monkeypatch: pytest.
     none = runner.invoke(app, ["explain", "results/pairs", "--max-time", "0 s"])
     assert "tried" not in none.stdout
     assert runner.invoke(app, ["explain", "results/pairs", "--max-time", "soon"]).exit_code == 2
+
+
+def test_many_flows_are_compared_with_the_mean_of_their_peers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without following all paths, the verdict is the same on a layered fabric."""
+    results = becalm.run(becalm.Scenario(clos(LINE_RATE), name="tried"), threads=1)
+    followed = becalm.explain(results)
+    monkeypatch.setattr(spreading, "MANY", 0)
+    compared = becalm.explain(results)
+    assert followed.causes == compared.causes != []
+    evens = [[each.numbers["even"] for each in found.about("causes")] for found in (followed, compared)]
+    assert evens[0] == pytest.approx(evens[1])

@@ -95,7 +95,7 @@ def _same_path(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]:
         return
     if max(facts.flows.offered[flows]) > limits.OVERLOADED * links.capacity[link]:
         return
-    even = float(facts.even[link])
+    even = float(facts.spreading.even[link])
     if not even <= limits.OVERLOADED or offered < limits.UNEVEN * even:
         return
     why = (
@@ -222,8 +222,8 @@ def _cabling(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]:
     flows = facts.crossing(link)
     offered = facts.flows.offered[flows]
     for fault in _cables(facts.scenario):
-        at = {place for place, name in enumerate(links.start) if name == fault.where}
-        met = np.array([not at.isdisjoint(facts.path(int(flow)).tolist()) for flow in flows])
+        at = [place for place, name in enumerate(links.start) if name == fault.where]
+        met = np.isin(flows, facts.meeting(np.array(at, dtype=np.int64)))
         if offered[met].sum() >= limits.MOSTLY * offered.sum():
             why = f"carries the traffic of {fault.where}, whose cables differ from its peers': {fault.what}"
             numbers = {"offered": float(links.demand[link])}

@@ -12,7 +12,8 @@ import numpy as np
 
 from becalm.analysis.faults import usual
 from becalm.analysis.reference import Reference
-from becalm.errors import BecalmError, ResultsError
+from becalm.analysis.spreading import Spreading
+from becalm.errors import ResultsError
 from becalm.quantities import seconds
 from becalm.tables import SCHEMA
 
@@ -271,31 +272,17 @@ class Facts:
         return np.bincount(link, by_flow[flow], minlength=len(self.links.capacity)).astype(np.float64)
 
     @cached_property
-    def _spread(self) -> pl.DataFrame | None:
-        """The paths of flows if packets took all equal paths; None if the scenario does not allow that."""
-        try:
-            return self.scenario.replace({"switch.paths": {"packet": {}}}).network().flow_paths
-        except BecalmError:
-            return None
+    def spreading(self) -> Spreading:
+        """The offers to links if packets were spread evenly over equal paths."""
+        return Spreading(
+            self.scenario, self.flows.offered, self.links.capacity, self.links.demand, self._equivalent
+        )
 
-    @property
-    def has_choice(self) -> bool:
-        """Whether any flow has several equal paths."""
-        return self._spread is not None and bool((self._spread["share"] < 1).any())
-
-    @cached_property
-    def even(self) -> Floats:
-        """The offer to each link, as a multiple of its rate, if packets were spread over all equal paths.
-
-        NaN if the scenario does not allow that.
-        """
-        spread = self._spread
-        if spread is None:
-            return np.full(len(self.links.capacity), np.nan)
-        offered = self.flows.offered[_places(spread, "flow")] * _floats(spread, "share")
-        total = np.bincount(_places(spread, "link"), offered, minlength=len(self.links.capacity))
-        found: Floats = total / self.links.capacity
-        return found
+    def _equivalent(self) -> list[Places]:
+        """Return the links from the same switch upwards, and to the same switch downwards."""
+        up = [own for (level, to_level, _), own in self.peers_from.items() if to_level >= level]
+        down = [own for (level, to_level, _), own in self.peers_to.items() if to_level < level]
+        return [own for own in (*up, *down) if len(own) > 1]
 
     def path(self, flow: int) -> Places:
         """Return the links that a flow crosses, in order."""

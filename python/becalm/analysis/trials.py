@@ -111,7 +111,8 @@ def effect(before: Results, replication: int, after: Results) -> Effect:
     largest = sorted(changes, key=lambda change: -abs(change.gain))
     said = [change.text for change in largest if abs(change.gain) >= limits.NOTICED][:3]
     if said:
-        return Effect(score, "; ".join(said))
+        # What one job gains and another loses is no gain.
+        return Effect(score if abs(score) >= limits.NOTICED / 2 else 0.0, "; ".join(said))
     others = [*_pauses(before, replication, after), *_latency(before, replication, after)]
     return Effect(sum(each.gain for each in others), "; ".join(each.text for each in others))
 

@@ -46,7 +46,7 @@ def changed(scenario: Scenario, remedy: Remedy) -> Scenario | None:
 def _paths(case: Case, _: str) -> Iterator[Remedy]:
     """Yield other choices among equal paths, if there are any and the current policy ignores the load."""
     ((policy, _own),) = case.facts.resolved["switch"]["paths"].items()
-    if policy not in causes.HASHED or not case.facts.has_choice:
+    if policy not in causes.HASHED or not case.facts.spreading.has_choice:
         return
     yield Remedy(
         "send each packet over the equal output with the least waiting data (adaptive routing; packets of a "
