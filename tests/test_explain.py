@@ -332,7 +332,7 @@ def test_commands_on_ready_scenarios_run_as_printed(
     assert said.exit_code == 0, said.output
     printed = [each["command"] for each in json.loads(said.stdout)["sentences"] if each["command"]]
     if "pfc" in scenario.resolved["switch"]["flow_control"]:
-        assert printed == []
+        assert not any(command.startswith(("manage", "tune")) for command in printed)
     for command in printed:
         arguments = shlex.split(command)
         assert arguments[1] == f"results/{name}"
@@ -343,6 +343,7 @@ def test_commands_on_ready_scenarios_run_as_printed(
             assert "--trials" in result.output, "all else is read before the number of trials is refused"
         else:
             assert result.exit_code == 0, result.output
+        if arguments[0] == "manage":
             assert becalm.load("managed.toml").resolved["run"]["seed"] == 12
 
 

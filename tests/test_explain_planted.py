@@ -117,12 +117,12 @@ PLANTED: dict[str, tuple[Data, set[str], list[str]]] = {
     "an ECMP collision upwards": (
         scene(ECMP, flows=[COLLIDING]),
         {"path collision"},
-        ["equivalent links are almost idle"],
+        ["whose paths collide", "switch.paths={least_waiting = {}}"],
     ),
     "an ECMP collision downwards": (
         scene(ECMP, clos(rate="100 Gb/s"), seed=7, flows=[pairs("pairs", [(0, 12), (4, 13), (8, 14)], 0.8)]),
         {"path collision"},
-        ["equivalent links are almost idle"],
+        ["whose paths collide", "switch.paths={least_waiting = {}}"],
     ),
     "a job that never ends": (
         scene(None, STOPPED, jobs=[ring(record_ops=True)], end="jobs"),

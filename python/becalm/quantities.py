@@ -33,6 +33,20 @@ _TIMES = {unit: 10.0 ** (3 * place - 12) for place, unit in enumerate(UNITS)}
 _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s]\S*|)\s*")
 
 
+def rate(text: str) -> float:
+    """Return a rate such as `100 Gb/s` in B/s.
+
+    Raises:
+        BecalmError: not a rate.
+
+    """
+    part = _QUANTITY.fullmatch(text)
+    if part is None or part[2] not in _RATES:
+        raise BecalmError(f"`{short(text)}`: not a rate; valid: a number with its unit, such as 100 Gb/s")
+    # Units are in bits.
+    return float(part[1]) * _RATES[part[2]] / 8
+
+
 def axis(values: Sequence[Any]) -> tuple[list[float], str] | None:
     """Return numbers and quantities as numbers in their smallest common unit, or None if there is none.
 

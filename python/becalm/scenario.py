@@ -90,7 +90,10 @@ class Scenario:
     @cached_property
     def warnings(self) -> list[str]:
         """Warnings about valid but probably unintended settings, each in one sentence."""
-        return self.core.warnings
+        of_control = (
+            f"{each.key} = {each.value}: {each.problem}; valid: {each.cure}" for each in manager.certain(self)
+        )
+        return [*self.core.warnings, *of_control]
 
     @cached_property
     def hash(self) -> str:

@@ -1,4 +1,4 @@
-//! Responses that receive too little information about congestion. They are valid, but probably not intended.
+//! Responses that receive too little information about congestion, and marks that none reads. They are valid, but probably not intended.
 
 use becalm_control::{Feedback, MarkingParams, Responding, ResponseParams, ResponseScheme};
 use becalm_engine::order;
@@ -7,15 +7,32 @@ use becalm_schema::Choice;
 use crate::check::hearing::{hears_marks, limits_marks};
 use crate::sections::Sections;
 
-/// Warnings about responses without the feedback that they need, one for each response and reason.
+/// Warnings about responses without the feedback that they need, one for each response and reason, and about marks
+/// without a reader.
 pub(crate) fn warnings(sections: &Sections) -> Vec<String> {
     let of_each = in_use(sections).filter_map(|response| {
         let reason = unheard(response, sections)?;
         Some(format!("[response.{}]: {reason}", response.name()))
     });
-    let mut found: Vec<String> = of_each.collect();
+    let mut found: Vec<String> = of_each.chain(unread(sections)).collect();
     order::sort_and_dedup(&mut found, Ord::cmp);
     found
+}
+
+/// A warning about marks that no response reacts to.
+fn unread(sections: &Sections) -> Option<String> {
+    let reads = |response: &ResponseParams| !Responding::can_be_tried(response) || hears_marks(response);
+    let marks = *sections.marking != MarkingParams::default();
+    (marks && !in_use(sections).any(reads)).then(|| {
+        let mut names: Vec<&str> = in_use(sections).map(|response| response.name()).collect();
+        order::sort_and_dedup(&mut names, Ord::cmp);
+        format!(
+            "[marking.{}]: marks have no reader: [response.{}] ignores them, so they slow no source; choose a response \
+             that reacts to marks, or [marking.none]",
+            sections.marking.name(),
+            names.join("], [response.")
+        )
+    })
 }
 
 /// The responses of all groups and jobs.

@@ -10,24 +10,43 @@ import numpy as np
 from becalm.analysis import blame, limits
 from becalm.analysis.blame import Bottleneck
 from becalm.analysis.facts import Facts
+from becalm.analysis.hosts import Hosts, Straggler
+from becalm.analysis.trials import Bench, Effect, effect
 from becalm.quantities import seconds
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from becalm.analysis.facts import Floats, Places
+    from becalm.scenario import Scenario
 
 
 class Case:
     """Input of the rules."""
 
-    def __init__(self, facts: Facts, file: str | None = None) -> None:
+    def __init__(self, facts: Facts, file: str | None = None, bench: Bench | None = None) -> None:
         self.facts = facts
         self.file = file
         """Path of the run's scenario or results for use in commands, or None if there is none."""
+        self.bench = bench
+        """Runs trials; None if only the tables may be used."""
+        self.named: list[tuple[str, str]] = []
+        """The causes that rules have named so far, each with its link, host or job."""
+
+    def tried(self, scenario: Scenario) -> Effect | None:
+        """Return the effect of a changed scenario; None if trials are not wanted or take too long."""
+        found = None if self.bench is None else self.bench.run(scenario)
+        return None if found is None else effect(self.facts.results, self.facts.replication, found)
 
     @cached_property
     def bottlenecks(self) -> list[Bottleneck]:
         """The links where congestion begins."""
         return blame.bottlenecks(self.facts)
+
+    @cached_property
+    def stragglers(self) -> list[Straggler]:
+        """The slower hosts of jobs, if they used their rate, or if a trial at the usual rate ends sooner."""
+        return [each for each in Hosts(self.facts).stragglers() if each.used >= limits.SATURATED]
 
     @cached_property
     def victims(self) -> Places:
@@ -54,15 +73,24 @@ class Case:
 
         The limits are `buffer`, the credit of the input buffers, and `window`, a constant window.
         """
-        facts, flows = self.facts, self.facts.flows
+        facts = self.facts
         own = np.setdiff1d(self.unexplained, self.slowed)
         shares = facts.reach(own)
-        slowest = np.array([facts.links.capacity[facts.path(int(flow))].min() for flow in own], dtype=float)
-        got = flows.delivered[own] / slowest
         lower = shares.min(axis=1)
-        reached = (lower < limits.REACHED) & (np.abs(got / lower - 1) < 1 - limits.REACHED)
+        reached = (lower < limits.REACHED) & self._passes(own, lower)
         by = shares.argmin(axis=1)
         return {name: own[reached & (by == place)] for place, name in enumerate(("buffer", "window"))}
+
+    def _passes(self, flows: Places, lower: Floats) -> NDArray[np.bool_]:
+        """Return whether each flow gets a share of its slowest link, alone or with others on a link."""
+        links, carried = self.facts.links, self.facts.summed(self.facts.flows.delivered)
+        found = []
+        for flow, least in zip(flows, lower, strict=True):
+            path = self.facts.path(int(flow))
+            most = least * links.capacity[path].min()
+            got = np.append(carried[path], self.facts.flows.delivered[flow])
+            found.append(bool((np.abs(got / most - 1) < 1 - limits.REACHED).any()))
+        return np.array(found, dtype=np.bool_)
 
     def delaying(self, job: str) -> Bottleneck | None:
         """Return the first bottleneck of others that a job's flows cross or wait behind."""

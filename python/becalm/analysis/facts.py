@@ -12,6 +12,7 @@ import numpy as np
 
 from becalm.analysis.faults import usual
 from becalm.analysis.reference import Reference
+from becalm.analysis.spreading import Spreading
 from becalm.errors import ResultsError
 from becalm.tables import SCHEMA
 
@@ -268,6 +269,19 @@ class Facts:
         """Return for each link the sum of a value over the flows that cross it."""
         flow, link = self._paths
         return np.bincount(link, by_flow[flow], minlength=len(self.links.capacity)).astype(np.float64)
+
+    @cached_property
+    def spreading(self) -> Spreading:
+        """The offers to links if packets were spread evenly over equal paths."""
+        return Spreading(
+            self.scenario, self.flows.offered, self.links.capacity, self.links.demand, self._equivalent
+        )
+
+    def _equivalent(self) -> list[Places]:
+        """Return the links from the same switch upwards, and to the same switch downwards."""
+        up = [own for (level, to_level, _), own in self.peers_from.items() if to_level >= level]
+        down = [own for (level, to_level, _), own in self.peers_to.items() if to_level < level]
+        return [own for own in (*up, *down) if len(own) > 1]
 
     def path(self, flow: int) -> Places:
         """Return the links that a flow crosses, in order."""

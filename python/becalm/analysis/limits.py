@@ -14,6 +14,8 @@ STALLED = 0.1
 """A host is a slow receiver if the port to it waits for credit for at least this share of the window."""
 NEARLY_ALL = 0.9
 """A host is hot if at least this share of the traffic offered to a link is destined for this host."""
+MOSTLY = 0.5
+"""A wrongly cabled switch is to blame for a bottleneck if this share of the offered traffic crosses it."""
 PART = 0.1
 """A group of flows is part of a collision if it offers at least this share of the link's offered traffic."""
 UNMARKED = 0.001
@@ -26,13 +28,25 @@ SWINGS = 4
 """Minimum number of swings of an oscillating link's rate from well below to well above its mean, or back."""
 SLOWED = 0.1
 """A job is slowed if its duration grows by this share, and flows are slowed if marks cost them this share."""
-IDLE = 0.2
-"""A link is almost idle if its flows offer less than this share of its capacity."""
+UNEVEN = 1.1
+"""Paths collide on a link if it is offered this multiple of what evenly spread flows would offer it."""
 STORM = 0.5
 """Pauses may be a storm if a host pauses its switch for at least this share of the window."""
 REACHED = 0.95
 """A buffer or window limits a flow if it allows less than this share, of which the flow gets about all."""
 STILL = 0.25
 """A job has stopped if none of its operations began or ended in this last share of the run."""
+NOTICED = 0.05
+"""Smallest change of a throughput or of a job's time that a trial reports, as a natural logarithm."""
+SHORTER = 0.4
+"""Smallest change of a latency that a trial reports, as a natural logarithm."""
+SLOWER = 0.9
+"""A host is slower than the others of its job if it has less than this share of their usual rate."""
+SATURATED = 0.8
+"""A slower host delays its job if it used this share of its rate while the job ran."""
+HELD = 0.1
+"""Control costs a job too much if the job gains this share of its time without control."""
+STARVED = 0.5
+"""A lane starves if it gets less than this share of what it would get with equal weights."""
 MOST = 5
 """Maximum number of links, groups or hosts that a sentence names; the others are only counted."""

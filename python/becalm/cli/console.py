@@ -317,7 +317,8 @@ def show_concerns(title: str, concerns: Sequence[Concern]) -> None:
     if not concerns:
         out.print(f"{safe(title)}: no problems found")
     for concern in concerns:
-        out.print(safe(f"{title}: {concern.key} = {concern.value}: {concern.problem}"))
+        cure = f"; valid: {concern.cure}" if concern.cure else ""
+        out.print(safe(f"{title}: {concern.key} = {concern.value}: {concern.problem}{cure}"))
 
 
 def say(message: str) -> None:

@@ -99,6 +99,13 @@ def report(
 def explain(
     folder: Annotated[Path, typer.Argument(metavar="RESULTS", help="Results of a run.", show_default=False)],
     replication: Annotated[int, typer.Option(min=0, max=2**31, help="Replication to describe.")] = 0,
+    max_time: Annotated[
+        str,
+        typer.Option(
+            metavar="TIME",
+            help="Limit for trials: runs with a proposed change, or without control; 0 s: none.",
+        ),
+    ] = "20 s",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object with sentences, numbers and table rows.")
     ] = False,
@@ -106,12 +113,15 @@ def explain(
     """Describe a run in words: roots of congestion, causes, victims, cost, control, and what to try next."""
     import becalm
     from becalm.cli import console
+    from becalm.quantities import seconds
 
     with console.Bar(quiet=as_json) as bar:
         bar.on_stage("reading the results")
         results = becalm.load_results(folder)
         bar.on_stage("looking for roots, causes and victims")
-        found = becalm.explain(results, replication, folder=folder)
+        found = becalm.explain(
+            results, replication, folder=folder, max_time=seconds(max_time), progress=bar.on_run
+        )
     if as_json:
         typer.echo(jsons.dumps(found.to_json()))
         return

@@ -1,14 +1,14 @@
 """A diagnosis in words: sentences about a run, derived from its tables by documented rules.
 
-The modules, from the bottom up: `model` (sentences); `rule`; `spread`, `jobs`, `control`, `pauses`,
-`endings` and `advice` (rules by topic); `rules` (all rules); and `page` (their description).
-`becalm.analysis` computes the input of the rules.
+The modules, from the bottom up: `model` (sentences); `rule`; `equipment` and `remedies` (changes that may
+remove causes); `spread`, `jobs`, `control`, `pauses`, `endings` and `advice` (rules by topic); `rules` (all
+rules); and `page` (their description). `becalm.analysis` computes the input of the rules, and runs trials.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -18,12 +18,18 @@ from becalm.explanations.model import TOPICS, Explanation, Sentence
 
 if TYPE_CHECKING:
     from becalm.results import Results
+    from becalm.runs import Progress
 
 __all__ = ["TOPICS", "Explanation", "Reference", "Sentence", "explain"]
 
 
 def explain(
-    results: Results, replication: int = 0, *, folder: str | PathLike[str] | None = None
+    results: Results,
+    replication: int = 0,
+    *,
+    folder: str | PathLike[str] | None = None,
+    max_time: float = 0.0,
+    progress: Callable[[Progress], object] | None = None,
 ) -> Explanation:
     """Describe a run in words: roots, causes, victims, cost, control, and what to try next.
 
@@ -32,6 +38,9 @@ def explain(
         replication: the replication to explain.
         folder: folder of the results, for use in proposed commands. Without it, commands name the scenario's
             file. If that file is missing or contains another scenario, no commands are proposed.
+        max_time: wall-clock time in s for trials, which repeat the run without control or with a proposed
+            change. Without trials, all sentences follow from the tables.
+        progress: called during trials, see `becalm.run`.
 
     Raises:
         ResultsError: the replication does not exist, or a table that every run produces is missing.
@@ -40,10 +49,16 @@ def explain(
     # Import here, so that importing becalm stays fast.
     from becalm.analysis.case import Case
     from becalm.analysis.facts import Facts
+    from becalm.analysis.trials import Bench
     from becalm.explanations.rules import RULES
 
-    case = Case(Facts(results, replication), _file(results, folder))
-    made = (sentence for rule in RULES for sentence in rule.make(case))
+    bench = Bench(results, replication, max_time, progress) if max_time > 0 else None
+    case = Case(Facts(results, replication), _file(results, folder), bench)
+    made = []
+    for rule in RULES:
+        said = list(rule.make(case))
+        case.named += [(each.cause, each.place) for each in said if each.cause]
+        made += said
     order = {each.name: place for place, each in enumerate(case.bottlenecks)}
     ranked = sorted(made, key=lambda each: (list(TOPICS).index(each.topic), _rank(each, order)))
     sentences = tuple(replace(each, text=_spaced(each.text)) for each in ranked)

@@ -2,63 +2,155 @@
 
 from __future__ import annotations
 
+import json
+import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from becalm import manager
-from becalm.analysis import blame, limits
+from becalm.analysis import causes, limits
 from becalm.analysis.blame import Bottleneck
 from becalm.analysis.case import Case
 from becalm.analysis.facts import key
+from becalm.analysis.formats import seconds
 from becalm.errors import BecalmError
 from becalm.explanations.control import judged, stands, starved, unmarked
 from becalm.explanations.model import Sentence
+from becalm.explanations.remedies import Remedy, changed, remedies
 from becalm.explanations.rule import rule
 from becalm.folders import free_file
 
-MENDS = {
-    "slow receiver": "make the host receive faster (`adapter.drain_rate`, the host's slot or software)",
-    "slow cable": "replace the cable or its port, and run again",
-    "unbalanced routes": "choose other routes, with equal numbers of host pairs on each link of the switch",
-    "pause storm": "find out why the host pauses its switch (slot or driver), or let a watchdog drop its "
-    "pauses; no congestion-control parameter helps",
-    "path collision": "spread the flows differently: `switch.paths.flowlet`, `switch.paths.least_waiting` or "
-    "another hash",
-    "colliding jobs": "place or route one of the jobs so that their paths do not meet",
-    "oversubscribed link": "add parallel cables, or spread the flows over other links",
-}
-"""Remedies for causes that no parameter of congestion control removes."""
+if TYPE_CHECKING:
+    from becalm.analysis.reference import Reference
+    from becalm.analysis.trials import Effect
 
 
-@rule("mend", "advice")
-def mend(case: Case) -> Iterator[Sentence]:
-    """Propose a change that removes a cause that no congestion control parameter can remove."""
-    said = set()
-    for each in case.bottlenecks:
-        name = each.cause.name if each.cause is not None else ""
-        if name in MENDS and name not in said:
-            said.add(name)
-            text = f"{each.name}: {MENDS[name]}."
-            yield Sentence("mend", "advice", text, {}, (case.facts.of_tree(each.link),), place=each.name)
+@rule("remedy", "advice")
+def remedy(case: Case) -> Iterator[Sentence]:
+    """Propose changes that may remove the named causes, each with a command if a key makes the change.
+
+    In `becalm explain`, each change is also tried, as long as `--max-time` allows: the run is repeated with
+    the change and the same seed. Changes without a gain are only mentioned.
+    """
+    done: set[str] = set()
+    proposed: set[str] = set()
+    for cause, place in _causes(case):
+        if cause not in done:
+            done.add(cause)
+            yield from _of_cause(case, cause, place, proposed)
     if case.facts.cycle:
         text = (
             "Credit loop: change the routes until `topology.edges.allow_cycles = false` passes "
             "`becalm validate`."
         )
-        yield Sentence("mend", "advice", text, {}, (key("topology.edges.allow_cycles"),))
+        yield Sentence("remedy", "advice", text, {}, (key("topology.edges.allow_cycles"),))
+
+
+def _causes(case: Case) -> Iterator[tuple[str, str]]:
+    """Yield the causes to remedy, each with its place. Missing control is one, although no rule blames it."""
+    yield from case.named
+    for each in case.bottlenecks:
+        if each.overloaded and not case.controlled(each) and _controllable(each):
+            yield "no control", each.name
+
+
+def _controllable(each: Bottleneck) -> bool:
+    return each.cause is None or each.cause.name in ("hot host", "oversubscribed link", "colliding jobs")
+
+
+class _Tried(NamedTuple):
+    remedy: Remedy
+    effect: Effect | None
+    """None if the change was not tried."""
+
+
+def _of_cause(case: Case, cause: str, place: str, proposed: set[str]) -> Iterator[Sentence]:
+    """Yield the remedies of a cause, the best first, except changes that were already proposed."""
+    tried = []
+    for change in remedies(case, cause, place):
+        scenario = changed(case.facts.scenario, change)
+        if (change.changes and scenario is None) or (scenario is not None and scenario.hash in proposed):
+            continue
+        if scenario is not None:
+            proposed.add(scenario.hash)
+        tried.append(_Tried(change, None if scenario is None else case.tried(scenario)))
+    vain = [each for each in tried if each.effect is not None and each.effect.score <= 0]
+    rest = [each for each in tried if each not in vain]
+    rest.sort(key=lambda each: -each.effect.score if each.effect is not None else math.inf)
+    for each in rest:
+        yield _proposed(case, place, each)
+    if vain:
+        said = "; ".join(each.remedy.text for each in vain)
+        text = f"{place}: tried without a gain: {said}."
+        refer = tuple(key(name) for each in vain for name in list(each.remedy.changes)[:1])
+        yield Sentence("remedy", "advice", text, {"tried": len(vain)}, refer, place=place)
+
+
+def _proposed(case: Case, place: str, each: _Tried) -> Sentence:
+    changes = each.remedy.changes
+    command = _command(case, changes)
+    text = f"{place}: {each.remedy.text}"
+    if command:
+        text += f": `becalm {command}`"
+    elif len(changes) == 1 and len(shown := toml(changes)) <= MOST_TEXT:
+        text += f": `{shown}`"
+    numbers = {}
+    if each.effect is not None:
+        text += f"; tried: {each.effect.text}"
+        numbers = {"gain": math.exp(each.effect.score) - 1}
+    refer = tuple(key(name) for name in list(changes)[:1]) or _refer(case, place)
+    return Sentence("remedy", "advice", f"{text}.", numbers, refer, place=place, command=command)
+
+
+def _refer(case: Case, place: str) -> tuple[Reference, ...]:
+    links = case.facts.links
+    if place in links.names:
+        return (case.facts.of_tree(links.names.index(place)),)
+    return (key("topology"),)
+
+
+MOST_TEXT = 200
+"""Length in characters above which a change is described only in words."""
+
+
+def toml(changes: Mapping[str, Any]) -> str:
+    """Return changes as `key=value`, separated by spaces, with values in TOML."""
+    return " ".join(f"{name}={_inline(value)}" for name, value in changes.items())
+
+
+def _inline(value: Any) -> str:  # noqa: ANN401
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name} = {_inline(each)}" for name, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_inline(each) for each in value) + "]"
+    return json.dumps(value)
+
+
+def _command(case: Case, changes: Mapping[str, Any]) -> str:
+    """Return the command that repeats the run with changes; empty without a file, or if too long."""
+    if case.file is None or not changes:
+        return ""
+    options = " ".join(f"--set {shlex.quote(toml({name: value}))}" for name, value in changes.items())
+    command = f"run {_quoted(case)} {options}"
+    return command if len(command) <= MOST_TEXT + len(_quoted(case)) else ""
 
 
 @rule("manage", "advice")
 def manage(case: Case) -> Iterator[Sentence]:
     """Propose `becalm manage` if control is off, weak or too strong at an overloaded link.
 
-    The rule applies only if the guideline's parameters suit the scenario and differ from the scenario's.
-    They apply to the entire fabric, so `--contributors` is the largest number of hosts that offer more than
-    their fair share of any one link. The proposed command names the results or the scenario file.
+    The link leads to a hot host, or other flows wait behind it. The rule applies only if the guideline's
+    parameters suit the scenario and differ from the scenario's. They apply to the entire fabric, so
+    `--contributors` is the largest number of hosts that offer more than their fair share of any one link. The
+    proposed command names the results or the scenario file.
     """
     scenario, contributors = case.facts.scenario, _contributors(case)
     for each in _bad(case):
+        hot = causes.hot(case.facts, each.flows)
+        if not hot and not len(case.victims):
+            continue
         try:
             managed = manager.recommend(scenario, hot_spot_degree=contributors).apply(scenario)
         except BecalmError:
@@ -67,9 +159,16 @@ def manage(case: Case) -> Iterator[Sentence]:
             return
         out = free_file(Path("managed.toml"))
         command = f"manage {_quoted(case)} --contributors {contributors} --out {out}"
-        text = f"Parameters for {contributors} hosts that send to one hot host: `becalm {command}`."
-        numbers, refer = {"contributors": contributors}, (case.facts.of_tree(each.link),)
-        yield Sentence("manage", "advice", text, numbers, refer, place=each.name, command=command)
+        use = "send to one hot host" if hot else f"share {each.name}"
+        text = f"Parameters for {contributors} hosts that {use}: `becalm {command}`"
+        tried = case.tried(managed)
+        if tried is not None:
+            text += f"; tried: {tried.text if tried.score > 0 else 'no gain'}"
+        numbers = {"contributors": float(contributors)}
+        if tried is not None:
+            numbers["gain"] = math.exp(tried.score) - 1
+        refer = (case.facts.of_tree(each.link),)
+        yield Sentence("manage", "advice", f"{text}.", numbers, refer, place=each.name, command=command)
         return
 
 
@@ -77,7 +176,7 @@ def manage(case: Case) -> Iterator[Sentence]:
 def tune(case: Case) -> Iterator[Sentence]:
     """Propose `becalm tune` for a hot host under the same conditions as for `manage`."""
     for each in _bad(case):
-        host = blame.hot(case.facts, each.flows)
+        host = causes.hot(case.facts, each.flows)
         if host and each.contributors >= 2:
             contributors = _contributors(case)
             options = f"--hot {shlex.quote(host)} --contributors {contributors} --trials 50"
@@ -87,6 +186,18 @@ def tune(case: Case) -> Iterator[Sentence]:
             refer = (case.facts.of_tree(each.link),)
             yield Sentence("tune", "advice", text, numbers, refer, place=each.name, command=command)
             return
+
+
+@rule("untried", "missing")
+def untried(case: Case) -> Iterator[Sentence]:
+    """State that there was no time for trials of all proposed changes."""
+    if case.bench is not None and case.bench.skipped:
+        needed = case.bench.estimate
+        text = (
+            f"Some proposed changes were not tried, because a run takes about {seconds(needed)}: raise the "
+            "limit with --max-time."
+        )
+        yield Sentence("untried", "missing", text, {"estimate": needed}, (key("run.duration"),))
 
 
 @rule("observe", "missing")

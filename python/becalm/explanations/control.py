@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,19 +22,6 @@ if TYPE_CHECKING:
 
 SLOW = ("slow receiver", "slow cable")
 """Causes that keep a link below its rate whatever congestion control does."""
-
-
-class Balance(NamedTuple):
-    """Effect of a delay table, its step and its timer on a source that sends at its fair share of a link."""
-
-    sources: int
-    fair: int
-    """Index at which all sources together just fill the link, or the last index."""
-    step: int
-    undone: float
-    """Time in s that the timer needs to undo one BECN."""
-    heard: float
-    """Time in s between two packets that may be marked, for a source at its fair share."""
 
 
 def judged(case: Case) -> list[Bottleneck]:
@@ -68,22 +55,11 @@ def unmarked(case: Case, each: Bottleneck) -> bool:
     return bool(stood and links.marked[at] < limits.UNMARKED * links.packets[at])
 
 
-def balance(case: Case, each: Bottleneck) -> Balance | None:
+def balance(case: Case, each: Bottleneck) -> manager.Balance | None:
     """Return the effect of IBTA's parameters at a link, or None with another response."""
-    params, facts = case.ibta(each), case.facts
-    delays = facts.scenario.summary["cct"]
-    if params is None or not delays:
+    if case.ibta(each) is None:
         return None
-    if params["ccti_limit"] is not None:
-        delays = delays[: params["ccti_limit"] + 1]
-    # A source that sends with this gap, in packet times, gets its fair share of the link.
-    gap = each.sources * facts.scenario.summary["host_rate"] / facts.links.capacity[each.link] - 1
-    fair = next((index for index, delay in enumerate(delays) if delay >= gap), len(delays) - 1)
-    timer = params["ccti_timer"] * manager.TIMER_UNIT
-    undone = float("inf") if timer == 0 else params["ccti_increase"] / params["ccti_decrease"] * timer
-    ((_, marker),) = facts.resolved["marking"].items()
-    heard = (gap + 1) * facts.scenario.summary["packet_time"] * (1 + marker.get("marking_rate", 0))
-    return Balance(each.sources, fair, params["ccti_increase"], undone, heard)
+    return manager.balance(case.facts.scenario, each.sources, float(case.facts.links.capacity[each.link]))
 
 
 @rule("no-control", "control")
@@ -174,15 +150,18 @@ def starves(case: Case) -> Iterator[Sentence]:
         if not starved(case, each) or unmarked(case, each):
             continue
         found, use = balance(case, each), case.use(each)
-        cause, why, keys, numbers = _why_starved(found)
+        blamed = manager.starving(case.facts.scenario, found)
         gap, refer = _gap(case, each)
         text = (
-            f"Control starves {each.name}: its flows send only {share(use)} of what they could{gap}; {why}."
+            f"Control starves {each.name}: its flows send only {share(use)} of what they could{gap}; "
+            f"{blamed.problem}."
         )
-        rows = (case.facts.of_link(each.link, "utilization"), *refer)
-        yield Sentence(
-            "starved", "control", text, {"use": use, **numbers}, (*rows, *keys), cause=cause, place=each.name
-        )
+        numbers = {"use": use}
+        if found is not None:
+            numbers |= {"increase": found.step, "fair_index": found.fair}
+            numbers |= {"undone": found.undone, "heard": found.heard}
+        rows = (case.facts.of_link(each.link, "utilization"), *refer, key(blamed.key))
+        yield Sentence("starved", "control", text, numbers, rows, cause=blamed.rule, place=each.name)
 
 
 @rule("oscillates", "control")
@@ -235,10 +214,13 @@ def own_response(case: Case) -> Iterator[Sentence]:
             "persistent queue causes."
         ).replace("are slowed by its", "are slowed by their")
         numbers = {"flows": len(own), "offered": offered, "delivered": got, "marked_share": marked}
+        mask = _masked(case) if "ibta" in case.responses[name] else []
+        text = text[:-1] + "".join(f"; {each.key} = {each.value}: {each.problem}" for each in mask) + "."
         refer = (
             case.facts.of_flows(own),
             case.facts.of_link(at, "marked", "packets"),
             key(f"response.{response}"),
+            *(key(each.key) for each in mask),
         )
         cause = "slowed by marks" if got < (1 - limits.SLOWED) * offered else ""
         yield Sentence("own-response", "control", text, numbers, refer, cause=cause, place=links.names[at])
@@ -275,35 +257,15 @@ def _swings(rates: Floats) -> int:
     return int(np.count_nonzero(np.diff(sides)))
 
 
+def _masked(case: Case) -> list[manager.Concern]:
+    """Return the settings that mark flows which cause no congestion."""
+    return [each for each in manager.certain(case.facts.scenario) if each.rule == "slowed by marks"]
+
+
 def _concerns(case: Case, each: Bottleneck) -> list[manager.Concern]:
     if case.ibta(each) is None:
         return []
     return manager.review(case.facts.scenario, hot_spot_degree=max(2, each.sources))
-
-
-def _why_starved(found: Balance | None) -> tuple[str, str, tuple[Reference, ...], dict[str, Any]]:
-    if found is None:
-        return "response too strong", "the response lowers rates too far", (key("response"),), {}
-    numbers = {"increase": found.step, "fair_index": found.fair, "undone": found.undone, "heard": found.heard}
-    if found.step >= found.fair:
-        why = (
-            f"one BECN raises the index by {found.step}, but an index of {found.fair} already slows each of "
-            f"{found.sources} sources to its fair share"
-        )
-        return "step too large", why, (key("response.ibta.ccti_increase"),), numbers
-    if found.undone > found.heard:
-        undone = "never undoes" if np.isinf(found.undone) else f"needs {seconds(found.undone)} to undo"
-        why = (
-            f"the timer {undone} a BECN (a step of {found.step}), but a source at its fair share may get "
-            f"the next BECN after {seconds(found.heard)}"
-        )
-        return "timer too long", why, (key("response.ibta.ccti_timer"),), numbers
-    return (
-        "response too strong",
-        "neither the step nor the timer is the cause",
-        (key("response.ibta"),),
-        numbers,
-    )
 
 
 def _gap(case: Case, each: Bottleneck) -> tuple[str, tuple[Reference, ...]]:

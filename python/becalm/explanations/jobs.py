@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,11 @@ from becalm.analysis.facts import key
 from becalm.analysis.formats import number, seconds, share
 from becalm.analysis.reference import Reference
 from becalm.explanations.model import Sentence
+from becalm.explanations.remedies import changed, remedies
 from becalm.explanations.rule import rule
+
+if TYPE_CHECKING:
+    from becalm.analysis.trials import Effect
 
 
 def unfinished(case: Case) -> list[dict[str, Any]]:
@@ -80,8 +84,47 @@ def slowed_job(case: Case) -> Iterator[Sentence]:
                 facts.links.names[at],
             )
         else:
-            text += ": the tables do not show why; no bottleneck is on its path, and no packet is marked."
+            text += (
+                ": becalm does not know why. No bottleneck is on its path, no packet is marked, and no other "
+                "traffic delays it on a link that is a root for a twentieth of the time."
+            )
             yield Sentence("slowed-job", "victims", text, numbers, (refer,), place=row["job"])
+
+
+@rule("straggler", "victims")
+def straggler(case: Case) -> Iterator[Sentence]:
+    """Name a *straggler*, the host that slows down a job.
+
+    The host can send or receive less than the usual host of the job, because of its adapter or cable, and
+    used at least 80% of that while the job ran; or its rank computed longer than the median rank, by at least
+    10% of the job's time. A trial with the usual rate states what the straggler costs the job.
+    """
+    hosts = {(each.job, each.host): each for each in reversed(case.stragglers)}
+    for each in reversed(hosts.values()):
+        if each.what == "computes":
+            rates = f"computes for {seconds(each.own)}, and the median rank for {seconds(each.usual)}"
+            refer = (Reference("ranks", tuple(case.facts.table("ranks")["row"].to_list()), ("compute",)),)
+        else:
+            most, other = number(each.own, "B/s"), number(each.usual, "B/s")
+            rates = (
+                f"{each.what} at most {most}, of which it used {share(each.used)}; other hosts reach {other}"
+            )
+            column = "sent_bytes" if each.what == "sends" else "received_bytes"
+            rows = case.facts.table("hosts")
+            row = int(rows.filter(rows["host"] == each.host)["row"][0])
+            refer = (Reference("hosts", (row,), (column,)),)
+        text = f"Job {each.job} waits for a straggler, {each.host}, which {rates}"
+        tried = _without(case, each.host)
+        if tried is not None and tried.score > 0:
+            text += f". At the usual rate, {tried.text}"
+        numbers = {"own": each.own, "usual": each.usual, "used": each.used}
+        yield Sentence("straggler", "victims", f"{text}.", numbers, refer, "straggler", each.host)
+
+
+def _without(case: Case, host: str) -> Effect | None:
+    """Return the effect of the usual rate of a host; None if it is unknown."""
+    repaired = (changed(case.facts.scenario, each) for each in remedies(case, "straggler", host))
+    return next((case.tried(each) for each in repaired if each is not None), None)
 
 
 @rule("unfinished-job", "victims")

@@ -19,6 +19,10 @@ follows from one of the rules below and cites the table rows that its numbers co
 numbers. The bottleneck that costs victims the most comes first. Proposed commands include the changes made
 to the scenario for the run, so you can run them as printed.
 
+The results contain the scenario, so `explain` also tries its own advice: it repeats the run with each
+proposed change, and prints what the change gains ("tried"). `--max-time` limits these runs, 20 s in all by
+default; `--max-time "0 s"` uses only the tables.
+
 In Python, `becalm.explain(results)` returns an explanation. Its attribute `sentences` contains all sentences,
 and `causes` contains only the named causes.
 
@@ -45,8 +49,11 @@ _CAUSES = {
     "hot host": "several hosts offer more than the link can carry, nearly all of it to one host",
     "unbalanced routes": "more pairs of hosts use this link than the switch's other links to the same "
     "level, which have free capacity",
-    "path collision": "flows with hashed paths share the link, while equivalent links are almost idle",
-    "colliding jobs": "several groups of flows cross the link, which can carry each of them but not all",
+    "uneven cables": "most of the traffic crosses a switch that lacks cables which its peers have",
+    "path collision": "flows offer more than the link can carry, but spread evenly over their equal paths, "
+    "they would fit",
+    "colliding jobs": "several groups of flows cross the link, which can carry each of them but not all; or "
+    "the link is a root at times, and a job that shares it is slowed down",
     "oversubscribed link": "flows offer more than the link can carry",
     "credit loop": "the flows' paths contain a cycle of links in which each link may wait for the next",
 }

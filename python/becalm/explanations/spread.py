@@ -12,7 +12,7 @@ from becalm.analysis.blame import Bottleneck
 from becalm.analysis.case import Case
 from becalm.analysis.formats import counted, number, seconds, share
 from becalm.analysis.reference import Reference
-from becalm.explanations import jobs
+from becalm.explanations import jobs, lanes
 from becalm.explanations.model import Sentence
 from becalm.explanations.rule import rule
 
@@ -56,9 +56,9 @@ def roots(case: Case) -> Iterator[Sentence]:
 
 @rule("no-root", "roots")
 def no_root(case: Case) -> Iterator[Sentence]:
-    """State that no link is a bottleneck.
+    """State that no link is a bottleneck, that is, that no root counts.
 
-    The sentence names the output that was a root for the longest time.
+    The sentence names the output in front of which packets waited for the longest time.
     """
     if case.bottlenecks:
         return
@@ -66,10 +66,12 @@ def no_root(case: Case) -> Iterator[Sentence]:
     inner = np.flatnonzero(links.level > 0)
     top = int(inner[np.argmax(links.root[inner])])
     most = float(links.root[top])
-    detail = f"the longest queues are in front of {links.names[top]}, a root for {share(most)} of the time"
+    detail = (
+        f"packets wait longest in front of {links.names[top]}, with long queues for {share(most)} of the time"
+    )
     if most < 0.0005:
         detail = "no switch queue exceeds half of an input buffer"
-    text = f"No link is a bottleneck: {detail}."
+    text = f"No link is a bottleneck, and none is oversubscribed by its flows: {detail}."
     yield Sentence("no-root", "roots", text, {"root_share": most}, (case.facts.of_tree(top),))
 
 
@@ -163,7 +165,8 @@ def victims(case: Case) -> Iterator[Sentence]:
 @rule("no-victim", "victims")
 def no_victim(case: Case) -> Iterator[Sentence]:
     """State that there is a bottleneck, but no victim."""
-    if case.bottlenecks and not len(case.victims) and not jobs.slowed(case) and not jobs.unfinished(case):
+    hurt = jobs.slowed(case) or jobs.unfinished(case) or case.stragglers or lanes.starving(case)
+    if case.bottlenecks and not len(case.victims) and not hurt:
         rows = tuple(int(row) for row in case.facts.table("victims")["row"].to_list())
         text = "No flow is a victim."
         yield Sentence(
@@ -224,18 +227,17 @@ def latency(case: Case) -> Iterator[Sentence]:
 
 _NARROW = {
     "buffer": "the credit of the input buffers on the path allows: they hold less than is on the way before "
-    'a credit returns. With switch.buffer = "auto", links stay busy.',
-    "window": "their window allows: it holds less than is on the way before an ACK returns. A larger window "
-    "of the response keeps links busy.",
+    "a credit returns, at the link's rate.",
+    "window": "their window allows: it holds less than is on the way before an ACK returns.",
 }
 
 
 @rule("narrow", "cost")
 def narrow(case: Case) -> Iterator[Sentence]:
-    """Name small buffers and windows that leave links idle, without any congestion.
+    """Name a *small buffer* or a *small window* that leaves links idle, without any congestion.
 
-    A flow is listed if no bottleneck is on its path, and it gets within 5% of what the credit of the buffers,
-    or its constant window, allows on an empty fabric.
+    A flow is listed if no bottleneck is on its path, and the flow, or all flows on a link of its path, get
+    within 5% of what the credit of the buffers, or its constant window, allows on an empty fabric.
     """
     flows = case.facts.flows
     for limit, own in case.narrow.items():
@@ -245,21 +247,26 @@ def narrow(case: Case) -> Iterator[Sentence]:
         part = share(got / offered)
         text = f"{counted(len(own), 'flow')} got {part} of the demand, as much as {_NARROW[limit]}"
         numbers = {"flows": len(own), "offered": offered, "delivered": got}
-        yield Sentence("narrow", "cost", text, numbers, (case.facts.of_flows(own),), cause=limit)
+        path = case.facts.path(int(own[0]))
+        delays = case.facts.network.links["delay"].to_numpy()[path]
+        place = case.facts.links.names[int(path[np.argmax(delays)])]
+        refer = (case.facts.of_flows(own),)
+        yield Sentence("narrow", "cost", text, numbers, refer, f"small {limit}", place)
 
 
 @rule("unexplained", "cost")
 def unexplained(case: Case) -> Iterator[Sentence]:
-    """State that flows lose traffic without a bottleneck on their paths, for a reason not in the tables."""
+    """State that flows lose traffic for an unknown reason, and what was looked at."""
     known = np.concatenate([case.slowed, *case.narrow.values()])
     flows, own = case.facts.flows, np.setdiff1d(case.unexplained, known)
     if not len(own):
         return
     offered, got = float(flows.offered[own].sum()), float(flows.delivered[own].sum())
     text = (
-        f"{counted(len(own), 'flow')} got {share(got / offered)} of the demand, although no bottleneck is on "
-        "the path. The tables do not show why (possible limits: a window, an adapter, or a blocking "
-        "switch)."
+        f"{counted(len(own), 'flow')} got {share(got / offered)} of the demand, and becalm does not know "
+        "why. No bottleneck is on the path, no branch of another's tree, no mark that the response reads, "
+        "and neither credit nor a constant window is the limit. The tables do not show an adapter that lets "
+        "no more through, or a blocking switch."
     )
     numbers = {"flows": len(own), "offered": offered, "delivered": got}
     yield Sentence("unexplained", "cost", text, numbers, (case.facts.of_flows(own),))

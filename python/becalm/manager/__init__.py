@@ -5,7 +5,7 @@ the largest number of contributors. `gran2010` (Table I, section VII) uses the v
 hardware. `becalm` uses the values that searches on several fabrics have in common (docs/advice.md).
 """
 
-from becalm.manager.concerns import longest_unwind, review, unwind
+from becalm.manager.concerns import Balance, balance, certain, longest_unwind, review, starving, unwind
 from becalm.manager.guidelines import (
     GUIDELINES,
     PUBLISHED,
@@ -46,15 +46,19 @@ __all__ = [
     "SW_TH",
     "TIMER",
     "TIMER_UNIT",
+    "Balance",
     "Concern",
     "Fabric",
     "Recommendation",
     "Setting",
+    "balance",
+    "certain",
     "check_guideline",
     "longest_unwind",
     "nearest",
     "recommend",
     "review",
+    "starving",
     "table",
     "unwind",
 ]

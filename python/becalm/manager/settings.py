@@ -75,11 +75,18 @@ class Setting:
 
 @dataclass(frozen=True)
 class Concern:
-    """A setting that cannot work: its dotted key, its value, and the problem."""
+    """A setting that cannot work: its dotted key, its value, and the problem.
+
+    `becalm manage`, `validate`, `explain` and `tune` share these findings.
+    """
 
     key: str
     value: Any
     problem: str
+    rule: str = ""
+    """Name of the finding, as the cause that `becalm explain` names."""
+    cure: str = ""
+    """What to set instead, as an instruction."""
 
 
 @dataclass(frozen=True)

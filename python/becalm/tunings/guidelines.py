@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from becalm import manager
+from becalm.analysis import limits
 from becalm.progress import Steps
 from becalm.runs import run
 from becalm.runs.drive import closing
@@ -88,6 +89,24 @@ def choose(scenario: Scenario, guidelines: Sequence[str], progress: Steps | None
         if not tried[-1].short:
             return [tried[-1], *tried[:-1]]
     return sorted(tried, key=lambda each: -min(each.links.values()))
+
+
+def starving(scenario: Scenario, contributors: int | None = None) -> list[manager.Concern]:
+    """Return the setting to blame if the scenario's own control leaves a hot link partly unused.
+
+    A hot spot of this size, or of each size of `sizes_of`, is simulated without other traffic. The worst
+    counts.
+    """
+    if "ibta" not in scenario.resolved["response"]:
+        return []
+    sizes = sizes_of(scenario) if contributors is None else [contributors]
+    shares = {size: _link(scenario, {}, size) for size in sizes}
+    worst = min(shares, key=shares.__getitem__)
+    if shares[worst] >= limits.FULL:
+        return []
+    found = manager.starving(scenario, manager.balance(scenario, worst))
+    problem = f"{worst} contributors get only {shares[worst]:.1%} of a hot link: {found.problem}"
+    return [replace(found, problem=problem)]
 
 
 def _link(scenario: Scenario, control: dict[str, Any], size: int) -> float:

@@ -28,6 +28,8 @@ const FULL: f64 = 0.9;
 const STALLED: f64 = 0.1;
 /// An output that waits for this share of the window is behind another root.
 const STANDING: f64 = 0.25;
+/// Jobs share a root if the output was one for at least this share of the measured window.
+const SHARED: f64 = 0.05;
 
 /// The input of the search for roots.
 pub(super) struct Search<'a> {
@@ -134,6 +136,9 @@ impl Search<'_> {
         if self.waits_for_host(link) || self.changes(link) {
             return lasting || losing();
         }
+        if self.outputs.rows[row].shares[0] >= SHARED && self.is_shared_by_job(link) {
+            return true;
+        }
         self.is_aimed_at(link) && (lasting || (self.loads.busy[link] >= FULL && losing()))
     }
 
@@ -148,6 +153,20 @@ impl Search<'_> {
         let name = &self.scenario.network.links[link].name;
         let changes = &self.scenario.sections.changes;
         self.loads.busy[link] < FULL && changes.iter().any(|change| *change.link == *name)
+    }
+
+    /// Whether flows of a job and of another group or job cross a link. A job posts its next messages only when others
+    /// have arrived, so it never offers more than a link carries on average, however long its messages wait there.
+    fn is_shared_by_job(&self, link: usize) -> bool {
+        let group = |&(flow, _): &(u32, f64)| self.scenario.plan.flows[flow as usize].group;
+        let mut groups: Vec<_> = self.crossing.of(link).iter().filter(|each| self.sends(each.0)).map(group).collect();
+        order::sort_and_dedup(&mut groups, Ord::cmp);
+        let jobs_from = self.scenario.sections.flows.len();
+        groups.len() > 1 && groups.iter().any(|&group| group as usize >= jobs_from)
+    }
+
+    fn sends(&self, flow: u32) -> bool {
+        self.offers.offered[flow as usize] > 0.0
     }
 
     /// Whether sources send most of their traffic over a link. Otherwise, a long queue can be chance.

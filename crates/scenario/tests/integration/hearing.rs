@@ -13,7 +13,8 @@ fn warnings_of(switch: &str, schemes: &str) -> Vec<String> {
          {schemes}\n[[flows]]\nname = \"f\"\nfrom = [\"H0\"]\nto = [\"H3\"]\n"
     );
     let scenario = Scenario::parse(&text, "f.toml").unwrap_or_else(|errors| panic!("{errors}"));
-    scenario.warnings().into_iter().filter(|warning| warning.starts_with("[response.")).collect()
+    let of_schemes = |warning: &String| ["[response.", "[marking."].iter().any(|start| warning.starts_with(start));
+    scenario.warnings().into_iter().filter(of_schemes).collect()
 }
 
 #[test]
@@ -40,6 +41,16 @@ fn no_marks_for_a_response_that_needs_them_gives_a_warning() {
     for fine in ["", "[response.timely]", "[response.swift]", "[response.hpcc]", "[response.fixed]\nrate = 0.5"] {
         assert_eq!(warnings(fine), Vec::<String>::new(), "{fine}");
     }
+}
+
+#[test]
+fn marks_that_no_response_reads_give_a_warning() {
+    for unread in ["[response.none]", "[response.timely]", "[response.fixed]\nrate = 0.5"] {
+        let [warning] = &warnings(&format!("[marking.ramp]\n{unread}"))[..] else { panic!("one warning: {unread}") };
+        assert!(warning.starts_with("[marking.ramp]: marks have no reader: [response."), "{warning}");
+    }
+    let one = "[marking.ramp]\n[response.none]\n[[flows]]\nname = \"g\"\nfrom = [\"H1\"]\nto = [\"H2\"]\n";
+    assert_eq!(warnings(&format!("{one}response.lipd = {{}}")), Vec::<String>::new());
 }
 
 #[test]

@@ -75,6 +75,7 @@ def manage(
     from becalm import manager
     from becalm.folders import check_writable, write_new
     from becalm.opensm import options
+    from becalm.tunings.guidelines import starving
 
     for name, given in (("--fabric", fabric is not None), ("--force", force)):
         if given and opensm is None:
@@ -98,6 +99,7 @@ def manage(
     for target, text in texts.items():
         write_new(target, text, overwrite=overwrite)
     before, after = (manager.review(one, hot_spot_degree=contributors) for one in (scenario, managed))
+    before = [*before, *starving(scenario, contributors)]
     if as_json:
         typer.echo(jsons.dumps(_json(choice, recommendation, after, list(texts))))
     else:

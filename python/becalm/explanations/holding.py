@@ -1,0 +1,119 @@
+"""Rules about control that holds rates below idle links, which a paired run without control shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from becalm.analysis import limits
+from becalm.analysis.case import Case
+from becalm.analysis.facts import key
+from becalm.analysis.formats import seconds, share
+from becalm.analysis.reference import Reference
+from becalm.errors import BecalmError
+from becalm.explanations.model import Sentence
+from becalm.explanations.rule import rule
+
+if TYPE_CHECKING:
+    from becalm.results import Results
+
+
+class Held(NamedTuple):
+    """A job whose rates control may hold below idle links."""
+
+    row: dict[str, Any]
+    """The job's row in the table `jobs`."""
+    response: str
+    marked: float
+    """Share of its packets that are marked."""
+    link: str
+    """The busiest link on its paths."""
+    busy: float
+    """Utilization of this link while the job ran."""
+
+
+def candidates(case: Case) -> list[Held]:
+    """Return the jobs that ended, have a response, and left all their links partly idle."""
+    if "jobs" not in case.facts.results.tables:
+        return []
+    rows = case.facts.table("jobs").iter_rows(named=True)
+    return [found for row in rows for found in _candidate(case, row)]
+
+
+def _candidate(case: Case, row: dict[str, Any]) -> Iterator[Held]:
+    facts, flows, links = case.facts, case.facts.flows, case.facts.links
+    response = next(iter(case.responses[row["job"]]))
+    own = np.flatnonzero(np.array(flows.group) == row["job"])
+    end = row["end"]
+    if response in ("none", "fixed") or end is None or not np.isfinite(end) or not len(own):
+        return
+    marked = float(np.average(flows.marked[own], weights=np.maximum(flows.delivered[own], 1)))
+    lasted = min(float(end), facts.duration) - max(float(row["start"]), facts.warmup)
+    if lasted <= 0 or (case.marking != "none" and marked < limits.UNMARKED):
+        return
+    crossed = facts.crossed(own)
+    top = int(crossed[np.argmax(links.busy[crossed])])
+    busy = float(links.busy[top]) * facts.window / lasted
+    if busy < limits.FULL:
+        yield Held(row, response, marked, links.names[top], busy)
+
+
+def uncontrolled(case: Case) -> Results | None:
+    """Return the results of the paired run without congestion control; None if there is none."""
+    if case.bench is None:
+        return None
+    try:
+        return case.bench.run(case.facts.scenario.without_control())
+    except BecalmError:
+        return None
+
+
+@rule("held-back", "control")
+def held_back(case: Case) -> Iterator[Sentence]:
+    """Name a job that is *held by control* below idle links, and what that costs.
+
+    The job's sources react to congestion, no link on its paths was 90% busy while it ran, and in a paired run
+    without congestion control the job needs at least 10% less time. Without the paired run, the section about
+    missing results names the job.
+    """
+    for each in candidates(case):
+        other = uncontrolled(case)
+        if other is None:
+            continue
+        before, after = float(each.row["time"]), _time(other, each.row["job"])
+        cost = (before - after) / after if after > 0 else float("nan")
+        if not (before - after) >= limits.HELD * before:
+            continue
+        marks = f"{share(each.marked)} of its packets are marked, " if case.marking != "none" else ""
+        text = (
+            f"Control holds job {each.row['job']} below idle links: {marks}response.{each.response} slows "
+            f"its sources, and the busiest link on its paths, {each.link}, is only {share(each.busy)} used "
+            f"while the job runs. It takes {seconds(before)}, and {seconds(after)} in a paired run without "
+            f"control: control costs {100 * cost:.0f}%."
+        )
+        numbers = {"time": before, "time_without": after, "cost": cost, "busy": each.busy}
+        numbers["marked_share"] = each.marked
+        refer = (Reference("jobs", (int(each.row["row"]),), ("time",)), key("response"))
+        yield Sentence("held-back", "control", text, numbers, refer, "held by control", str(each.row["job"]))
+
+
+def _time(results: Results, job: str) -> float:
+    rows = results.jobs.filter(results.jobs["job"] == job)["time"].to_list()
+    return float(rows[0]) if rows and rows[0] is not None else float("nan")
+
+
+@rule("unpaired", "missing")
+def unpaired(case: Case) -> Iterator[Sentence]:
+    """Name a job that control may hold below idle links if there was no paired run."""
+    for each in candidates(case)[:1]:
+        if uncontrolled(case) is not None:
+            continue
+        text = (
+            f"The results do not show what control costs job {each.row['job']}: the busiest link on its "
+            f"paths, {each.link}, was only {share(each.busy)} used while it ran. `becalm explain` with "
+            "--max-time repeats the run without control."
+        )
+        refer = (Reference("jobs", (int(each.row["row"]),), ("time",)),)
+        yield Sentence("unpaired", "missing", text, {"busy": each.busy}, refer)
