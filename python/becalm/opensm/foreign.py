@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
@@ -34,6 +35,8 @@ FABRIC = Wanted(
 TABLES = Wanted(
     "forwarding tables", re.compile(r"^Unicast lids \[|dump_ucast_routes: *Switch ", re.MULTILINE)
 )
+PATHS = Wanted("path records", re.compile(r"^\s*PathRecord dump:", re.MULTILINE))
+LANES = Wanted("lanes of service levels", re.compile(r"^#in out *: *0 +1 ", re.MULTILINE))
 COUNTERS = Wanted(
     "counters of ports",
     re.compile(
@@ -66,6 +69,8 @@ _TEXT = {
     r"^(?:Ca|Switch|Rt)\s*: 0x\w+ ports \d+": f"a list of nodes, without cables; {_CABLES}",
     FABRIC.sign.pattern: "a list of cables; `becalm import FILE` reads it",
     TABLES.sign.pattern: "forwarding tables; `becalm import IBNETDISCOVER --lfts FILE` reads them",
+    PATHS.sign.pattern: "path records; `becalm import IBNETDISCOVER --path-records FILE` reads them",
+    LANES.sign.pattern: "lanes of service levels; `becalm import IBNETDISCOVER --sl2vl FILE` reads them",
     COUNTERS.sign.pattern: "counters of ports; `becalm counters IBNETDISCOVER FILE` reads them",
     r"^START_[A-Z_]+\s*$": "ibdiagnet's CSV; becalm reads its .lst, its .fdbs, and the counters in PM_INFO",
     r"^-I-|^-E-": "a log of ibdiagnet; becalm reads ibdiagnet's .lst and .fdbs",
@@ -111,6 +116,18 @@ def check(path: str | PathLike[str], wanted: Wanted) -> None:
         first = next(line.strip() for line in text.splitlines() if line.strip())
         looks = f"nothing that becalm knows: it begins with `{first[:60]}`"
     raise ScenarioError(f"{path}: is not {wanted.what}; it looks like {looks}", str(path))
+
+
+def which(path: str | PathLike[str], kinds: Iterable[Wanted]) -> Wanted | None:
+    """Return the first kind that a file is of, by its lines; None if it is of none.
+
+    Raises:
+        FileNotFoundError: no such file.
+
+    """
+    with Path(path).open("rb") as file:
+        text = file.read(LOOKED_AT).decode(errors="replace").replace("\r\n", "\n")
+    return next((kind for kind in kinds if kind.sign.search(text)), None)
 
 
 def _kind(text: str) -> str | None:
