@@ -112,7 +112,7 @@ def check(path: str | PathLike[str], wanted: Wanted) -> None:
     if binary is not None:
         raise ScenarioError(f"{path}: is not {wanted.what}; it looks like {binary}", str(path))
     text = data.decode("utf-8-sig", errors="replace")
-    lines = [cut for line in text.splitlines() if (cut := line[:LINE_LOOKED_AT].rstrip())]
+    lines = _lines(text)
     if not lines or wanted.sign.search("\n".join(lines)):
         return
     looks = "JSON" if _is_json(text) else _kind(lines)
@@ -129,8 +129,13 @@ def which(path: str | PathLike[str], kinds: Iterable[Wanted]) -> Wanted | None:
 
     """
     with Path(path).open("rb") as file:
-        text = file.read(LOOKED_AT).decode(errors="replace").replace("\r\n", "\n")
+        text = "\n".join(_lines(file.read(LOOKED_AT).decode("utf-8-sig", errors="replace")))
     return next((kind for kind in kinds if kind.sign.search(text)), None)
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines that are not empty, as far as they are looked at."""
+    return [cut for line in text.splitlines() if (cut := line[:LINE_LOOKED_AT].rstrip())]
 
 
 def _kind(lines: list[str]) -> str | None:
