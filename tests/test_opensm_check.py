@@ -200,7 +200,7 @@ def test_a_harmful_export_needs_force(tmp_path: Path, monkeypatch: pytest.Monkey
     assert sorted(each.name for each in Path().iterdir()) == ["bad.toml", "good.toml"]
     code, expected = run("bad.toml", "--guideline", "none", "--opensm", "cc.conf", "--force")
     assert (code, "warning: " in expected, Path("cc.conf").exists()) == (0, True, True)
-    code, expected = run("good.toml", "--guideline", "none", "--opensm", "good.conf")
+    code, expected = run("good.toml", "--guideline", "none", "--sl", "0", "--opensm", "good.conf")
     assert (code, "warning: " in expected) == (0, False)
     assert run("good.toml", "--force")[0] == 2
 

@@ -124,6 +124,8 @@ def test_a_ring_of_three_switches_is_named() -> None:
             for place in range(3)
         ],
     }
-    with pytest.raises(becalm.BecalmError, match=r"deadlock at .*: each of these buffers waits") as error:
+    with pytest.raises(
+        becalm.BecalmError, match=r"deadlock at .*: 3 of 3 flows stopped; cycle of buffers"
+    ) as error:
         becalm.run(becalm.Scenario(scenario))
     assert all(f"{switch}[" in str(error.value) for switch in ring)

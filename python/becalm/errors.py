@@ -59,10 +59,12 @@ class SchemeError(BecalmError, RuntimeError):
 class DeadlockError(FabricError):
     """Buffers wait for each other in a cycle."""
 
-    def __init__(self, message: str, cycle: list[str] | None = None) -> None:
+    def __init__(self, message: str, cycle: list[str] | None = None, stopped: int = 0) -> None:
         super().__init__(message)
         self.cycle: list[str] = cycle or []
         """The buffers of the cycle as `switch[port]`, with the first one repeated at the end."""
+        self.stopped = stopped
+        """Number of flows whose packets never arrive."""
 
 
 class MemoryLimitError(BecalmError, MemoryError):

@@ -165,22 +165,24 @@ class Simulator(AbstractContextManager["Simulator"]):
         assert done.returncode in codes, f"{' '.join(command)}: {done.stdout[-500:]}{done.stderr[-500:]}"
         return done.stdout
 
-    def subnet_manager(self) -> SubnetManager:
-        """Return a running OpenSM."""
-        return SubnetManager(self)
+    def subnet_manager(self, *options: str, configuration: str = "") -> SubnetManager:
+        """Return a running OpenSM with further options and lines of its configuration."""
+        return SubnetManager(self, options, configuration)
 
 
 class SubnetManager(AbstractContextManager["SubnetManager"]):
     """An OpenSM that runs until the context exits."""
 
-    def __init__(self, simulator: Simulator) -> None:
+    def __init__(self, simulator: Simulator, options: tuple[str, ...] = (), configuration: str = "") -> None:
         self.simulator = simulator
+        self.options = options
+        self.configuration = configuration
 
     def __enter__(self) -> Self:
         log, options = (self.simulator.folder / name for name in ("opensm.log", "flush.conf"))
-        options.write_text("force_log_flush TRUE\n")
+        options.write_text(f"force_log_flush TRUE\n{self.configuration}")
         self.process = subprocess.Popen(
-            ["opensm", "-F", str(options), "-f", str(log)],
+            ["opensm", "-F", str(options), "-f", str(log), *self.options],
             env=self.simulator.environment(),
             cwd=self.simulator.folder,
             stdin=subprocess.DEVNULL,

@@ -25,10 +25,18 @@ pub enum FabricError {
         switch: String,
     },
     /// Every buffer in a cycle waits for space in the next one.
-    #[error("deadlock at {time}: each of these buffers waits for space in the next: {}", cycle.join(" -> "))]
+    #[error(
+        "deadlock at {time}: {stopped} of {flows} flows stopped; cycle of buffers, each of which waits for space in \
+         the next: {}",
+        cycle.join(" -> ")
+    )]
     Deadlock {
         /// Time at which the deadlock was found.
         time: String,
+        /// Number of flows with data packets that never move again.
+        stopped: usize,
+        /// Number of all flows.
+        flows: usize,
         /// The buffers, as `switch[port]`; the first is repeated at the end.
         cycle: Vec<String>,
     },

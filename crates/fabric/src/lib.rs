@@ -62,6 +62,7 @@
 //!     source: topology.find(from).unwrap(),
 //!     destination: topology.find(to).unwrap(),
 //!     vl: 0,
+//!     answers_vl: 0,
 //!     response,
 //!     restart: false,
 //! };

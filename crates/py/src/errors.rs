@@ -34,12 +34,12 @@ fn message(errors: &Errors) -> String {
     }
 }
 
-/// `DeadlockError(message, cycle)` or `FabricError(message)`.
+/// `DeadlockError(message, cycle, stopped)` or `FabricError(message)`.
 pub fn from_fabric(py: Python<'_>, error: &FabricError) -> PyErr {
     let message = error.to_string();
     let raised = match error {
-        FabricError::Deadlock { cycle, .. } => {
-            exception(py, "DeadlockError").and_then(|class| class.call1((message, cycle.clone())))
+        FabricError::Deadlock { cycle, stopped, .. } => {
+            exception(py, "DeadlockError").and_then(|class| class.call1((message, cycle.clone(), *stopped)))
         }
         _ => exception(py, "FabricError").and_then(|class| class.call1((message,))),
     };

@@ -62,7 +62,7 @@ impl Scenario {
             .with("group", flows.iter().map(|flow| group(flow.group).name.to_string()).collect::<Vec<_>>())
             .with("source", flows.iter().map(|flow| name(flow.source)).collect::<Vec<_>>())
             .with("destination", flows.iter().map(|flow| name(flow.destination)).collect::<Vec<_>>())
-            .with("sl", flows.iter().map(|flow| u64::from(group(flow.group).sl)).collect::<Vec<_>>())
+            .with("sl", flows.iter().map(|flow| u64::from(flow.sl)).collect::<Vec<_>>())
             .with("start", spans.iter().map(|span| span.start.as_secs()).collect::<Vec<_>>())
             .with("stop", spans.iter().map(|span| span.end.as_secs()).collect::<Vec<_>>())
     }
@@ -125,22 +125,22 @@ impl Scenario {
     /// of the flows, or of all pairs of hosts.
     pub fn cycle(&self, of_all: bool) -> Vec<String> {
         let paths = Paths::new(&self.network.topology, &self.network.routes);
-        let found = if of_all {
-            paths.dependency_cycle(self.representatives(&paths).into_iter())
-        } else {
-            paths.dependency_cycle(self.plan.flows.iter().map(|flow| (flow.source, flow.destination)))
-        };
+        let all = if of_all { self.representatives(&paths) } else { Vec::new() };
+        let all = all.into_iter().map(|ends| self.plan.levels.flow(ends, 0, 0));
+        let ways = all.chain(self.plan.flows.iter().copied().filter(|_| !of_all));
+        let found = paths.dependency_cycle_of_lanes(ways.flat_map(|flow| self.sections.ways(flow)));
         found.unwrap_or_default()
     }
 
     /// Pairs of hosts whose paths cover the paths of all pairs. Packets from all hosts of a switch take the same path
-    /// after the switch.
+    /// after the switch, unless paths have levels of their own.
     fn representatives(&self, paths: &Paths<'_>) -> Vec<(NodeId, NodeId)> {
         let hosts: Vec<NodeId> = self.network.topology.hosts().collect();
         let leaf = |host: NodeId| paths.peers()[host.index()].first().map(|(port, _)| port.node);
         let mut first = BTreeMap::new();
         for &host in &hosts {
-            first.entry(leaf(host)).or_insert(host);
+            let leaf = if self.plan.levels.is_empty() { leaf(host) } else { Some(host) };
+            first.entry(leaf).or_insert(host);
         }
         let pairs = first.into_values().flat_map(|from| hosts.iter().map(move |&to| (from, to)));
         pairs.filter(|(from, to)| from != to).collect()

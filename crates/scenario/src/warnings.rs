@@ -1,7 +1,7 @@
 //! Warnings about probably unintended settings in a valid scenario.
 
 use becalm_control::{Marking, MarkingScheme};
-use becalm_fabric::{NodeKind, Pfc, PortId, Rate, SwitchConfig, needed_headrooms};
+use becalm_fabric::{NodeKind, Pfc, PortId, Rate, Room, SwitchConfig, needed_headrooms};
 
 use crate::cnps;
 use crate::resolve::Link;
@@ -17,7 +17,7 @@ struct Marks {
 }
 
 impl Scenario {
-    /// Settings that are valid but probably not intended: implausible contents of files; schedules with interleaved
+    /// Settings that are valid but probably not intended: routes that can deadlock; implausible contents of files; schedules with interleaved
     /// messages; responses that never learn of congestion, or that are meant for other destinations; buffers, windows and
     /// targets that leave links idle; and, with PFC, headroom that can overflow, thresholds at which links run dry, and
     /// pauses before marks.
@@ -25,7 +25,8 @@ impl Scenario {
         let turns = self.takes_turns().into_iter().collect();
         let sections = &self.sections;
         let of_schemes = [unheard::warnings(sections), cnps::warnings(sections)].concat();
-        [self.file_warnings(), turns, of_schemes, self.reach_warnings(), self.pause_warnings()].concat()
+        [self.cycle_warnings(), self.file_warnings(), turns, of_schemes, self.reach_warnings(), self.pause_warnings()]
+            .concat()
     }
 
     /// A warning about GOAL schedules without `adapter.injection`. By default, the messages of a host are interleaved,
@@ -39,6 +40,19 @@ impl Scenario {
              without this warning, set adapter.injection = \"round_robin\""
                 .to_owned()
         })
+    }
+
+    /// A warning about routes that can deadlock, which `allow_cycles` permits.
+    fn cycle_warnings(&self) -> Vec<String> {
+        let cycle = if self.buffers.room == Room::UNLIMITED { Vec::new() } else { self.cycle(false) };
+        let warning = || {
+            let links = cycle.join(", ").replace("->", " -> ");
+            format!(
+                "topology: its routes can deadlock: each of these links may wait for the next: {links}; a deadlock ends \
+                 the run without results"
+            )
+        };
+        if cycle.is_empty() { Vec::new() } else { vec![warning()] }
     }
 
     fn file_warnings(&self) -> Vec<String> {

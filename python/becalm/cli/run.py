@@ -279,6 +279,11 @@ def _with_opensm(scenario: Scenario, configuration: Path | None, fabric: Path | 
             raise BecalmError("--fabric: has no effect without --opensm")
         return scenario
     discovered = None if fabric is None else ibnetdiscover.read(fabric)
+    idle = simulate.idle_levels(scenario, configuration)
+    if idle:
+        levels = f"level{'s' if len(idle) > 1 else ''} {', '.join(map(str, idle))}"
+        problem = f"sets up no congestion control for flows on service {levels}, which ignore marks"
+        typer.echo(f"warning: {configuration}: {problem}", err=True)
     return simulate.with_configuration(scenario, configuration, discovered)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
@@ -37,6 +38,8 @@ FABRIC = Wanted(
 TABLES = Wanted(
     "forwarding tables", re.compile(r"^Unicast lids \[|dump_ucast_routes: *Switch ", re.MULTILINE)
 )
+PATHS = Wanted("path records", re.compile(r"^\s*PathRecord dump:", re.MULTILINE))
+LANES = Wanted("lanes of service levels", re.compile(r"^#in out *: *0 +1 ", re.MULTILINE))
 COUNTERS = Wanted(
     "counters of ports",
     re.compile(
@@ -69,6 +72,8 @@ _TEXT = {
     r"^(?:Ca|Switch|Rt)\s*: 0x\w+ ports \d+": f"a list of nodes, without cables; {_CABLES}",
     FABRIC.sign.pattern: "a list of cables; `becalm import FILE` reads it",
     TABLES.sign.pattern: "forwarding tables; `becalm import IBNETDISCOVER --lfts FILE` reads them",
+    PATHS.sign.pattern: "path records; `becalm import IBNETDISCOVER --path-records FILE` reads them",
+    LANES.sign.pattern: "lanes of service levels; `becalm import IBNETDISCOVER --sl2vl FILE` reads them",
     COUNTERS.sign.pattern: "counters of ports; `becalm counters IBNETDISCOVER FILE` reads them",
     r"^START_[A-Z_]+[ \t]*$": "ibdiagnet's CSV; becalm reads its .lst, .fdbs, and the counters in PM_INFO",
     r"^-I-|^-E-": "a log of ibdiagnet; becalm reads ibdiagnet's .lst and .fdbs",
@@ -107,13 +112,30 @@ def check(path: str | PathLike[str], wanted: Wanted) -> None:
     if binary is not None:
         raise ScenarioError(f"{path}: is not {wanted.what}; it looks like {binary}", str(path))
     text = data.decode("utf-8-sig", errors="replace")
-    lines = [cut for line in text.splitlines() if (cut := line[:LINE_LOOKED_AT].rstrip())]
+    lines = _lines(text)
     if not lines or wanted.sign.search("\n".join(lines)):
         return
     looks = "JSON" if _is_json(text) else _kind(lines)
     if looks is None:
         looks = f"nothing that becalm knows: it begins with `{printable(lines[0].strip()[:60])}`"
     raise ScenarioError(f"{path}: is not {wanted.what}; it looks like {looks}", str(path))
+
+
+def which(path: str | PathLike[str], kinds: Iterable[Wanted]) -> Wanted | None:
+    """Return the first kind that a file is of, by its lines; None if it is of none.
+
+    Raises:
+        FileNotFoundError: no such file.
+
+    """
+    with Path(path).open("rb") as file:
+        text = "\n".join(_lines(file.read(LOOKED_AT).decode("utf-8-sig", errors="replace")))
+    return next((kind for kind in kinds if kind.sign.search(text)), None)
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines that are not empty, as far as they are looked at."""
+    return [cut for line in text.splitlines() if (cut := line[:LINE_LOOKED_AT].rstrip())]
 
 
 def _kind(lines: list[str]) -> str | None:

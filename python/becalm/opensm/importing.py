@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from becalm import manager
 from becalm.errors import BecalmError, ScenarioError
-from becalm.opensm import ibnetdiscover, lfts, traffic
+from becalm.opensm import ibnetdiscover, lanes, lfts, path_records, traffic
 from becalm.opensm.fabric import Cable, End, Fabric
 from becalm.opensm.rates import data_rate, in_words
 from becalm.opensm.traffic import listed
@@ -23,14 +23,14 @@ _ASSUMED = """\
 # The files do not contain the settings below. Replace these initial values with your own.
 
 [switch]
-buffer = "32 KiB"
+{lanes}buffer = "32 KiB"
 forwarding_delay = "150 ns"
-arbiter.round_robin = {} # between the inputs
+arbiter.round_robin = {{}} # between the inputs
 
 [adapter]
 port_control = "qp"
 # injection_rate = "13 Gb/s" # limit of the adapter's slot, if below the link's rate
-
+{levels}
 [packet]
 mtu = "2048 B"
 header = "26 B" # LRH, BTH and two CRCs
@@ -54,6 +54,10 @@ duration = "1 us"
 name = "all"
 from = [{sources}]
 to = ["*"]
+[switch]
+{lanes}
+[adapter]
+{levels}
 """
 
 
@@ -72,18 +76,38 @@ class Imported:
     """Load of the initial traffic."""
 
 
-def import_fabric(discovered: str | PathLike[str], tables: str | PathLike[str] | None = None) -> Imported:
+class Levels(NamedTuple):
+    """The service levels of paths and their lanes, as lines of `[adapter]` and of `[switch]`."""
+
+    adapter: str = ""
+    switch: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def of_paths(self) -> bool:
+        """Whether paths have levels."""
+        return bool(self.adapter)
+
+
+def import_fabric(
+    discovered: str | PathLike[str],
+    tables: str | PathLike[str] | None = None,
+    records: str | PathLike[str] | None = None,
+    sl2vl: str | PathLike[str] | None = None,
+) -> Imported:
     """Make a scenario of a fabric: its nodes, cables and given routes, and initial values for the rest.
 
     Args:
         discovered: output of `ibnetdiscover`, or another list of cables that `ibnetdiscover.read` reads.
         tables: the forwarding tables: OpenSM's `opensm-lfts.dump`, output of `dump_fts`, or a .fdbs file of
             OpenSM or `ibdiagnet`. Without them packets take shortest paths.
+        records: the path records with the service levels of paths: output of `saquery -p`.
+        sl2vl: the lanes of these levels: OpenSM's `opensm-sl2vl.dump`. Without them each level has its own.
 
     Raises:
         FileNotFoundError: no such file.
         ScenarioError: with all mistakes in a file at once.
-        BecalmError: fewer than two hosts.
+        BecalmError: fewer than two hosts, or lanes without path records.
 
     """
     fabric = ibnetdiscover.read(discovered, unique_lids=tables is not None)
@@ -94,15 +118,16 @@ def import_fabric(discovered: str | PathLike[str], tables: str | PathLike[str] |
     cables = numbered(fabric)
     routes = {} if tables is None else lfts.read(tables, fabric)
     topology = "\n".join([*_topology(fabric, cables), *_routes(fabric, cables, routes)])
-    notes = list(fabric.notes)
-    cycle = _deadlock(topology, fabric)
+    levels = _levels(fabric, records, sl2vl)
+    notes = [*fabric.notes, *levels.notes]
+    cycle = _deadlock(topology, fabric, levels)
     if cycle is not None:
-        notes.append(f"{cycle}; allow_cycles = true lets the scenario run anyway")
+        notes.append(f"{cycle}; {_way_out(tables, records)}")
         topology = topology.replace("[topology.edges]\n", "[topology.edges]\nallow_cycles = true\n", 1)
     routed = "by shortest paths" if tables is None else f"by the forwarding tables of {Path(tables).name}"
     notes += traffic.note(fabric)
     head = "\n".join(_head(fabric, routed, notes))
-    idle = f"{head}\n\n{topology}\n\n{_ASSUMED}"
+    idle = f"{head}\n\n{topology}\n\n{_ASSUMED.format(lanes=levels.switch, levels=levels.adapter)}"
     background = traffic.background(idle, fabric)
     text = f"{idle}\n{traffic.text(fabric, background)}"
     return Imported(fabric, text + _run(text, len(fabric.hosts)), notes, routed, background)
@@ -117,16 +142,56 @@ def _run(text: str, hosts: int) -> str:
     return _RUN.format(unwind=f"{unwind:.3g}", duration=math.ceil(unwind) + warmup, warmup=warmup)
 
 
-def _deadlock(topology: str, fabric: Fabric) -> str | None:
+def _levels(fabric: Fabric, records: str | PathLike[str] | None, sl2vl: str | PathLike[str] | None) -> Levels:
+    """Return the levels of path records, and the lanes of a dump, or a lane for each level."""
+    if records is None:
+        if sl2vl is not None:
+            raise BecalmError(f"{sl2vl}: needs --path-records FILE, which says which paths have which level")
+        return Levels()
+    found, notes = path_records.read(records, fabric)
+    entries = [
+        f"    {{ from = [{listed(sources)}], to = [{listed(destinations)}], sl = {level} }},"
+        for sources, destinations, level in path_records.entries(found, fabric)
+    ]
+    of = lanes.assumed(found.values()) if sl2vl is None else lanes.read(sl2vl, fabric, found.values())
+    if not entries:
+        return Levels(notes=(*notes, "all paths have service level 0"))
+    by_level = ", ".join(str(of.of.get(level, 0)) for level in range(max(of.of) + 1))
+    source = Path(records).name
+    return Levels(
+        f"# Service levels of the paths, of {source}; other paths have level 0\npath_sl = [\n"
+        + "\n".join(entries)
+        + "\n]\n",
+        f"vls = {of.vls}\nsl_to_vl = [{by_level}] # virtual lanes of service levels 0 to {max(of.of)}\n",
+        (*notes, *filter(None, [of.note])),
+    )
+
+
+def _way_out(tables: str | PathLike[str] | None, records: str | PathLike[str] | None) -> str:
+    """Return what to do about routes on which packets could wait for each other."""
+    runs = "allow_cycles = true lets the scenario run anyway"
+    if tables is None or records is not None:
+        return runs
+    return (
+        "if the routing engine avoids this by service levels, --path-records FILE reads them "
+        f"(`saquery -p > FILE`); {runs}"
+    )
+
+
+def _deadlock(topology: str, fabric: Fabric, levels: Levels) -> str | None:
     """Describe the cycle in which packets could wait for each other if every host sent to every other.
 
-    Packets of all hosts of a switch take the same path from there: one host represents all.
+    Packets of all hosts of a switch take the same path from there, on the same lane unless paths have levels:
+    then one host represents all.
     """
     first: dict[str, str] = {}
     for host in fabric.hosts:
-        first.setdefault(host.attached.node, host.name)
+        first.setdefault(host.name if levels.of_paths else host.attached.node, host.name)
+    sources = listed(list(first.values()))
     try:
-        return cycle(f"{topology}\n{_ALL_WAYS.format(sources=listed(list(first.values())))}")
+        return cycle(
+            f"{topology}\n{_ALL_WAYS.format(sources=sources, lanes=levels.switch, levels=levels.adapter)}"
+        )
     except ScenarioError as error:
         lines = (f"{fabric.file}: {mistake['problem']}" for mistake in error.mistakes)
         raise ScenarioError("\n".join(lines), fabric.file, error.mistakes) from error

@@ -18,6 +18,7 @@ from becalm.mistakes import Mistakes
 from becalm.opensm import ibnetdiscover
 from becalm.opensm.fabric import Fabric
 from becalm.opensm.masks import PortNumbers, mask
+from becalm.opensm.service_levels import Used, used
 from becalm.opensm.values import LONGEST_TABLE
 from becalm.scenario import Scenario
 
@@ -49,7 +50,10 @@ class Option:
 
 
 def configuration(
-    scenario: Scenario, recommendation: Recommendation, discovered: str | PathLike[str] | None = None
+    scenario: Scenario,
+    recommendation: Recommendation,
+    discovered: str | PathLike[str] | None = None,
+    levels: Used | None = None,
 ) -> str:
     """Return lines for `opensm.conf`: the parameters of a scenario, with the reasons of a guideline.
 
@@ -57,12 +61,13 @@ def configuration(
         scenario: the scenario with the parameters.
         recommendation: their source.
         discovered: output of `ibnetdiscover`; needed if a mask is `host_ports`.
+        levels: the service levels to set up; default: see `service_levels.used`.
 
     Raises:
         ScenarioError: with all settings that OpenSM's options cannot express, or the errors in the file.
 
     """
-    found = options(scenario, _read(discovered))
+    found = options(scenario, _read(discovered), levels)
     by = f", by the guideline of {recommendation.guideline}" if recommendation.settings else ""
     head = [
         f"Congestion control for the fabric of {Path(scenario.name).name}{by}; made by becalm {__version__}.",
@@ -71,13 +76,14 @@ def configuration(
     return text(found, {setting.key: setting.why for setting in recommendation.settings}, head)
 
 
-def options(scenario: Scenario, fabric: Fabric | None = None) -> list[Option]:
+def options(scenario: Scenario, fabric: Fabric | None = None, levels: Used | None = None) -> list[Option]:
     """Return the parameters of a scenario's congestion control as OpenSM's options.
 
     Args:
         scenario: one with the response `ibta`, and the marking `ibta` or `queue_threshold`. The latter's high
             threshold becomes the nearest one that IBTA's 4 bits can express.
         fabric: the fabric, for the numbers of its ports; needed if a mask is `host_ports`.
+        levels: the service levels to set up; default: see `service_levels.used`.
 
     Raises:
         ScenarioError: with all settings that OpenSM's options cannot express.
@@ -87,12 +93,14 @@ def options(scenario: Scenario, fabric: Fabric | None = None) -> list[Option]:
     resolved = scenario.resolved
     found = [Option("congestion_control", "TRUE", "Whether congestion control is set up")]
     found += _switch(resolved["marking"], PortNumbers(scenario, fabric), mistakes)
-    found += _adapter(scenario, mistakes)
+    found += _adapter(scenario, used(scenario) if levels is None else levels, mistakes)
     mistakes.check()
     return found
 
 
-def rollback(scenario: Scenario, discovered: str | PathLike[str] | None = None) -> str:
+def rollback(
+    scenario: Scenario, discovered: str | PathLike[str] | None = None, levels: Used | None = None
+) -> str:
     """Return lines for `opensm.conf` that undo a scenario's configuration: explicit zeros for all settings.
 
     OpenSM has to send the zeros, since switches and adapters keep their settings. So congestion control stays
@@ -101,6 +109,7 @@ def rollback(scenario: Scenario, discovered: str | PathLike[str] | None = None) 
     Args:
         scenario: the scenario with the parameters.
         discovered: output of `ibnetdiscover`; needed if a mask is `host_ports`.
+        levels: as for the configuration.
 
     Raises:
         ScenarioError: with all settings that OpenSM's options cannot express, or the errors in the file.
@@ -112,7 +121,7 @@ def rollback(scenario: Scenario, discovered: str | PathLike[str] | None = None) 
         "they receive others, so OpenSM sends zeros. After a heavy sweep, congestion_control can be set to",
         "FALSE.",
     ]
-    return text([_zero(option) for option in options(scenario, _read(discovered))], {}, head)
+    return text([_zero(option) for option in options(scenario, _read(discovered), levels)], {}, head)
 
 
 def rollback_of(path: Path) -> Path:
@@ -134,11 +143,11 @@ def _zero(option: Option) -> Option:
     if key == "cc_cct" or key.endswith("return_delay"):
         return Option(key, "0:0", "No delay")
     first, _, rest = value.partition(" ")
-    return Option(key, f"{first} 0" if rest else "0", f"Off{f', for SL {first}' if rest else ''}")
+    return Option(key, f"{first} 0" if rest else "0", "Off, for each SL" if rest else "Off")
 
 
 def text(found: list[Option], reasons: Mapping[str, str], head: list[str]) -> str:
-    """Return options as part of a configuration, each below its description and the reason for its value.
+    """Return options as part of a configuration, each key below its description and the reason for its value.
 
     Args:
         found: the options.
@@ -147,7 +156,12 @@ def text(found: list[Option], reasons: Mapping[str, str], head: list[str]) -> st
 
     """
     lines = [f"# {line}" for line in head]
+    before = ""
     for option in found:
+        if option.key == before:
+            lines.append(f"{option.key} {option.value}")
+            continue
+        before = option.key
         why = [why for key, why in reasons.items() if f"{key}.".startswith(f"{option.source}.")]
         lines += [
             "",
@@ -236,7 +250,7 @@ def _as_ibta(params: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _adapter(scenario: Scenario, mistakes: Mistakes) -> Iterator[Option]:
+def _adapter(scenario: Scenario, used: Used, mistakes: Mistakes) -> Iterator[Option]:
     resolved = scenario.resolved
     ((name, params),) = resolved["response"].items()
     if name != "ibta":
@@ -246,12 +260,12 @@ def _adapter(scenario: Scenario, mistakes: Mistakes) -> Iterator[Option]:
         mistakes.add(
             None, "response.ibta.ccti_decrease", str(params["ccti_decrease"]), "adapters support only 1", "1"
         )
-    for group in resolved["flows"]:
-        if group["response"] is not None:
-            mistakes.add(
-                None, f"flows.{group['name']}.response", "", "OpenSM sets up all adapters alike", "none"
-            )
-    levels = sorted({group["sl"] for group in resolved["flows"]})
+    for kind in ("flows", "jobs"):
+        for group in resolved[kind]:
+            if group["response"] is not None:
+                key = f"{kind}.{group['name']}.response"
+                mistakes.add(None, key, "", "OpenSM sets up all adapters alike", "none")
+    levels = used.levels
     prefix = "cc_ca_cong_setting"
     by_sl = resolved["adapter"]["port_control"] == "sl"
     yield Option(
@@ -263,7 +277,7 @@ def _adapter(scenario: Scenario, mistakes: Mistakes) -> Iterator[Option]:
     yield Option(
         f"{prefix}_control_map",
         f"0x{sum(1 << level for level in levels):04X}",
-        f"Service levels to set up, those of the scenario's flows: {', '.join(map(str, levels))}",
+        f"Service levels to set up, {used.origin}: {', '.join(map(str, levels))}",
     )
     for key, means in (
         ("ccti_timer", "CCTI_Timer: time between two steps down the table, in units of 1.024 us"),
@@ -273,7 +287,7 @@ def _adapter(scenario: Scenario, mistakes: Mistakes) -> Iterator[Option]:
     ):
         source = f"response.ibta.{key}"
         for level in levels:
-            yield Option(f"{prefix}_{key}", f"{level} {params[key]}", f"{means}; for SL {level}", source)
+            yield Option(f"{prefix}_{key}", f"{level} {params[key]}", f"{means}; for each SL", source)
     yield _table(scenario.summary["cct"], params["ccti_limit"], mistakes)
 
 

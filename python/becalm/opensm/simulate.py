@@ -13,6 +13,7 @@ from becalm.opensm.fabric import End, Fabric
 from becalm.opensm.importing import numbered, places
 from becalm.opensm.masks import PORTS, check_fabric
 from becalm.opensm.options import CREDIT_MASK, MARKING_RATE, STARVATION, THRESHOLD_AND_SIZE, VICTIM_MASK
+from becalm.opensm.service_levels import of_flows
 from becalm.opensm.values import Entry
 from becalm.scenario import Scenario
 
@@ -43,26 +44,60 @@ def with_configuration(
         check_fabric(scenario, fabric, other)
         other.check()
     mistakes = Mistakes(path)
+    levels = of_flows(scenario)
     if not found.value("congestion_control"):
-        off = dict.fromkeys(_levels(scenario), _none(scenario))
+        off = dict.fromkeys(levels, _none(scenario))
         return _replace(scenario, {"none": {}}, off, {"echo": None})
     marking = _marking(found, fabric, mistakes)
-    responses = {level: _response(scenario, found, level) for level in _levels(scenario)}
+    responses = {level: _response(scenario, found, level) for level in levels}
     by_sl = found.value(f"{ADAPTER}port_control") & 1
-    if by_sl and any(each != responses[_levels(scenario)[0]] for each in responses.values()):
+    if scenario.resolved["adapter"]["path_sl"]:
+        responses = _of_paths(scenario, found, responses, mistakes)
+    elif by_sl and any(each != responses[levels[0]] for each in responses.values()):
         setting = found.settings[Place(f"{ADAPTER}port_control")]
         problem = "slows down service levels, and those of the scenario's flows have different settings"
         valid = "0x0000, or the same settings for all of them"
         mistakes.add(setting.line, f"{ADAPTER}port_control", setting.text, problem, valid)
     mistakes.check()
     changes: dict[str, Any] = {"adapter.port_control": "sl" if by_sl else "qp"}
+    answering = [level for level in levels if found.value(f"{ADAPTER}control_map") >> level & 1]
+    if scenario.resolved["adapter"]["path_sl"] and 0 < len(answering) < len(levels):
+        changes["adapter.control_map"] = answering
     if "ibta" not in scenario.resolved["echo"]:
         changes["echo"] = {"ibta": {}}
     return _replace(scenario, marking, responses, changes)
 
 
-def _levels(scenario: Scenario) -> list[int]:
-    return sorted({group["sl"] for group in scenario.resolved["flows"]})
+def idle_levels(scenario: Scenario, path: str | PathLike[str]) -> list[int]:
+    """Return the service levels of a scenario's flows for which a configuration sets up no response."""
+    found = load(path)
+    if not found.value("congestion_control"):
+        return []
+    return [level for level in of_flows(scenario) if not found.value(f"{ADAPTER}control_map") >> level & 1]
+
+
+def _of_paths(
+    scenario: Scenario,
+    found: Configuration,
+    responses: dict[int, dict[str, Any]],
+    mistakes: Mistakes,
+) -> dict[int, dict[str, Any]]:
+    """Return the same response for all levels if levels belong to paths, not to groups of flows.
+
+    Levels that are not set up do not respond by the scenario's `adapter.control_map`.
+    """
+    place = Place(f"{ADAPTER}control_map")
+    line, text = (
+        (found.settings[place].line, found.settings[place].text) if place in found.settings else (None, "")
+    )
+    answering = [each for each in responses.values() if "ibta" in each]
+    if any(each != answering[0] for each in answering):
+        problem = "the service levels of the scenario's paths have different settings"
+        mistakes.add(line, place.key, text, problem, "the same values for all levels")
+    if 0 < len(answering) < len(responses) and _window(scenario):
+        problem = f"leaves out levels of paths, whose flows would have no window; {scenario.name} limits it"
+        mistakes.add(line, place.key, text, problem, "all levels of the paths, or no window")
+    return dict.fromkeys(responses, answering[0] if answering else _none(scenario))
 
 
 def _replace(
@@ -71,12 +106,15 @@ def _replace(
     responses: Mapping[int, Mapping[str, Any]],
     changes: Mapping[str, Any],
 ) -> Scenario:
-    groups = scenario.resolved["flows"]
-    first = responses[groups[0]["sl"]]
+    first = responses[min(responses)]
+    # Without a control map, all levels respond alike.
     made: dict[str, Any] = {"marking": marking, "response": first, **changes}
-    for place, group in enumerate(groups):
-        own = responses[group["sl"]]
-        made[f"flows.{place}.response"] = None if own == first else own
+    if scenario.resolved["adapter"]["control_map"] is not None:
+        made.setdefault("adapter.control_map", None)
+    for kind in ("flows", "jobs"):
+        for place, group in enumerate(scenario.resolved[kind]):
+            own = responses.get(group["sl"], first)
+            made[f"{kind}.{place}.response"] = None if own == first else own
     return scenario.replace(made)
 
 

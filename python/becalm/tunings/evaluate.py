@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from becalm.analysis.hot_spots import Case
 from becalm.analysis.measures import LARGER_IS_BETTER, MEASURES, measured
-from becalm.errors import ScenarioError
+from becalm.errors import DeadlockError, ScenarioError
 from becalm.runs.drive import drive
 from becalm.runs.engines import Engine
 from becalm.runs.task import Done, Task, task_of
@@ -108,19 +108,35 @@ class Evaluator:
         return found
 
     def _go(self, tasks: Sequence[Task]) -> set[str]:
-        """Compute runs, and return the keys of failed runs."""
+        """Compute runs, and return the keys of failed runs.
+
+        Raises:
+            DeadlockError: a run stopped. No parameters make a fabric with such routes safe.
+
+        """
         new = {task.key: task for task in tasks if task.key not in self._known}
         self.runs += len(new)
+
+        deadlocks: list[DeadlockError] = []
 
         def on_done(done: Done) -> None:
             if done.failure is not None:
                 self._failed.add(done.key)
+            if isinstance(done.failure, DeadlockError):
+                deadlocks.append(done.failure)
             self.on_done(done)
 
         began = time.monotonic()
         drive(new.values(), self.engine, self.store, on_done)
         self.spent += time.monotonic() - began
         self._known |= set(new)
+        if deadlocks:
+            first = deadlocks[0]
+            raise DeadlockError(
+                f"{len(deadlocks)} of {len(new)} runs ended in a deadlock; the first: {first}",
+                first.cycle,
+                first.stopped,
+            )
         return self._failed
 
     def _task(self, case: Case, changes: Mapping[str, Any], seed: int) -> Task | None:

@@ -118,12 +118,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
     fn answer<O>(&self, packet: &Packet, (kind, covers, marks): (Kind, u32, u32), cx: &Context<'_, O>) -> Packet {
         let sizes = &self.flows.packets;
         let lane = if kind == Kind::Ack { None } else { sizes.cnp_vl };
-        // The sender is far away in memory. It is read only if the data packet may have changed lanes on its
-        // path.
-        let own_vl = || match cx.shared.routes.lanes() {
-            Some(_) => self.flows.senders[packet.flow.index()].vl,
-            None => packet.vl,
-        };
+        let own_vl = || self.flows.answers_vls.get(packet.flow.index()).map_or(packet.vl, |&vl| vl);
         Packet {
             posted: cx.now,
             destination: self.receivers[packet.flow.index()].source,

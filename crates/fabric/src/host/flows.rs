@@ -27,6 +27,8 @@ pub(crate) struct Flows<R> {
     /// Whether every flow has its own pacer, with the same number.
     pub own_pacers: bool,
     pub packets: PacketConfig,
+    /// The lane of each flow's answers; empty if all answers use the lane on which the data packet arrived.
+    pub answers_vls: Vec<u8>,
     pub seed: u64,
     /// The first flow of jobs. Flows of jobs follow all others.
     pub first_of_jobs: u32,

@@ -220,6 +220,7 @@ mod tests {
             source: hosts[i],
             destination: hosts[(i + 1) % hosts.len()],
             vl: 0,
+            answers_vl: 0,
             response: 0,
             restart: false,
         };

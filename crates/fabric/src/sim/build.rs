@@ -104,6 +104,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                     lists,
                     own_pacers: (0..).zip(&spec.flows).all(|(i, flow)| flow.response == i),
                     packets: spec.packets,
+                    answers_vls: answers_vls(&spec.flows, spec.routes.lanes().is_some()),
                     seed: spec.seed,
                     first_of_jobs: jobs.first_flow(),
                 },
@@ -181,6 +182,12 @@ fn nodes<R, K: Marker, E>(
     };
     let switches = topology.switches().zip(markers).map(switch).collect();
     (adapters, switches)
+}
+
+/// The lane of each flow's answers; empty if all answers use the lane on which the data packet arrived.
+fn answers_vls(flows: &[FlowSpec], changes_lanes: bool) -> Vec<u8> {
+    let differ = changes_lanes || flows.iter().any(|flow| flow.answers_vl != flow.vl);
+    if differ { flows.iter().map(|flow| flow.answers_vl).collect() } else { Vec::new() }
 }
 
 /// Lets adapters with a single pacer list it early.

@@ -9,14 +9,18 @@ use crate::config::FlowControl;
 use crate::context::Place;
 use crate::error::FabricError;
 use crate::event::{Event, Signal};
-use crate::ids::{NodeId, PortId};
+use crate::ids::{FlowId, NodeId, PortId};
 use crate::network::link::{Control, EgressLink};
+use crate::packet::Kind;
 use crate::policy::{Echo, Marker, Observer, Response};
 use crate::sim::fabric::Fabric;
-use crate::switch::{Port, Slot};
+use crate::switch::{Port, Slot, Switch};
 
 /// An input buffer: (switch rank, port, VL).
 type Buffer = (u32, u16, u8);
+
+/// The buffers that the heads of each buffer's queues wait for.
+type Waits = HashMap<Buffer, Vec<Option<Buffer>>>;
 
 impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// Checks the invariants that hold between events.
@@ -121,22 +125,11 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     ///
     /// Starts with all buffers that hold waiting packets and send nothing. Repeatedly removes buffers in
     /// which a packet can still move, until none are left to remove. A packet can still move if its output is
-    /// free and has credit, or credit is on its way (with PFC, if the gate is open, or an opening is on its
-    /// way), or if the buffer that it waits for has been removed. The remaining buffers never move again.
+    /// free and has credit for the packet that it sends next, or credit is on its way (with PFC, if the gate is open,
+    /// or an opening is on its way), or if the buffer that it waits for has been removed. The remaining buffers never
+    /// move again. An output keeps its order: a small packet does not pass a large one that lacks credit.
     pub fn deadlock(&self, now: Time) -> Option<FabricError> {
-        let mut waits_for: HashMap<Buffer, Vec<Option<Buffer>>> = HashMap::new();
-        for switch in &self.switches {
-            let state = &switch.state;
-            for (output, vl, (input, came_on), size) in state.heads() {
-                let link = &state.output(output).link;
-                let blocked_by = (self.lacks_credit(link, vl, size) && !state.output(output).is_sending(now))
-                    .then(|| self.buffer_behind(state.rank, output, vl))
-                    .flatten();
-                let sends = state.ports[state.at(input, came_on)].input.is_sending(now);
-                let blocked_by = if sends { None } else { blocked_by };
-                waits_for.entry((state.rank, input, came_on)).or_default().push(blocked_by);
-            }
-        }
+        let mut waits_for = self.waits(now);
         loop {
             let stuck: HashSet<Buffer> = waits_for.keys().copied().collect();
             waits_for.retain(|_, next| next.iter().all(|next| next.is_some_and(|next| stuck.contains(&next))));
@@ -146,6 +139,48 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         }
         let start = *waits_for.keys().min()?;
         Some(self.describe_cycle(start, &waits_for, now))
+    }
+
+    /// For every buffer with waiting packets, the buffer that each head of its queues waits for; `None` for a head that
+    /// can move.
+    fn waits(&self, now: Time) -> Waits {
+        let mut waits_for = Waits::new();
+        for Switch { state, .. } in &self.switches {
+            for (output, vl, size) in state.next_sizes(&self.shared.config) {
+                let out = state.output(output);
+                let blocked_by = (self.lacks_credit(&out.link, vl, size) && !out.is_sending(now))
+                    .then(|| self.buffer_at(&out.link, vl))
+                    .flatten();
+                for (input, came_on) in state.waiting_for(output, vl) {
+                    let sends = state.ports[state.at(input, came_on)].input.is_sending(now);
+                    let blocked_by = if sends { None } else { blocked_by };
+                    waits_for.entry((state.rank, input, came_on)).or_default().push(blocked_by);
+                }
+            }
+        }
+        waits_for
+    }
+
+    /// Number of flows with data packets in buffers that never move again, or at hosts that wait for such a buffer.
+    fn stopped(&self, stuck: &Waits) -> usize {
+        let mut stopped = HashSet::new();
+        for Switch { state, .. } in &self.switches {
+            for (packet, (input, vl)) in state.waiting(&self.shared.config) {
+                if packet.kind == Kind::Data && stuck.contains_key(&(state.rank, input, vl)) {
+                    stopped.insert(packet.flow);
+                }
+            }
+        }
+        let flows = &self.hosts.flows;
+        for (flow, sender) in (0..).map(FlowId).zip(&flows.senders) {
+            let link = &self.hosts.adapters[flows.pacer_of(flow).host as usize].link;
+            let first = self.buffer_at(link, sender.vl);
+            let is_stuck = first.is_some_and(|buffer| stuck.contains_key(&buffer));
+            if is_stuck && sender.has_packet() && self.lacks_credit(link, sender.vl, flows.packets.largest()) {
+                stopped.insert(flow);
+            }
+        }
+        stopped.len()
     }
 
     /// Whether a sender lacks credit for a packet even after the credit on its way arrives. With PFC, whether
@@ -159,21 +194,16 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         }
     }
 
-    /// The buffer at the other end of an output's link, unless that is a host.
-    fn buffer_behind(&self, rank: u32, output: u16, vl: u8) -> Option<Buffer> {
-        let peer = self.switches[rank as usize].state.output(output).link.peer();
+    /// The buffer at the other end of a link, unless that is a host.
+    fn buffer_at(&self, link: &EgressLink, vl: u8) -> Option<Buffer> {
+        let peer = link.peer();
         match self.shared.places[peer.node.index()] {
             Place::Switch(rank) => Some((rank, peer.port, vl)),
             Place::Host(_) => None,
         }
     }
 
-    fn describe_cycle(
-        &self,
-        start: Buffer,
-        waits_for: &HashMap<Buffer, Vec<Option<Buffer>>>,
-        now: Time,
-    ) -> FabricError {
+    fn describe_cycle(&self, start: Buffer, waits_for: &Waits, now: Time) -> FabricError {
         let mut path = vec![start];
         let cycle = loop {
             let next = waits_for[path.last().expect("never empty")][0].expect("only waiting buffers remain");
@@ -187,6 +217,11 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             let node = self.switches[*rank as usize].state.node;
             format!("{}[{port}]", self.shared.topology.node(node).name)
         };
-        FabricError::Deadlock { time: now.to_string(), cycle: cycle.iter().map(name).collect() }
+        FabricError::Deadlock {
+            time: now.to_string(),
+            stopped: self.stopped(waits_for),
+            flows: self.hosts.flows.senders.len(),
+            cycle: cycle.iter().map(name).collect(),
+        }
     }
 }

@@ -14,8 +14,10 @@ pub struct FlowSpec {
     pub source: NodeId,
     /// Receiving host.
     pub destination: NodeId,
-    /// Virtual lane of data packets, and of ACKs and CNPs unless these have a separate one.
+    /// Virtual lane of data packets.
     pub vl: u8,
+    /// Virtual lane of ACKs and CNPs unless [`PacketConfig`] has a separate one for all flows.
+    pub answers_vl: u8,
     /// Index into [`FabricSpec::responses`]. Flows of the same host and lane may share a response (IBTA's
     /// congestion control by service level). The pace then applies to all of them together.
     pub response: u32,

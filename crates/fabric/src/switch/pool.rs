@@ -131,6 +131,12 @@ impl Pool {
         &self.places[slot.0 as usize]
     }
 
+    /// The slots of a queue, from its head, which may be none.
+    pub fn from(&self, head: Slot) -> impl Iterator<Item = Slot> {
+        let some = |slot: Slot| slot.is_some().then_some(slot);
+        std::iter::successors(some(head), move |&slot| some(self.get(slot).next))
+    }
+
     /// Appends a packet to a queue.
     #[inline]
     pub fn push(&mut self, queue: &mut Fifo, slot: Slot) {

@@ -150,16 +150,34 @@ impl State {
         if !M::one_lane(self) && self.changes_lanes { self.pool.lane_of(slot) } else { vl }
     }
 
-    /// The packets at the heads of queues, as (output, VL, (input, VL of arrival), size).
-    pub fn heads(&self) -> impl Iterator<Item = (u16, u8, (u16, u8), u32)> + '_ {
+    /// The outputs and VLs that packets wait for, each with the size of the packet that it would send next.
+    pub fn next_sizes(&self, config: &SwitchConfig) -> impl Iterator<Item = (u16, u8, u32)> {
         (0..self.degree).flat_map(move |output| {
-            (0..self.vls).flat_map(move |vl| {
-                bits::iter(self.offering::<Configured>(output, vl)).map(move |place| {
-                    let head = self.voqs[self.voq(output, vl, place as u16)].offered.head;
-                    let &Waiting { input, packet, .. } = self.pool.get(head);
-                    (output, vl, (input, self.came_on::<Configured>(head, vl)), packet.size)
-                })
+            (0..self.vls).filter_map(move |vl| {
+                let place = self.choose_place::<Configured>(output, vl, config)?;
+                let head = self.voqs[self.voq(output, vl, place)].offered.head;
+                Some((output, vl, self.pool.get(head).packet.size))
             })
+        })
+    }
+
+    /// The buffers, as (input, VL of arrival), whose packets wait for an output and VL at the head of a queue.
+    pub fn waiting_for(&self, output: u16, vl: u8) -> impl Iterator<Item = (u16, u8)> {
+        bits::iter(self.offering::<Configured>(output, vl)).map(move |place| {
+            let head = self.voqs[self.voq(output, vl, place as u16)].offered.head;
+            (self.pool.get(head).input, self.came_on::<Configured>(head, vl))
+        })
+    }
+
+    /// All waiting packets, each with the buffer in which it waits, as (input, VL of arrival).
+    pub fn waiting(&self, config: &SwitchConfig) -> impl Iterator<Item = (&Packet, (u16, u8))> {
+        let queues: Vec<Slot> = match config.queueing {
+            Queueing::Voq => self.voqs.iter().map(|queue| queue.offered.head).collect(),
+            Queueing::Fifo => self.fifos.iter().map(|queue| queue.head).collect(),
+        };
+        queues.into_iter().flat_map(|head| self.pool.from(head)).map(|slot| {
+            let Waiting { packet, input, .. } = self.pool.get(slot);
+            (packet, (*input, self.came_on::<Configured>(slot, packet.vl)))
         })
     }
 

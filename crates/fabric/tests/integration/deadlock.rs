@@ -1,6 +1,9 @@
 //! Cyclic waits are reported with their cycles; congestion is not reported as a deadlock.
 
+use std::collections::HashSet;
+
 use becalm_engine::Time;
+use becalm_fabric::policy::Observer;
 use becalm_fabric::*;
 
 use crate::doubles::*;
@@ -43,12 +46,67 @@ fn a_ring_of_full_buffers_is_reported() {
     run.run_until(Time::from_ms(1));
     run.model.check(&run.agenda).expect("the guards hold");
     let found = run.model.deadlock(run.now());
-    let Some(FabricError::Deadlock { cycle, .. }) = found else { panic!("{found:?}") };
-    assert_eq!(cycle.len(), 4);
+    let Some(FabricError::Deadlock { cycle, stopped, flows, .. }) = found else { panic!("{found:?}") };
+    assert_eq!((cycle.len(), stopped, flows), (4, 3, 3));
     assert_eq!(cycle.first(), cycle.last());
     for i in 0..3 {
         assert!(cycle.iter().any(|buffer| buffer.starts_with(&format!("s{i}["))), "{cycle:?}");
     }
+}
+
+#[test]
+fn a_small_packet_behind_a_large_one_does_not_hide_the_cycle() {
+    let mut spec = ring_spec(ring(), 2);
+    // Two data packets leave space for an ACK, which waits for its turn behind data that lack credit.
+    spec.switch.buffer = Room::Bytes(2 * 2112 + 256);
+    let mut run = simulate(spec, ());
+    let mut delivered = [0; 2];
+    for (until, delivered) in (1..).zip(&mut delivered) {
+        run.run_until(Time::from_ms(until));
+        *delivered = (0..3).map(|flow| run.model.flow(FlowId(flow)).delivered_packets).sum();
+    }
+    assert_eq!(delivered[0], delivered[1], "nothing moves");
+    let found = run.model.deadlock(run.now());
+    assert!(matches!(found, Some(FabricError::Deadlock { stopped: 3, flows: 3, .. })), "{found:?}");
+}
+
+/// The lanes of packets on links, with their flow and kind.
+#[derive(Default)]
+struct Lanes(HashSet<(FlowId, bool, u8)>);
+
+impl Observer for Lanes {
+    fn hop(&mut self, _: Time, _: PortId, packet: &Packet) {
+        self.0.insert((packet.flow, packet.kind == Kind::Data, packet.vl));
+    }
+}
+
+#[test]
+fn answers_use_the_lane_of_their_flow() {
+    let mut spec = ring_spec(ring(), 2);
+    spec.switch.vls = 3;
+    for (flow, vl) in spec.flows.iter_mut().zip([0, 1, 2]) {
+        (flow.vl, flow.answers_vl) = (vl, (vl + 1) % 3);
+    }
+    let mut run = simulate(spec, Lanes::default());
+    run.run_until(Time::from_ms(1));
+    run.model.check(&run.agenda).expect("the guards hold");
+    assert_eq!(run.model.deadlock(run.now()), None);
+    let of = |flow: u8| [(FlowId(flow.into()), true, flow), (FlowId(flow.into()), false, (flow + 1) % 3)];
+    assert_eq!(run.model.observer.0, (0..3).flat_map(of).collect());
+}
+
+#[test]
+fn lanes_break_a_cycle_of_routes() {
+    let (topology, routes) = ring();
+    let host = |i: usize| topology.find(&format!("h{}", i % 3)).expect("a host of the ring");
+    let paths = Paths::new(&topology, &routes);
+    let far = |lanes: [u8; 3]| (0..3).map(move |i| (i, lanes[i])).map(|(i, vl)| (host(i), host(i + 2), vl));
+    let cycle = paths.dependency_cycle_of_lanes(far([1, 1, 1])).expect("a cycle");
+    assert_eq!(cycle, ["s0->s1", "s1->s2", "s2->s0"]);
+    assert_eq!(paths.dependency_cycle_of_lanes(far([0, 0, 1])), None);
+    let mixed = far([1, 1, 1]).chain([(host(0), host(1), 0)]);
+    let cycle = paths.dependency_cycle_of_lanes(mixed).expect("a cycle");
+    assert_eq!(cycle, ["s0->s1 (VL 1)", "s1->s2 (VL 1)", "s2->s0 (VL 1)"]);
 }
 
 #[test]

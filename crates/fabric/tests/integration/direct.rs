@@ -89,7 +89,7 @@ fn packets_that_cross_a_dateline_have_a_lane_along_the_ring() {
     let routes = torus.routes(&topology, false).with_lanes(torus.lane_changes());
     let host = |name: &str| topology.find(name).expect("a host");
     let mut flow = free_flow(host("H4"), host("H1"));
-    flow.0.vl = 2;
+    (flow.0.vl, flow.0.answers_vl) = (2, 2);
     let once = Traffic::Batch { count: 1, bytes: 100, sizes: Distribution::Fixed };
     let sources = vec![SourceSpec::always(FlowId(0), once)];
     let mut spec = plain(topology.clone(), vec![flow], sources);

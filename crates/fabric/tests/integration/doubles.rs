@@ -129,7 +129,7 @@ pub fn simulate<R: Response, K: Marker, E: Echo + Clone, O: Observer>(
 
 /// A flow at line rate without a window.
 pub fn free_flow(source: NodeId, destination: NodeId) -> (FlowSpec, Steady) {
-    (FlowSpec { source, destination, vl: 0, response: 0, restart: false }, Steady(Pace::FREE))
+    (FlowSpec { source, destination, vl: 0, answers_vl: 0, response: 0, restart: false }, Steady(Pace::FREE))
 }
 
 /// Traffic that always has a one-packet message to send.

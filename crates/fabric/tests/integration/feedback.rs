@@ -119,7 +119,7 @@ impl Scene {
             topology,
             switch: SwitchConfig { switching: self.switching, ..SANTOS },
             packets: PACKETS,
-            flows: vec![FlowSpec { source, destination, vl: 0, response: 0, restart: false }],
+            flows: vec![FlowSpec { source, destination, vl: 0, answers_vl: 0, response: 0, restart: false }],
             sources: vec![SourceSpec::always(
                 FlowId(0),
                 Traffic::Batch { count, bytes: bytes.into(), sizes: Distribution::Fixed },

@@ -242,6 +242,7 @@ fn spec(scene: &Scene) -> FabricSpec<Erratic, Inspector, Acks> {
             source: hosts[source as usize],
             destination: hosts[destination as usize],
             vl,
+            answers_vl: vl,
             response: responses.len() as u32,
         };
         let like = flows.iter().find(|other| other.source == flow.source && other.vl == vl);

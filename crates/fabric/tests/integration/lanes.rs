@@ -60,7 +60,7 @@ fn build(
     let hosts: Vec<_> = topology.hosts().collect();
     let flow = |source: u32, destination: u32, vl| {
         let (source, destination) = (hosts[source as usize], hosts[destination as usize]);
-        (FlowSpec { source, destination, vl, response: 0, restart: false }, Steady(Pace::FREE))
+        (FlowSpec { source, destination, vl, answers_vl: vl, response: 0, restart: false }, Steady(Pace::FREE))
     };
     let greedy = Traffic::Greedy { bytes: PACKETS.mtu.into(), sizes: Distribution::Fixed };
     let mut flows: Vec<_> = lane1.iter().map(|&(from, to)| flow(from, to, 1)).collect();

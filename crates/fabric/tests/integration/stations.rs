@@ -139,7 +139,7 @@ fn loop_of(stations: u32, window: u32, batches: u64) -> Vec<f64> {
     topology.connect(source, switches[0], fast(), Time::ZERO);
     switches.windows(2).for_each(|pair| topology.connect(pair[0], pair[1], gigabyte(), Time::ZERO));
     topology.connect(switches[switches.len() - 1], sink, gigabyte(), Time::ZERO);
-    let flow = FlowSpec { source, destination: sink, vl: 0, response: 0, restart: false };
+    let flow = FlowSpec { source, destination: sink, vl: 0, answers_vl: 0, response: 0, restart: false };
     let sources = vec![SourceSpec::always(FlowId(0), greedy_of(BYTES))];
     let mut spec = plain(topology, vec![(flow, Steady(Pace { gap: 0.0, window }))], sources);
     spec.switch = station(Distribution::Exponential);

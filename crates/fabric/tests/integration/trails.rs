@@ -67,6 +67,7 @@ fn run(
         source: host(from),
         destination: host(to),
         vl: 0,
+        answers_vl: 0,
         response,
         restart: false,
     };

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use becalm_control::response::{Clock, TimerScope};
-use becalm_control::{EchoScheme, Echoing, Marking, MarkingScheme, Responding, ResponseScheme};
+use becalm_control::{EchoScheme, Echoing, Marking, MarkingScheme, Responding, ResponseParams, ResponseScheme};
 use becalm_engine::{Stream, Time};
 use becalm_external::Faults;
 use becalm_fabric::{
@@ -147,13 +147,15 @@ impl Scenario {
         let new = |group: Settings<'_>| Responding::new(group.response.unwrap_or(&sections.response));
         // Some responses share a table among their clones.
         let initial: Vec<Responding> = sections.groups().map(new).collect();
+        let none = Responding::new(&ResponseParams::default());
         let mut responses = Vec::new();
         let mut shared: HashMap<(NodeId, u32), u32> = HashMap::new();
         let mut flows = Vec::with_capacity(self.plan.flows.len());
         for flow in &self.plan.flows {
-            let sl = sections.group(flow.group).sl;
+            let sl = u32::from(flow.sl);
             let mut add = || {
-                let mut response = initial[flow.group as usize].clone();
+                let responds = sections.adapter.control_map.as_ref().is_none_or(|map| map.contains(&sl));
+                let mut response = if responds { initial[flow.group as usize].clone() } else { none.clone() };
                 if let Responding::Ibta(timed) = &mut response {
                     timed.run_by(clock(seed, timed.timer_scope(), responses.len() as u64, (flow.source, sl)));
                 }
@@ -167,10 +169,12 @@ impl Scenario {
                 PortControl::Qp => add(),
                 PortControl::Sl => *shared.entry((flow.source, sl)).or_insert_with(add),
             };
-            let vl = sections.switch.vl(sl).expect("checked") as u8;
+            let vl = |sl| sections.switch.vl(u32::from(sl)).expect("checked") as u8;
+            let (vl, answers_vl) = (vl(flow.sl), vl(flow.answers_sl));
             let restart = sections.flows.get().and_then(|groups| groups.get(flow.group as usize));
             let restart = restart.is_some_and(|group| *group.restart == Restart::Message);
-            flows.push(FlowSpec { source: flow.source, destination: flow.destination, vl, response, restart });
+            let (source, destination) = (flow.source, flow.destination);
+            flows.push(FlowSpec { source, destination, vl, answers_vl, response, restart });
         }
         (flows, responses)
     }

@@ -27,6 +27,9 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     for job in sections.jobs.items().iter().filter_map(|job| job.get()) {
         lane(job.sl.get(), job.sl.place(), sections, review);
     }
+    for path in sections.path_levels() {
+        lane(path.sl.get(), path.sl.place(), sections, review);
+    }
     if let Some(packet) = sections.packet.get() {
         lane(packet.answers_sl.set(), packet.answers_sl.place(), sections, review);
     }

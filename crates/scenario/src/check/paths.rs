@@ -60,7 +60,8 @@ fn lanes(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let lanes = sections.lanes_of_level();
     let groups = sections.flows.items().iter().filter_map(|group| Some(&group.get()?.sl));
     let jobs = sections.jobs.items().iter().filter_map(|job| Some(&job.get()?.sl));
-    let levels = groups.chain(jobs).filter_map(|sl| Some((*sl.get()?, sl.place())));
+    let of_paths = sections.path_levels().map(|path| &path.sl);
+    let levels = groups.chain(jobs).chain(of_paths).filter_map(|sl| Some((*sl.get()?, sl.place())));
     let answers = sections.packet.get().and_then(|packet| Some((*packet.answers_sl.set()?, packet.answers_sl.place())));
     let mut most = 0;
     for (sl, place) in levels.chain(answers) {

@@ -13,6 +13,7 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     end(sections, review);
     if let Some(adapter) = sections.adapter.get() {
         caps(adapter, review);
+        levels(adapter, sections, review);
         port_control(adapter, sections, review);
     }
 }
@@ -55,6 +56,21 @@ fn caps(adapter: &Adapter, review: &mut Review<'_>) {
         if caps.get().is_some_and(|own| own.injection_rate.given().is_none() && own.drain_rate.given().is_none()) {
             review.add(caps.place(), "does nothing: neither injection_rate nor drain_rate is set");
         }
+    }
+}
+
+/// Reports levels that do not exist, and levels of paths that no group uses.
+fn levels(adapter: &Adapter, sections: &Sections, review: &mut Review<'_>) {
+    if adapter.control_map.set().is_some_and(|map| map.iter().any(|&sl| sl > 15)) {
+        review.add(adapter.control_map.place(), "must be service levels from 0 to 15");
+    }
+    let groups = sections.flows.items().iter().map(|group| group.get()?.sl.get());
+    let jobs = sections.jobs.items().iter().map(|job| job.get()?.sl.get());
+    let (Some(place), Some(own)) = (adapter.path_sl.given(), groups.chain(jobs).collect::<Option<Vec<_>>>()) else {
+        return;
+    };
+    if !own.is_empty() && own.iter().all(|&&sl| sl > 0) {
+        review.add(place, "does nothing: all groups and jobs set a service level of their own");
     }
 }
 

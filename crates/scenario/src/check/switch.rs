@@ -67,7 +67,8 @@ fn bypass(switch: &Switch, review: &mut Review<'_>) {
 fn of_flows<'a>(switch: &'a Switch, sections: &'a Sections) -> impl Iterator<Item = Option<u32>> + 'a {
     let groups = sections.flows.items().iter().map(|group| group.get()?.sl.get());
     let jobs = sections.jobs.items().iter().map(|job| job.get()?.sl.get());
-    groups.chain(jobs).map(|sl| Some(switch.vl(*sl?).unwrap_or(0)))
+    let of_paths = sections.path_levels().map(|path| path.sl.get());
+    groups.chain(jobs).chain(of_paths).map(|sl| Some(switch.vl(*sl?).unwrap_or(0)))
 }
 
 /// The lane of answers, if they have a separate one.

@@ -24,6 +24,7 @@ pub(super) fn check(sections: &Sections, network: &Network, plan: &Plan, review:
         starts(group, *last, sections, review);
     }
     jobs(sections, &paths, plan, review);
+    control_map(sections, plan, review);
     cycles(sections, &paths, plan, review);
 }
 
@@ -66,6 +67,15 @@ fn starts(group: &Group, last: Option<Time>, sections: &Sections, review: &mut R
     review.add(own.unwrap_or(common), problem);
 }
 
+/// Reports a map of levels without an effect.
+fn control_map(sections: &Sections, plan: &Plan, review: &mut Review<'_>) {
+    let Some(adapter) = sections.adapter.get() else { return };
+    let Some(map) = adapter.control_map.set() else { return };
+    if !plan.flows.is_empty() && plan.flows.iter().all(|flow| map.contains(&u32::from(flow.sl))) {
+        review.add(adapter.control_map.place(), "does nothing: it contains the levels of all flows");
+    }
+}
+
 /// Reports routes on which buffers may wait for each other in a cycle, if the topology permits such routes.
 fn cycles(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Review<'_>) {
     let Some(choice) = sections.topology.complete() else { return };
@@ -75,8 +85,8 @@ fn cycles(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Revi
         return;
     }
     let Some(Deadlock { place, advice }) = choice.deadlock() else { return };
-    let pairs = plan.flows.iter().map(|flow| (flow.source, flow.destination));
-    let Some(cycle) = paths.dependency_cycle(pairs) else { return };
+    let ways = plan.flows.iter().flat_map(|&flow| sections.ways(flow));
+    let Some(cycle) = paths.dependency_cycle_of_lanes(ways) else { return };
     let links = cycle.join(", ").replace("->", " -> ");
     let problem = format!("its routes can deadlock: each of these links may wait for the next: {links}; {advice}");
     review.add(place, problem);

@@ -4,12 +4,13 @@
 //! - `network`: nodes, cables, routes and links, built once. `shapes`: the switches as markers see them.
 //! - `pairs`, `sending`: sources and their destinations. `plan`: the flows of all groups, and the adapters of all
 //!   hosts.
-//! - `buffers`: the size of input buffers.
+//! - `buffers`: the size of input buffers. `levels`: the service levels of paths.
 //! - `jobs`: programs, the hosts of their ranks, and the flows between ranks.
 //! - `sources`: the traffic sources of a group.
 
 mod buffers;
 mod jobs;
+mod levels;
 mod links;
 mod network;
 mod pairs;

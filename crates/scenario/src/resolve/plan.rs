@@ -7,6 +7,7 @@ use becalm_fabric::{AdapterConfig, NodeId, SourceSpec};
 use becalm_schema::{Located, Review};
 
 use super::jobs::{self, Job};
+use super::levels::Levels;
 use super::network::Network;
 use super::pairs::{MOST_FLOWS, sendings};
 use super::sources::sources;
@@ -24,6 +25,10 @@ pub(crate) struct Flow {
     pub source: NodeId,
     pub destination: NodeId,
     pub group: u32,
+    /// Service level.
+    pub sl: u8,
+    /// Service level of its answers, unless all answers have one of their own.
+    pub answers_sl: u8,
 }
 
 /// The traffic of a scenario.
@@ -39,6 +44,8 @@ pub(crate) struct Plan {
     pub jobs: Vec<Option<Job>>,
     /// The adapters, one per host.
     pub adapters: Vec<AdapterConfig>,
+    /// The service levels of paths.
+    pub levels: Levels,
 }
 
 impl Plan {
@@ -47,6 +54,7 @@ impl Plan {
         let mut plan = Plan::default();
         if let Some(adapter) = sections.adapter.complete() {
             plan.set_adapters(adapter, network, review);
+            plan.levels = Levels::new(adapter, network, review);
         }
         let default = Packet::default();
         let packet = sections.packet.complete().unwrap_or(&default);
@@ -67,10 +75,11 @@ impl Plan {
         let most = MOST_FLOWS - self.flows.len();
         let read = group.get();
         let sendings = read.and_then(|read| sendings(read, group.place(), network, most, &mut random, review));
+        let sl = read.and_then(|read| read.sl.get().copied()).unwrap_or(0);
         let mut of_flows = Vec::new();
         for sending in sendings.into_iter().flatten() {
             let (source, begin) = (sending.source, self.flows.len() as u32);
-            let flow = |&destination: &NodeId| Flow { source, destination, group: number };
+            let flow = |&destination: &NodeId| self.levels.flow((source, destination), number, sl);
             self.flows.extend(sending.destinations.iter().map(flow));
             of_flows.push((sending, begin..self.flows.len() as u32, network.rates[source.index()]));
         }
@@ -86,10 +95,11 @@ impl Plan {
         let number = self.groups.len() as u32;
         let most = MOST_FLOWS - self.flows.len();
         let mut random = Stream::new(seed, u64::from(number), PATTERN_STREAM);
+        let sl = job.get().and_then(|job| job.sl.get().copied()).unwrap_or(0);
         let job = jobs::resolve(job, network, most, &mut random, review);
         for &(from, to) in job.iter().flat_map(|job| &job.pairs) {
             let host = |rank: u32| job.as_ref().expect("it has pairs").hosts[rank as usize];
-            self.flows.push(Flow { source: host(from), destination: host(to), group: number });
+            self.flows.push(self.levels.flow((host(from), host(to)), number, sl));
         }
         self.groups.push(first..self.flows.len() as u32);
         self.jobs.push(job);

@@ -87,7 +87,7 @@ impl Parts {
 impl Scene<'_> {
     /// The outputs and virtual lanes that a flow can cross, as row numbers of the table `tree`.
     fn rows(&self, flow: usize) -> impl Iterator<Item = usize> {
-        let lanes = self.scenario.lanes(self.scenario.sections.group(self.scenario.plan.flows[flow].group).sl);
+        let lanes = self.scenario.lanes(u32::from(self.scenario.plan.flows[flow].sl));
         let all = self.outputs.lanes;
         let links = self.paths.of(flow).iter();
         links.flat_map(move |&link| lanes.clone().map(move |vl| link as usize * all + usize::from(vl)))

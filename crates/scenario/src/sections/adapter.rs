@@ -63,6 +63,18 @@ becalm_schema::table! {
 }
 
 becalm_schema::table! {
+    /// The service level of paths, as the subnet manager's path records state it.
+    pub located struct PathLevel {
+        /// Sending hosts: names, ranges such as `"H1..H8"`, or `"*"`.
+        pub from: Vec<Located<String>>,
+        /// Receiving hosts, in the same form.
+        pub to: Vec<Located<String>>,
+        /// The service level.
+        pub sl: u32; ""; 0..=15,
+    }
+}
+
+becalm_schema::table! {
     /// Settings of the hosts' adapters.
     pub located struct Adapter {
         /// The order of eligible flows.
@@ -92,6 +104,12 @@ becalm_schema::table! {
         pub when_full: WhenFull = WhenFull::Block,
         /// Separate rate caps for the adapters of some hosts.
         pub caps: Vec<Located<Caps>> = Vec::new(),
+        /// Service levels whose flows respond to congestion (IBTA's Control_Map); all levels if left out. Flows on other
+        /// levels have no response: they send at the link rate without a window.
+        pub control_map: Option<Vec<u32>> = None,
+        /// Service levels of paths between hosts, which routing engines choose to avoid deadlocks. Groups and jobs whose
+        /// `sl` is 0 use them, and their answers use the level of the way back. Other paths have level 0.
+        pub path_sl: Vec<Located<PathLevel>> = Vec::new(),
     }
 }
 

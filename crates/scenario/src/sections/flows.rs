@@ -226,7 +226,8 @@ becalm_schema::table! {
         /// host. The delays depend on the seed, so runs with several seeds show which results depend on exact start
         /// times.
         pub start_spread: Time = Time::ZERO,
-        /// Service level. `switch.sl_to_vl` maps it to a virtual lane.
+        /// Service level. `switch.sl_to_vl` maps it to a virtual lane. 0 stands for the level of each flow's path if
+        /// `adapter.path_sl` is set.
         pub sl: u32 = 0; ""; 0..=15,
         /// The traffic of the flows.
         pub traffic: Traffic = Traffic::Greedy(Greedy::default()),

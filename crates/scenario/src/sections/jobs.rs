@@ -113,7 +113,8 @@ becalm_schema::table! {
         pub local_latency: Time = Time::ZERO,
         /// Transfer rate of messages between two ranks on the same host; unlimited if left out.
         pub local_rate: Option<LinkRate>,
-        /// Service level of the job's messages. `switch.sl_to_vl` maps it to a virtual lane.
+        /// Service level of the job's messages. `switch.sl_to_vl` maps it to a virtual lane. 0 stands for the level of
+        /// each message's path if `adapter.path_sl` is set.
         pub sl: u32 = 0; ""; 0..=15,
         /// Response to congestion, instead of `[response]`.
         pub response: Option<ResponseParams>,

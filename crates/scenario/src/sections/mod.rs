@@ -27,7 +27,7 @@ use becalm_fabric::PacketConfig;
 use becalm_fabric::policy::Response;
 use becalm_schema::Located;
 
-use adapter::Adapter;
+use adapter::{Adapter, PathLevel};
 use changes::Change;
 use flows::Group;
 use jobs::Job;
@@ -70,7 +70,6 @@ becalm_schema::table! {
 /// Settings that groups of flows and jobs have in common.
 pub(crate) struct Settings<'a> {
     pub name: &'a str,
-    pub sl: u32,
     pub response: Option<&'a ResponseParams>,
 }
 
@@ -93,6 +92,12 @@ impl Sections {
         own.chain(of_jobs).flatten().filter_map(given).max().unwrap_or(0)
     }
 
+    /// The service levels of paths that could be read.
+    pub(crate) fn path_levels(&self) -> impl Iterator<Item = &PathLevel> {
+        let adapter = self.adapter.get().into_iter();
+        adapter.flat_map(|adapter| adapter.path_sl.items()).filter_map(|path| path.get())
+    }
+
     /// The groups of flows, followed by the jobs, each of which is also a group.
     ///
     /// # Panics
@@ -107,13 +112,13 @@ impl Sections {
     /// If the scenario has errors.
     pub(crate) fn group(&self, number: u32) -> Settings<'_> {
         let number = number as usize;
-        let (name, sl, response) = match self.flows.items().get(number) {
-            Some(group) => (&group.name, &group.sl, &group.response),
+        let (name, response) = match self.flows.items().get(number) {
+            Some(group) => (&group.name, &group.response),
             None => {
                 let job = &self.jobs[number - self.flows.len()];
-                (&job.name, &job.sl, &job.response)
+                (&job.name, &job.response)
             }
         };
-        Settings { name, sl: **sl, response: response.as_ref() }
+        Settings { name, response: response.as_ref() }
     }
 }

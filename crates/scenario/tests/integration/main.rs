@@ -17,6 +17,7 @@ mod golden;
 mod hearing;
 mod jobs;
 mod labels;
+mod levels;
 mod long_messages;
 mod messages;
 mod observing;

@@ -17,10 +17,13 @@ FOUND = 1
 
 
 def import_(
-    file: Annotated[
-        Path,
+    files: Annotated[
+        list[Path],
         typer.Argument(
-            help="Output of `ibnetdiscover`, or a .lst file of OpenSM or ibdiagnet.", show_default=False
+            metavar="FILE...",
+            help="Output of `ibnetdiscover`, or a .lst file of OpenSM or ibdiagnet; and any files of the "
+            "options below, which are recognised.",
+            show_default=False,
         ),
     ],
     lfts: Annotated[
@@ -30,6 +33,16 @@ def import_(
             "paths."
         ),
     ] = None,
+    path_records: Annotated[
+        Path | None,
+        typer.Option(help="Path records with service levels, printed by `saquery -p`; default: level 0."),
+    ] = None,
+    sl2vl: Annotated[
+        Path | None,
+        typer.Option(
+            help="Virtual lanes of the levels: opensm-sl2vl.dump; default: one lane for each level."
+        ),
+    ] = None,
     out: Annotated[Path, typer.Option(help="The scenario to write.")] = Path("fabric.toml"),
     overwrite: Overwrite = False,
     quiet: Quiet = False,
@@ -37,10 +50,11 @@ def import_(
     """Write a scenario for an InfiniBand fabric, with its nodes, cables, routes and initial traffic."""
     from becalm.cli import console
     from becalm.folders import check_writable, write_new
+    from becalm.opensm import inputs
     from becalm.opensm.importing import import_fabric
 
     check_writable(out, overwrite=overwrite)
-    imported = import_fabric(file, lfts)
+    imported = import_fabric(*inputs.sort(files, lfts, path_records, sl2vl))
     write_new(out, imported.text, overwrite=overwrite)
     if not quiet:
         console.show_imported(imported, out)

@@ -11,7 +11,7 @@ import typer
 
 from becalm import jsons
 from becalm.cli.exits import BAD_INPUT, stop
-from becalm.cli.infiniband.harm import Force, harm, refusal
+from becalm.cli.infiniband.harm import Force, harm, refusal, say_unknown
 from becalm.cli.options import Fabric, Overwrite
 
 if TYPE_CHECKING:
@@ -43,6 +43,14 @@ OpenSM = Annotated[
     Path | None,
     typer.Option(help="Write the parameters as OpenSM options to FILE, and zeros to FILE.rollback."),
 ]
+ServiceLevels = Annotated[
+    str | None,
+    typer.Option(
+        "--sl",
+        help="Service levels that --opensm sets up, such as 0,1,4-7; default: those that the scenario names, "
+        "or else all.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print parameters and concerns as one JSON object.")]
 
 
@@ -66,6 +74,7 @@ def manage(
     out: Out = None,
     opensm: OpenSM = None,
     fabric: Fabric = None,
+    sl: ServiceLevels = None,
     force: Force = False,
     overwrite: Overwrite = False,
     as_json: Json = False,
@@ -74,10 +83,11 @@ def manage(
     import becalm
     from becalm import manager
     from becalm.folders import check_writable, write_new
-    from becalm.opensm import options
+    from becalm.opensm import options, service_levels
     from becalm.tunings.guidelines import starving
 
-    for name, given in (("--fabric", fabric is not None), ("--force", force)):
+    given_options = (("--fabric", fabric is not None), ("--sl", sl is not None), ("--force", force))
+    for name, given in given_options:
         if given and opensm is None:
             stop(f"{name}: has no effect without --opensm", BAD_INPUT)
     rollback = None if opensm is None else options.rollback_of(opensm)
@@ -90,8 +100,10 @@ def manage(
     managed = recommendation.apply(scenario)
     texts, warnings = {} if out is None else {out: managed.to_toml()}, ""
     if opensm is not None and rollback is not None:
-        texts[opensm] = options.configuration(managed, recommendation, fabric)
-        texts[rollback] = options.rollback(managed, fabric)
+        levels = service_levels.used(managed, None if sl is None else service_levels.parse(sl))
+        texts[opensm] = options.configuration(managed, recommendation, fabric, levels)
+        texts[rollback] = options.rollback(managed, fabric, levels)
+        say_unknown(levels, str(file))
         warnings = harm(texts[opensm], opensm)
         if warnings and not force:
             stop(refusal(warnings, opensm), BAD_INPUT)

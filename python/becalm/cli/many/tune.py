@@ -10,7 +10,7 @@ import typer
 from becalm import jsons
 from becalm.analysis import formats
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
-from becalm.cli.infiniband.harm import Force, harm, refusal
+from becalm.cli.infiniband.harm import Force, harm, refusal, say_unknown
 from becalm.cli.options import (
     Address,
     Echoes,
@@ -172,15 +172,17 @@ def _write_options(
     """Write the OpenSM options of a scenario, and those that undo them."""
     from becalm import manager
     from becalm.folders import write_new
-    from becalm.opensm import options
+    from becalm.opensm import options, service_levels
 
+    levels = service_levels.used(best)
     # A guideline's reasons do not apply to the tuned values.
-    configuration = options.configuration(best, manager.Recommendation(manager.AS_IT_IS, []), fabric)
+    configuration = options.configuration(best, manager.Recommendation(manager.AS_IT_IS, []), fabric, levels)
     warnings = harm(configuration, opensm)
     if warnings and not force:
         stop(f"{out}: the study is done\n{refusal(warnings, opensm)}", FAILED)
     write_new(opensm, configuration, overwrite=overwrite)
-    write_new(options.rollback_of(opensm), options.rollback(best, fabric), overwrite=overwrite)
+    write_new(options.rollback_of(opensm), options.rollback(best, fabric, levels), overwrite=overwrite)
+    say_unknown(levels, best.name)
 
 
 def _read(file: Path, hot: str | None, contributors: int | None, own: tuple[Provided, ...]) -> TuneSpec:

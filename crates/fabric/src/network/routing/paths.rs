@@ -246,19 +246,27 @@ impl<'a> Paths<'a> {
     }
 
     /// A cycle of links in which each may wait for the next, if the paths of these pairs and their answers
-    /// contain one. All equal ports are considered. If packets change their virtual lane, each lane of a link
-    /// is treated separately.
+    /// contain one, and all packets begin on the same virtual lane; see [`Paths::dependency_cycle_of_lanes`].
+    pub fn dependency_cycle(&self, pairs: impl Iterator<Item = (NodeId, NodeId)>) -> Option<Vec<String>> {
+        self.dependency_cycle_of_lanes(pairs.flat_map(|(a, b)| [(a, b, 0), (b, a, 0)]))
+    }
+
+    /// A cycle of links in which each may wait for the next, if the paths of these sources and destinations, each
+    /// with the first virtual lane of its packets, contain one. All equal ports are considered. Each lane of a
+    /// link is treated separately; with detours, those of all service levels together.
     ///
     /// A packet that occupies the buffer behind one link waits for space behind the next link of its path.
     /// Without a cycle of such dependencies, no deadlock is possible (Dally and Seitz 1987). Pairs without a
     /// path are skipped.
-    pub fn dependency_cycle(&self, pairs: impl Iterator<Item = (NodeId, NodeId)>) -> Option<Vec<String>> {
-        let (lanes, mut next) = (self.routes.lanes(), dependencies::Graph::new());
+    pub fn dependency_cycle_of_lanes(&self, ways: impl Iterator<Item = (NodeId, NodeId, u8)>) -> Option<Vec<String>> {
+        let mut next = dependencies::Graph::new();
         let mut seen: HashMap<NodeId, HashSet<dependencies::Link>> = HashMap::new();
         let mut good = Good::new();
-        let pairs: Vec<_> = pairs.flat_map(|(a, b)| [(a, b), (b, a)]).collect();
-        let entries = self.follow_detours(&pairs, &mut next);
-        for (a, b) in pairs {
+        let detours = self.routes.detours().is_some();
+        let ways: Vec<_> = ways.map(|(a, b, vl)| (a, b, if detours { 0 } else { vl })).collect();
+        let entries = self.follow_detours(ways.iter().map(|&(source, ..)| source), &mut next);
+        let several = self.routes.lanes().is_some() || ways.iter().any(|&(.., vl)| vl != ways[0].2);
+        for (a, b, vl) in ways {
             if self.check_path(a, b, &mut good).is_err() {
                 continue;
             }
@@ -266,12 +274,12 @@ impl<'a> Paths<'a> {
             // Packets on detours continue to the destination from the links by which they reached their
             // region.
             let mut stack = if seen.is_empty() { entries.clone() } else { Vec::new() };
-            stack.push((PortId { node: a, port: 0 }, 0));
+            stack.push((PortId { node: a, port: 0 }, vl));
             self.follow(stack, Heading::to(self.topology.node(b).rank), seen, &mut next);
         }
         let name = |&(port, vl): &dependencies::Link| {
             let (peer, _) = self.peers[port.node.index()][usize::from(port.port)];
-            let lane = if lanes.is_some() { format!(" (VL {vl})") } else { String::new() };
+            let lane = if several { format!(" (VL {vl})") } else { String::new() };
             format!("{}->{}{lane}", self.name(port.node), self.name(peer.node))
         };
         Some(dependencies::cycle(next)?.iter().map(name).collect())
@@ -299,7 +307,7 @@ impl<'a> Paths<'a> {
             for (onward, _) in steps {
                 let rank = self.topology.node(onward.node).rank;
                 let ports = (self.peers[from.node.index()][usize::from(from.port)].0.port, onward.port);
-                let lane = self.routes.lanes().map_or(0, |lanes| lanes.next(rank, ports, vl, to));
+                let lane = self.routes.lanes().map_or(vl, |lanes| lanes.next(rank, ports, vl, to));
                 next.entry((from, vl)).or_default().insert((onward, lane));
                 stack.push((onward, lane));
             }
@@ -309,9 +317,13 @@ impl<'a> Paths<'a> {
 
     /// Follows detours from the sources of these pairs to all regions, and returns the links by which packets
     /// arrive there.
-    fn follow_detours(&self, pairs: &[(NodeId, NodeId)], next: &mut dependencies::Graph) -> Vec<dependencies::Link> {
+    fn follow_detours(
+        &self,
+        sources: impl Iterator<Item = NodeId>,
+        next: &mut dependencies::Graph,
+    ) -> Vec<dependencies::Link> {
         let Some(detours) = self.routes.detours() else { return Vec::new() };
-        let sources: BTreeSet<NodeId> = pairs.iter().map(|&(source, _)| source).collect();
+        let sources: BTreeSet<NodeId> = sources.collect();
         let mut found = Vec::new();
         for region in 0..detours.regions() {
             let outside = |&&source: &&NodeId| detours.region_of_host(self.topology.node(source).rank) != region;
