@@ -22,6 +22,7 @@ EXAMPLES = {
     "compare": "becalm compare --scheme lipd --scheme dcqcn --scene incast --short",
     "import": "becalm import ibnetdiscover.txt --lfts opensm-lfts.dump --out fabric.toml",
     "manage": "becalm manage fabric.toml --contributors 16 --opensm congestion.conf",
+    "check": "becalm check switches --tos 106",
     "check-opensm": "becalm check-opensm opensm.conf",
     "whatif": "becalm whatif fabric.toml --hot host0 --contributors 16",
     "counters": "becalm counters ibnetdiscover.txt perfquery.txt --seconds 60",

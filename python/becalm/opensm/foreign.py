@@ -122,7 +122,7 @@ def _kind(text: str) -> str | None:
             return what
     words = [line.split(None, 1)[0] for line in text.splitlines() if line.strip()]
     if any(word in KEYS for word in words):
-        return "a configuration of OpenSM; `becalm check-opensm FILE` reads it"
+        return "a configuration of OpenSM; `becalm check FILE` reads it"
     return None
 
 

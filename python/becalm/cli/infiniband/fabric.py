@@ -1,19 +1,14 @@
-"""`becalm import`, `check-opensm` and `counters`: commands that read the files of fabric tools."""
+"""`becalm import` and `counters`: commands that read the files of fabric tools."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from becalm.cli.exits import BAD_INPUT, stop
-from becalm.cli.options import Fabric, Overwrite, Quiet
+from becalm.cli.options import Overwrite, Quiet
 from becalm.errors import BecalmError
-
-FOUND = 1
-"""Exit code of a check with findings."""
 
 
 def import_(
@@ -44,35 +39,6 @@ def import_(
     write_new(out, imported.text, overwrite=overwrite)
     if not quiet:
         console.show_imported(imported, out)
-
-
-def check_opensm(
-    file: Annotated[Path, typer.Argument(help="An OpenSM configuration.", show_default=False)],
-    fabric: Fabric = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object per line, one for each finding.")
-    ] = False,
-) -> None:
-    """Check an OpenSM configuration for values that OpenSM changes or ignores; exit code 1 if any exist."""
-    from becalm.opensm import check, ibnetdiscover
-
-    if file.suffix == ".toml":
-        stop(
-            f"{file}: is a scenario, not an OpenSM configuration; "
-            f"`becalm manage {file} --opensm congestion.conf` writes one",
-            BAD_INPUT,
-        )
-    discovered = None if fabric is None else ibnetdiscover.read(fabric)
-    findings = check.check(file, discovered)
-    for finding in findings:
-        if as_json:
-            typer.echo(json.dumps({"file": str(file), **finding._asdict()}))
-        else:
-            typer.echo(finding.message(str(file)))
-    if findings:
-        raise typer.Exit(FOUND)
-    if not as_json:
-        typer.echo(f"{file}: ok")
 
 
 def counters(
