@@ -25,7 +25,9 @@ from becalm.results import MANIFEST
 from becalm.runs.memory import limit_of
 from becalm.scenario import parse_change
 from becalm.sonic import check as sonic
-from becalm.sonic import hosts
+from becalm.sonic import counters as pauses
+from becalm.sonic import hosts, storms
+from becalm.sonic.fabric import load
 from becalm.store import Store, archive, run_key
 from becalm.store.archive import pack
 from becalm.sweeps.spec import read_spec
@@ -142,6 +144,12 @@ def _opensm(path: Path) -> object:
 
 def _sonic(path: Path) -> object:
     return [each.message() for each in sonic.check([path], sonic.Asked(hosts.Host(tos=106), busy=4))]
+
+
+def _pauses(path: Path) -> object:
+    fabric = load([DATA / "sonic"])
+    counts = pauses.read(fabric, [path])
+    return storms.roots(fabric, counts), list(storms.doubts(fabric, counts))
 
 
 def _results(content: bytes) -> object:
@@ -337,6 +345,14 @@ TARGETS = {
         [json.dumps(traditional(count=2), indent=1).encode(), json.dumps(flat(wide())).encode()],
         _of(_sonic, "config_db.json"),
         (b'"PORT"', b'"3-4"', b'"QUEUE|Ethernet0|3"', b"NULL", b"-1", b"{", b"}", b"AZURE", b"[X|Y]"),
+    ),
+    "pauses": Target(
+        [
+            b"  Port Rx    PFC0    PFC3\n---------  ----  ----\nEthernet0   N/A    1,200\n\n"
+            b"  Port Tx    PFC0    PFC3\n---------  ----  ----\nEthernet16  0    900\n"
+        ],
+        _of(_pauses, "leaf0.txt"),
+        (b"Port Rx", b"PFC7", b"Ethernet4", b"N/A", b"1,000", b"rx_prio3_pause: 5", b"np_cnp_sent:1", b"\n"),
     ),
     "roce_hosts": Target(
         [b"mlnx_qos -i eth2 --trust dscp --pfc 0,0,0,1,0,0,0,0\nNCCL_IB_TC=106\nmtu 9000\n"],

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from becalm.cli.options import Overwrite, Quiet
+from becalm.cli.pauses import pauses
 from becalm.errors import BecalmError
 
 
@@ -43,24 +44,31 @@ def import_(
 
 def counters(
     fabric: Annotated[
-        Path, typer.Argument(metavar="FABRIC", help="Output of `ibnetdiscover`.", show_default=False)
-    ],
-    dump: Annotated[
         Path,
         typer.Argument(
-            help="Output of `perfquery` or `ibqueryerrors`, or a .pm or CSV file of ibdiagnet.",
+            metavar="FABRIC",
+            help="Output of `ibnetdiscover`, or a folder of SONiC switches as for `becalm check`.",
             show_default=False,
         ),
     ],
+    dump: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Output of `perfquery` or `ibqueryerrors`, or a .pm or CSV file of ibdiagnet. For SONiC, a "
+            "folder with the output of `show pfc counters`, `pfcwd show stats` and `ethtool -S`; default: "
+            "FABRIC.",
+            show_default=False,
+        ),
+    ] = None,
     seconds: Annotated[
-        float,
+        float | None,
         typer.Option(
             min=1e-6,
             max=1e9,
-            help="Time between the two dumps, or since the counters were cleared.",
+            help="Time between the two dumps, or since the counters were cleared; required for InfiniBand.",
             show_default=False,
         ),
-    ],
+    ] = None,
     before: Annotated[Path | None, typer.Option(help="An earlier dump to subtract.")] = None,
     scenario: Annotated[
         Path | None, typer.Option(help="The fabric's scenario; default: one imported from FABRIC.")
@@ -76,8 +84,16 @@ def counters(
     from becalm.folders import check_new, write_new
     from becalm.opensm import counters as reading
     from becalm.opensm import ibnetdiscover
+    from becalm.sonic.fabric import is_sonic
     from becalm.whatif import case, measured
 
+    if is_sonic(fabric):
+        given = {"--seconds": seconds, "--scenario": scenario, "--lfts": lfts, "--out": out}
+        pauses(fabric, dump, before, [name for name, value in given.items() if value is not None])
+        return
+    if dump is None or seconds is None:
+        missing = "--seconds" if dump is not None else "DUMP"
+        raise BecalmError(f"{missing}: is required for InfiniBand")
     check_new(out, overwrite=overwrite)
     read = ibnetdiscover.read(fabric, unique_lids=True)
     counted = reading.read(dump, read, before)
