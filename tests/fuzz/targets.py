@@ -28,6 +28,7 @@ from becalm.sonic import check as sonic
 from becalm.sonic import counters as pauses
 from becalm.sonic import hosts, storms
 from becalm.sonic.fabric import load
+from becalm.sonic.importing import import_fabric as import_switches
 from becalm.store import Store, archive, run_key
 from becalm.store.archive import pack
 from becalm.sweeps.spec import read_spec
@@ -144,6 +145,11 @@ def _opensm(path: Path) -> object:
 
 def _sonic(path: Path) -> object:
     return [each.message() for each in sonic.check([path], sonic.Asked(hosts.Host(tos=106), busy=4))]
+
+
+def _switches(path: Path) -> object:
+    # Imported switches must be a valid scenario, whatever the names and numbers in the file.
+    return becalm.Scenario(import_switches([path]).text)
 
 
 def _pauses(path: Path) -> object:
@@ -345,6 +351,11 @@ TARGETS = {
         [json.dumps(traditional(count=2), indent=1).encode(), json.dumps(flat(wide())).encode()],
         _of(_sonic, "config_db.json"),
         (b'"PORT"', b'"3-4"', b'"QUEUE|Ethernet0|3"', b"NULL", b"-1", b"{", b"}", b"AZURE", b"[X|Y]"),
+    ),
+    "switches": Target(
+        [(DATA / "sonic" / "leaf0" / "config_db.json").read_bytes()],
+        _of(_switches, "config_db.json"),
+        (b"host0", b"eth0", b"Server", b'"speed"', b"40m", b"0", b"-1", b"..", b'""', b"LeafRouter"),
     ),
     "pauses": Target(
         [

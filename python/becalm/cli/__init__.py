@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from becalm.cli import check, crosscheck, look, papers, run, schemes
+from becalm.cli import check, crosscheck, look, papers, roce, run, schemes
 from becalm.cli import help as helped
 from becalm.cli.exits import BAD_INPUT, FAILED, error_text, guarded, prepare, stop
 from becalm.cli.infiniband import fabric, manage, whatif
@@ -36,6 +36,7 @@ PANELS: dict[str, tuple[Command, ...]] = {
         check.check,
         whatif.whatif,
         fabric.counters,
+        roce.settings,
     ),
     "Papers and schemes": (
         papers.reproduce,

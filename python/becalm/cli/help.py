@@ -26,6 +26,7 @@ EXAMPLES = {
     "check-opensm": "becalm check-opensm opensm.conf",
     "whatif": "becalm whatif fabric.toml --hot host0 --contributors 16",
     "counters": "becalm counters ibnetdiscover.txt perfquery.txt --seconds 60",
+    "settings": "becalm settings fabric.toml --sonic switches --tos 106",
     "reproduce": "becalm reproduce santos2002 --short",
     "crosscheck": "becalm crosscheck roce-incast",
     "design": "becalm design 'max(r - 0.05 * sqrt(r), rmin)' --name SQRT",

@@ -9,9 +9,7 @@ from typing import NamedTuple
 from becalm.findings import Finding, Severity, listed
 from becalm.sonic.classes import served
 from becalm.sonic.headroom import Asic, Line, headroom, least, on_cable
-from becalm.sonic.switch import NULL, Group, Switch
-
-LOSSLESS_POOL = "ingress_lossless_pool"
+from becalm.sonic.switch import LOSSLESS_POOL, NULL, Group, Switch
 
 
 class _Case(NamedTuple):
@@ -125,8 +123,8 @@ def _headroom(switch: Switch, asic: Asic | None, case: _Case, ports: list[str]) 
 
 def _pools(switch: Switch, asic: Asic | None) -> Iterator[Finding]:
     """Check that thresholds and reserved sizes fit into their pools."""
-    for name, row in switch.tables.table("BUFFER_PROFILE").items():
-        pool = row.get("pool", "").strip("[]").rpartition("|")[2]
+    for name in switch.tables.table("BUFFER_PROFILE"):
+        pool = switch.pool(name)
         size, lossless = switch.number("BUFFER_POOL", pool, "size"), switch.is_lossless(name)
         for key in ("static_th", "size", "xoff"):
             value = switch.number("BUFFER_PROFILE", name, key)

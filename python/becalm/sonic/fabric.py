@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from becalm.errors import ScenarioError
 from becalm.mistakes import read_text
+from becalm.opensm import names
 from becalm.sonic.switch import Switch, switch
 from becalm.sonic.tables import read
 
@@ -157,10 +158,10 @@ def _lldp(files: Iterable[Path]) -> dict[str, End]:
 
 def _cables(fabric: Fabric, lldp: dict[str, dict[str, End]]) -> Iterator[Cable]:
     seen: set[End] = set()
+    wanted = {name: list(_neighbours(each, lldp[name])) for name, each in fabric.switches.items()}
+    hosts = _host_names(wanted)
     for name, each in sorted(fabric.switches.items()):
-        wanted = list(_neighbours(each, lldp[name]))
-        names = [end.node for _, end in wanted]
-        for port, end in wanted:
+        for port, end in wanted[name]:
             near = End(name, port)
             if near in seen:
                 continue
@@ -174,11 +175,24 @@ def _cables(fabric: Fabric, lldp: dict[str, dict[str, End]]) -> Iterator[Cable]:
                 seen.add(end)
                 yield Cable(near, end, False)
             elif _is_host(each, end.node):
-                # Samples name all servers alike: a host of its own for each port.
-                host = end.node if names.count(end.node) == 1 else f"{end.node}-{name}-{port}"
-                yield Cable(near, End(host, end.port), True)
+                yield Cable(near, End(hosts[near], end.port), True)
             else:
                 fabric.notes.append(f"{name} {port} leads to {end.node}, which is not among the files")
+
+
+def _host_names(wanted: Mapping[str, list[tuple[str, End]]]) -> dict[End, str]:
+    """Return a name for each port's neighbour: a host of its own for each, since samples name all alike."""
+    return names.different(
+        {
+            End(name, port): [
+                names.legal(end.node),
+                names.legal(f"{end.node}-{end.port}"),
+                names.legal(f"{end.node}-{name}-{port}"),
+            ]
+            for name, ends in wanted.items()
+            for port, end in ends
+        }
+    )
 
 
 def _neighbours(each: Switch, lldp: dict[str, End]) -> Iterator[tuple[str, End]]:

@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from becalm.findings import Finding, Severity, listed
-from becalm.sonic.buffers import LOSSLESS_POOL
 from becalm.sonic.classes import lossless, queue_of, served
 from becalm.sonic.switch import NULL, Switch
 
@@ -100,16 +99,16 @@ def xoff(switch: Switch, port: str, busy: int) -> float | None:
             return static
         exponent = switch.number("BUFFER_PROFILE", profile, "dynamic_th")
         if exponent is None and profile == NULL:
-            exponent = _default_exponent(switch)
-        pool = switch.tables.row("BUFFER_PROFILE", profile).get("pool", "").strip("[]").rpartition("|")[2]
-        size = switch.number("BUFFER_POOL", pool or LOSSLESS_POOL, "size")
+            exponent = default_exponent(switch)
+        size = switch.number("BUFFER_POOL", switch.pool(profile), "size")
         if exponent is not None and size:
             alpha: float = 2.0**exponent
             return alpha * size / (1 + busy * alpha)
     return None
 
 
-def _default_exponent(switch: Switch) -> float | None:
+def default_exponent(switch: Switch) -> float | None:
+    """Return the `dynamic_th` of computed profiles."""
     table = "DEFAULT_LOSSLESS_BUFFER_PARAMETER"
     found = (switch.number(table, key, "default_dynamic_th") for key in switch.tables.table(table))
     return next(found, None)

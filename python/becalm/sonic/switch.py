@@ -17,6 +17,7 @@ CLASSES = range(8)
 """Priorities, queues of data and priority groups."""
 MTU = 9100
 """Default of a port, in bytes."""
+LOSSLESS_POOL = "ingress_lossless_pool"
 NULL = "NULL"
 """Profile of a priority group whose headroom the switch computes."""
 GLOBAL = "global"
@@ -106,6 +107,10 @@ class Switch:
         key = self.groups.get(group)
         return "" if key is None else reference(self.tables.row("BUFFER_PG", key).get("profile", ""))
 
+    def pool(self, profile: str) -> str:
+        """Return the name of a buffer profile's pool; that of lossless packets if it names none."""
+        return reference(self.tables.row("BUFFER_PROFILE", profile).get("pool", "")) or LOSSLESS_POOL
+
     def is_lossless(self, profile: str) -> bool:
         """Whether a buffer profile of a priority group has headroom."""
         row = self.tables.row("BUFFER_PROFILE", profile)
@@ -143,7 +148,7 @@ class Switch:
             self.number("DEFAULT_LOSSLESS_BUFFER_PARAMETER", key, "over_subscribe_ratio")
             for key in self.tables.table("DEFAULT_LOSSLESS_BUFFER_PARAMETER")
         ]
-        return bool(self.number("BUFFER_POOL", "ingress_lossless_pool", "xoff")) or any(ratio)
+        return bool(self.number("BUFFER_POOL", LOSSLESS_POOL, "xoff")) or any(ratio)
 
     @cached_property
     def traffic(self) -> Traffic:

@@ -58,8 +58,8 @@ class Tables:
     """Fields by table and key, without the blanks around values."""
     places: dict[tuple[str, ...], Field] = field(default_factory=dict)
     """Origins of fields by table, key and field; of rows by table and key."""
-    flat: bool = False
-    """Whether the first file has the table in each key: `PORT|Ethernet0`."""
+    raw: dict[tuple[str, str, str], Any] = field(default_factory=dict)
+    """Values as the files have them."""
 
     def table(self, name: str) -> dict[str, dict[str, str]]:
         """Return the rows of a table; empty if it is absent."""
@@ -117,8 +117,6 @@ def _read(path: str | PathLike[str], tables: Tables) -> None:
     found, twice = lines(text)
     for each in twice:
         mistakes.add(found[each], "|".join(each), "", "occurs twice; only one has an effect", "one")
-    if not tables.files:
-        tables.flat = any("|" in key for key in document)
     tables.files.append(str(path))
     for where, value in _rows(document, mistakes, found):
         _take(tables, where, value, mistakes, found)
@@ -158,6 +156,7 @@ def _take(
     tables.places[table, key] = Field(str(mistakes.file), found.get(at, 1))
     for name, value in row.items():
         kept[name] = _text(value)
+        tables.raw[table, key, name] = value
         tables.places[table, key, name] = Field(str(mistakes.file), found.get((*inner, name), 1))
 
 

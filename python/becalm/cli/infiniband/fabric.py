@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from becalm.cli.options import Overwrite, Quiet
-from becalm.cli.pauses import pauses
+from becalm.cli.roce import import_switches, pauses
 from becalm.errors import BecalmError
 
 
@@ -16,7 +16,9 @@ def import_(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Output of `ibnetdiscover`, or a .lst file of OpenSM or ibdiagnet.", show_default=False
+            help="Output of `ibnetdiscover`, a .lst file of OpenSM or ibdiagnet, or a folder of SONiC "
+            "switches as for `becalm check`.",
+            show_default=False,
         ),
     ],
     lfts: Annotated[
@@ -30,12 +32,16 @@ def import_(
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a scenario for an InfiniBand fabric, with its nodes, cables, routes and initial traffic."""
+    """Write a scenario for a real fabric, with its nodes, cables, routes and initial traffic."""
     from becalm.cli import console
     from becalm.folders import check_writable, write_new
     from becalm.opensm.importing import import_fabric
+    from becalm.sonic.fabric import is_sonic
 
     check_writable(out, overwrite=overwrite)
+    if is_sonic(file):
+        import_switches(file, lfts, out, overwrite=overwrite, quiet=quiet)
+        return
     imported = import_fabric(file, lfts)
     write_new(out, imported.text, overwrite=overwrite)
     if not quiet:
