@@ -471,7 +471,9 @@ def test_the_command_recognises_what_it_is_given(tmp_path: Path) -> None:
     conf.write_text("congestion_control TRUE\ncc_sw_cong_setting_threshold 16\n")
     both = run.invoke(app, ["check", str(conf), str(sane)])
     assert (both.exit_code, both.output.splitlines()[0].startswith(f"{conf}:2: warning: ")) == (1, True)
+    (tmp_path / "other.json").write_text('{"hosts": [1, 2]}')
     for arguments, expected in (
+        ([str(tmp_path / "other.json")], "is not a configuration of OpenSM"),
         ([str(conf), "--tos", "106"], "--tos: has no effect without SONiC switches"),
         ([str(sane), "--fabric", "x"], "--fabric: has no effect without a configuration of OpenSM"),
         ([str(sane), "--pair", *PAIR], "--pair: has no effect without --tos"),

@@ -14,12 +14,17 @@ from becalm.errors import ScenarioError
 from becalm.mistakes import read_text
 from becalm.opensm import names
 from becalm.sonic.switch import Switch, switch
-from becalm.sonic.tables import read
+from becalm.sonic.tables import SIGNS, read
 
 LLDP = re.compile(r"^(Ethernet\d+(?:/\d+)*)\s+(\S+)\s+(\S+)", re.MULTILINE)
 LLDP_SIGN = re.compile(r"^LocalPort\s+RemoteDevice\s+RemotePortID", re.MULTILINE)
 SWITCHES = re.compile(r"router|switch|spine|leaf|tor", re.IGNORECASE)
 """Types in DEVICE_NEIGHBOR_METADATA that are no hosts."""
+
+
+TABLE = re.compile(rf'"(?:{"|".join(sorted(SIGNS))})["|]')
+LOOKED_AT = 1 << 20
+"""Bytes of a JSON file in which a table of SONiC must show."""
 
 
 class End(NamedTuple):
@@ -89,14 +94,15 @@ class Fabric:
 
 
 def is_sonic(path: str | PathLike[str]) -> bool:
-    """Whether a path is a folder, or a JSON file."""
+    """Whether a path is a folder, or a JSON file with a table of SONiC."""
     path = Path(path)
     if path.is_dir():
         return True
     if not path.is_file():
         return False
     with path.open("rb") as file:
-        return file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+        text = file.read(LOOKED_AT).decode(errors="replace").lstrip("\ufeff \t\r\n")
+    return text.startswith("{") and TABLE.search(text) is not None
 
 
 def load(paths: Iterable[str | PathLike[str]]) -> Fabric:
