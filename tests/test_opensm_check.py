@@ -14,9 +14,10 @@ import becalm
 from becalm import manager
 from becalm.cli import app
 from becalm.errors import ScenarioError
+from becalm.findings import Finding
 from becalm.opensm import ibnetdiscover
 from becalm.opensm.check import check
-from becalm.opensm.configuration import Finding, load
+from becalm.opensm.configuration import load
 from becalm.opensm.importing import import_fabric
 from becalm.opensm.keys import KEYS
 from becalm.opensm.options import configuration, rollback
@@ -36,11 +37,11 @@ def test_a_planted_fault_is_found(fault: str, tmp_path: Path) -> None:
     assert there in GOOD
     text = GOOD.replace(there, planted, 1)
     findings = found(tmp_path, text)
-    hits = [each for each in findings if expected in each.does]
-    assert hits, [each.does for each in findings]
+    hits = [each for each in findings if expected in each.reason]
+    assert hits, [each.reason for each in findings]
     for each in findings:
-        assert each.key in text.splitlines()[each.line - 1]
-    assert all(each.valid for each in findings)
+        assert each.key in text.splitlines()[(each.line or 0) - 1]
+    assert all(each.cure for each in findings)
 
 
 @pytest.mark.parametrize("text", [DEFAULT, GOOD, f"{DEFAULT}\n{GOOD}"], ids=["default", "good", "appended"])
@@ -75,12 +76,12 @@ def test_ports_without_cables_are_found_in_the_fabric(tmp_path: Path) -> None:
     assert check(file, fabric) == []
     file.write_text(GOOD.replace("0000003FE", "FFE0003FE", 1))
     (finding,) = check(file, fabric)
-    assert "no switch has a cable at port 25, 26, 27" in finding.does
+    assert "no switch has a cable at port 25, 26, 27" in finding.reason
 
 
 def test_a_comment_of_which_the_end_is_read_is_found(tmp_path: Path) -> None:
     (finding,) = found(tmp_path, "#" + "x" * 1021 + " lmc 3\n")
-    assert "finds `lmc`" in finding.does
+    assert "finds `lmc`" in finding.reason
     assert load(tmp_path / "opensm.conf").value("lmc") == 3
 
 
@@ -101,7 +102,7 @@ def test_any_text_is_read(text: str) -> None:
             assert "no line has a key that OpenSM knows" in str(error)
             return
         for finding in found:
-            assert finding.message("f").isprintable()
+            assert finding.message().isprintable()
 
 
 def test_the_command_has_an_exit_code_for_each_outcome(tmp_path: Path) -> None:
@@ -113,7 +114,10 @@ def test_the_command_has_an_exit_code_for_each_outcome(tmp_path: Path) -> None:
     assert (result.exit_code, result.output) == (0, f"{good}: ok\n")
     result = runner.invoke(app, ["check-opensm", str(bad)])
     assert result.exit_code == 1
-    assert f"{bad}:7: cc_sw_cong_setting_threshold 16: OpenSM sends only its low 4 bits" in result.output
+    assert (
+        f"{bad}:7: warning: cc_sw_cong_setting_threshold 16: OpenSM sends only its low 4 bits"
+        in result.output
+    )
     result = runner.invoke(app, ["check-opensm", str(bad), "--json"])
     assert [json.loads(line)["line"] for line in result.output.splitlines()] == [7]
     (tmp_path / "binary.conf").write_bytes(b"\xff\xfe")
@@ -178,10 +182,10 @@ def test_what_can_harm_a_live_fabric_is_a_warning(what: str, tmp_path: Path) -> 
     key, value, expected = HARMFUL[what]
     assert found(tmp_path, LIVE) == []
     lines = [f"{key} {value}" if line.split()[0] == key else line for line in LIVE.splitlines()]
-    findings = [each for each in found(tmp_path, "\n".join(lines) + "\n") if each.harmful]
-    assert [expected in each.does for each in findings] == [True], findings
+    findings = [each for each in found(tmp_path, "\n".join(lines) + "\n") if each.severity == "error"]
+    assert [expected in each.reason for each in findings] == [True], findings
     done = CliRunner().invoke(app, ["check-opensm", str(tmp_path / "opensm.conf")])
-    assert (done.exit_code, "warning: " in done.output) == (1, True)
+    assert (done.exit_code, "error: " in done.output) == (1, True)
 
 
 def test_a_harmful_export_needs_force(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,9 +203,9 @@ def test_a_harmful_export_needs_force(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (code, "ccti_min" in expected, "override with --force" in expected) == (2, True, True)
     assert sorted(each.name for each in Path().iterdir()) == ["bad.toml", "good.toml"]
     code, expected = run("bad.toml", "--guideline", "none", "--opensm", "cc.conf", "--force")
-    assert (code, "warning: " in expected, Path("cc.conf").exists()) == (0, True, True)
+    assert (code, "error: " in expected, Path("cc.conf").exists()) == (0, True, True)
     code, expected = run("good.toml", "--guideline", "none", "--sl", "0", "--opensm", "good.conf")
-    assert (code, "warning: " in expected) == (0, False)
+    assert (code, "error: " in expected) == (0, False)
     assert run("good.toml", "--force")[0] == 2
 
 

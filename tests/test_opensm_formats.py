@@ -118,7 +118,7 @@ FOREIGN = {
         "a topology of HPCC's ns-3 simulator",
     ),
     "htsim": (b"Nodes 16\nConnections 3\n", "a file of the simulator htsim"),
-    "opensm": (b"# comment\nrouting_engine ftree\n", "a configuration of OpenSM; `becalm check-opensm FILE`"),
+    "opensm": (b"# comment\nrouting_engine ftree\n", "a configuration of OpenSM; `becalm check FILE`"),
     "scenario": (b"[topology.fat_tree]\nk = 4\n", "a scenario of becalm; `becalm run FILE` reads it"),
     "toml": (b'[package]\nname = "x"\n', "TOML"),
     "json": (b'{"hosts": [1, 2]}', "JSON"),

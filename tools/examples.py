@@ -61,6 +61,8 @@ def refreshed(text: str, pictures: Path | None = None) -> str:
         for name in FABRIC:
             shutil.copy(ROOT / "tests" / "data" / "ft2_18" / name, name)
         shutil.copy(ROOT / "tests" / "data" / "counters" / "incast.txt", "counters.txt")
+        shutil.copytree(ROOT / "tests" / "data" / "sonic", "switches")
+        shutil.copytree(ROOT / "tests" / "data" / "sonic_dump", "dump")
         made = _BLOCK.sub(lambda found: _block(found, names), text)
         if pictures:
             for picture in Path().glob("*.svg"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator
@@ -22,10 +23,16 @@ from becalm.quantities import seconds
 from becalm.results import MANIFEST
 from becalm.runs.memory import limit_of
 from becalm.scenario import parse_change
+from becalm.sonic import check as sonic
+from becalm.sonic import counters as pauses
+from becalm.sonic import hosts, storms
+from becalm.sonic.fabric import load
+from becalm.sonic.importing import import_fabric as import_switches
 from becalm.store import Store, archive, run_key
 from becalm.store.archive import pack
 from becalm.sweeps.spec import read_spec
 from becalm.tunings.spec import is_scenario, read_tune
+from sonic_samples import flat, traditional, wide
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"
@@ -132,7 +139,22 @@ def _counters(path: Path) -> object:
 
 
 def _opensm(path: Path) -> object:
-    return [each.message(str(path)) for each in check.check(path, ibnetdiscover.read(FABRIC))]
+    return [each.message() for each in check.check(path, ibnetdiscover.read(FABRIC))]
+
+
+def _sonic(path: Path) -> object:
+    return [each.message() for each in sonic.check([path], sonic.Asked(hosts.Host(tos=106), busy=4))]
+
+
+def _switches(path: Path) -> object:
+    # Imported switches must be a valid scenario, whatever the names and numbers in the file.
+    return becalm.Scenario(import_switches([path]).text)
+
+
+def _pauses(path: Path) -> object:
+    fabric = load([DATA / "sonic"])
+    counts = pauses.read(fabric, [path])
+    return storms.roots(fabric, counts), list(storms.doubts(fabric, counts))
 
 
 def _results(content: bytes) -> object:
@@ -323,6 +345,29 @@ TARGETS = {
         ],
         _of(_opensm, "opensm.conf"),
         (b"TRUE", b"FALSE", b"cc_cct", b"0:1", b",", b":", b"0x1f", b"cc_key", b"(null)"),
+    ),
+    "sonic": Target(
+        [json.dumps(traditional(count=2), indent=1).encode(), json.dumps(flat(wide())).encode()],
+        _of(_sonic, "config_db.json"),
+        (b'"PORT"', b'"3-4"', b'"QUEUE|Ethernet0|3"', b"NULL", b"-1", b"{", b"}", b"AZURE", b"[X|Y]"),
+    ),
+    "switches": Target(
+        [(DATA / "sonic" / "leaf0" / "config_db.json").read_bytes()],
+        _of(_switches, "config_db.json"),
+        (b"host0", b"eth0", b"Server", b'"speed"', b"40m", b"0", b"-1", b"..", b'""', b"LeafRouter"),
+    ),
+    "pauses": Target(
+        [
+            b"  Port Rx    PFC0    PFC3\n---------  ----  ----\nEthernet0   N/A    1,200\n\n"
+            b"  Port Tx    PFC0    PFC3\n---------  ----  ----\nEthernet16  0    900\n"
+        ],
+        _of(_pauses, "leaf0.txt"),
+        (b"Port Rx", b"PFC7", b"Ethernet4", b"N/A", b"1,000", b"rx_prio3_pause: 5", b"np_cnp_sent:1", b"\n"),
+    ),
+    "roce_hosts": Target(
+        [b"mlnx_qos -i eth2 --trust dscp --pfc 0,0,0,1,0,0,0,0\nNCCL_IB_TC=106\nmtu 9000\n"],
+        _of(hosts.read),
+        (b"prio:3 dscp:26", b"cma_roce_tos -t 0x1", b"enabled 0 0 0 1 0 0 0 0", b"cnp_dscp", b"\n"),
     ),
     "counters": Target(
         [path.read_bytes() for path in sorted((DATA / "counters").glob("*.txt"))],

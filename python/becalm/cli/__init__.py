@@ -14,8 +14,8 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from becalm.cli import check, look, papers, roce, run
 from becalm.cli import help as helped
-from becalm.cli import look, papers, run
 from becalm.cli.exits import BAD_INPUT, FAILED, error_text, guarded, prepare, stop
 from becalm.cli.infiniband import fabric, manage, whatif
 from becalm.cli.many import compare, store, sweep, tune
@@ -30,12 +30,13 @@ PANELS: dict[str, tuple[Command, ...]] = {
     "Run": (run.run, run.validate, run.list_),
     "Look at results": (look.report, look.explain, look.play),
     MANY: (sweep.sweep, tune.tune, compare.compare),
-    "InfiniBand fabric": (
+    "Real fabric": (
         fabric.import_,
         manage.manage,
-        fabric.check_opensm,
+        check.check,
         whatif.whatif,
         fabric.counters,
+        roce.settings,
     ),
     "Papers and schemes": (
         papers.reproduce,
@@ -74,12 +75,16 @@ def root(version: Annotated[bool, typer.Option("--version", help="Print the vers
         raise typer.Exit
 
 
-def _add(group: typer.Typer, commands: Iterable[Command], panel: str | None = None) -> None:
+def _add(
+    group: typer.Typer, commands: Iterable[Command], panel: str | None = None, *, hidden: bool = False
+) -> None:
     for command in commands:
         name = command.__name__.rstrip("_").replace("_", "-")
         example = helped.EXAMPLES.get(name)
         epilog = f"Example: `{example}`" if example else None
-        group.command(name, cls=helped.Command, epilog=epilog, rich_help_panel=panel)(guarded(command))
+        group.command(name, cls=helped.Command, epilog=epilog, rich_help_panel=panel, hidden=hidden)(
+            guarded(command)
+        )
 
 
 def _former(name: str, now: str) -> None:
@@ -92,6 +97,8 @@ def _former(name: str, now: str) -> None:
 
 for _panel, _commands in PANELS.items():
     _add(app, _commands, _panel)
+# The name of version 0.3, for one release.
+_add(app, (check.check_opensm,), hidden=True)
 _stored = typer.Typer(no_args_is_help=True)
 _add(_stored, store.COMMANDS)
 app.add_typer(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from os import PathLike
 
+from becalm.findings import Finding, in_order
 from becalm.manager import TIMER_UNIT
-from becalm.opensm.configuration import Configuration, Finding, Place, default, load, parse
+from becalm.opensm.configuration import Configuration, Place, default, load, parse
 from becalm.opensm.fabric import Fabric
 from becalm.opensm.options import CREDIT_MASK, MARKING_RATE, STARVATION, THRESHOLD_AND_SIZE, VICTIM_MASK
 from becalm.opensm.values import SERVICE_LEVELS
@@ -68,7 +69,7 @@ def _findings(found: Configuration, fabric: Fabric | None) -> list[Finding]:
         _check_off(found)
     if fabric is not None:
         _check_ports(found, fabric)
-    return sorted(found.findings, key=lambda each: each.line)
+    return in_order(found.findings)
 
 
 def _given(found: Configuration) -> Iterator[Place]:

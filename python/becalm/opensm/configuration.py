@@ -9,6 +9,7 @@ from os import PathLike
 from typing import Any, NamedTuple
 
 from becalm.errors import ScenarioError
+from becalm.findings import Finding, Severity
 from becalm.mistakes import read_text
 from becalm.opensm.keys import KEYS
 from becalm.opensm.values import REFUSED, SERVICE_LEVELS, read
@@ -30,26 +31,6 @@ LONGEST_LINE = 1022
 
 LONGEST_SHOWN = 60
 """Characters of a value that a finding shows."""
-
-
-class Finding(NamedTuple):
-    """A finding about a line of the configuration."""
-
-    line: int
-    key: str
-    value: str
-    does: str
-    """OpenSM's reaction to it."""
-    valid: str
-    """Valid values."""
-    harmful: bool = False
-    """Whether it can stop or starve traffic that is not even congested."""
-
-    def message(self, file: str) -> str:
-        """Return it as a message."""
-        what = f"{self.key} {self.value}".strip()
-        harm = "warning: " if self.harmful else ""
-        return f"{file}:{self.line}: {harm}{what}: OpenSM {self.does}; valid: {self.valid}"
 
 
 class Place(NamedTuple):
@@ -87,9 +68,19 @@ class Configuration:
         return [self.value(key, level) for level in range(SERVICE_LEVELS)]
 
     def add(self, place: Place, does: str, valid: str, *, harmful: bool = False) -> None:
-        """Add a finding about the value of a place."""
+        """Add a finding about the value of a place.
+
+        It is an error if the value can stop or starve traffic that is not even congested.
+        """
         found = self.settings[place]
-        self.findings.append(Finding(found.line, place.key, shown(found.text), does, valid, harmful))
+        self.tell(found.line, place.key, found.text, does, valid, severity="error" if harmful else "warning")
+
+    def tell(
+        self, line: int, key: str, text: str, does: str, valid: str, *, severity: Severity = "warning"
+    ) -> None:
+        """Add a finding about a line: OpenSM's reaction to it, and valid values."""
+        reason = f"OpenSM {does}"
+        self.findings.append(Finding(severity, self.file, line, "", shown(key), shown(text), reason, valid))
 
 
 def default(key: str) -> Any:  # noqa: ANN401
@@ -172,12 +163,12 @@ def _tell_cut(made: Configuration, number: int, line: str, pieces: list[str]) ->
         f"and the rest as a separate line{also}"
     )
     valid = f"lines of at most {LONGEST_LINE} bytes"
-    made.findings.append(Finding(number, shown(key) or "comment", shown(value), does, valid))
+    made.tell(number, key or "comment", value, does, valid)
 
 
 def _take(made: Configuration, number: int, key: str, text: str) -> None:
     def tell(does: str, valid: str) -> None:
-        made.findings.append(Finding(number, shown(key), shown(text), does, valid))
+        made.tell(number, key, text, does, valid)
 
     if key not in KEYS:
         tell("does not know this key, and skips the line", _nearest(key))

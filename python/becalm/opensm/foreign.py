@@ -147,7 +147,7 @@ def _kind(lines: list[str]) -> str | None:
         if re.search(sign, bare if what in ("TOML", "YAML") else text, re.MULTILINE):
             return what
     if any(line.split(None, 1)[0] in KEYS for line in lines):
-        return "a configuration of OpenSM; `becalm check-opensm FILE` reads it"
+        return "a configuration of OpenSM; `becalm check FILE` reads it"
     return None
 
 

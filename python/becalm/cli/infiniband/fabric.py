@@ -1,19 +1,15 @@
-"""`becalm import`, `check-opensm` and `counters`: commands that read the files of fabric tools."""
+"""`becalm import` and `counters`: commands that read the files of fabric tools."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from becalm.cli.exits import BAD_INPUT, stop
-from becalm.cli.options import Fabric, Overwrite, Quiet
+from becalm.cli.options import Overwrite, Quiet
+from becalm.cli.roce import import_switches, pauses
 from becalm.errors import BecalmError
-
-FOUND = 1
-"""Exit code of a check with findings."""
 
 
 def import_(
@@ -21,8 +17,8 @@ def import_(
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="Output of `ibnetdiscover`, or a .lst file of OpenSM or ibdiagnet; and any files of the "
-            "options below, which are recognised.",
+            help="Output of `ibnetdiscover`, or a .lst file of OpenSM or ibdiagnet, and any files of the "
+            "options below, which are recognised; or a folder of SONiC switches as for `becalm check`.",
             show_default=False,
         ),
     ],
@@ -47,68 +43,50 @@ def import_(
     overwrite: Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a scenario for an InfiniBand fabric, with its nodes, cables, routes and initial traffic."""
+    """Write a scenario for a real fabric, with its nodes, cables, routes and initial traffic."""
     from becalm.cli import console
     from becalm.folders import check_writable, write_new
     from becalm.opensm import inputs
     from becalm.opensm.importing import import_fabric
+    from becalm.sonic.fabric import is_sonic
 
     check_writable(out, overwrite=overwrite)
+    if len(files) == 1 and is_sonic(files[0]):
+        import_switches(files[0], lfts, out, overwrite=overwrite, quiet=quiet)
+        return
     imported = import_fabric(*inputs.sort(files, lfts, path_records, sl2vl))
     write_new(out, imported.text, overwrite=overwrite)
     if not quiet:
         console.show_imported(imported, out)
 
 
-def check_opensm(
-    file: Annotated[Path, typer.Argument(help="An OpenSM configuration.", show_default=False)],
-    fabric: Fabric = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object per line, one for each finding.")
-    ] = False,
-) -> None:
-    """Check an OpenSM configuration for values that OpenSM changes or ignores; exit code 1 if any exist."""
-    from becalm.opensm import check, ibnetdiscover
-
-    if file.suffix == ".toml":
-        stop(
-            f"{file}: is a scenario, not an OpenSM configuration; "
-            f"`becalm manage {file} --opensm congestion.conf` writes one",
-            BAD_INPUT,
-        )
-    discovered = None if fabric is None else ibnetdiscover.read(fabric)
-    findings = check.check(file, discovered)
-    for finding in findings:
-        if as_json:
-            typer.echo(json.dumps({"file": str(file), **finding._asdict()}))
-        else:
-            typer.echo(finding.message(str(file)))
-    if findings:
-        raise typer.Exit(FOUND)
-    if not as_json:
-        typer.echo(f"{file}: ok")
-
-
 def counters(
     fabric: Annotated[
-        Path, typer.Argument(metavar="FABRIC", help="Output of `ibnetdiscover`.", show_default=False)
-    ],
-    dump: Annotated[
         Path,
         typer.Argument(
-            help="Output of `perfquery` or `ibqueryerrors`, or a .pm or CSV file of ibdiagnet.",
+            metavar="FABRIC",
+            help="Output of `ibnetdiscover`, or a folder of SONiC switches as for `becalm check`.",
             show_default=False,
         ),
     ],
+    dump: Annotated[
+        Path | None,
+        typer.Argument(
+            help="Output of `perfquery` or `ibqueryerrors`, or a .pm or CSV file of ibdiagnet. For SONiC, a "
+            "folder with the output of `show pfc counters`, `pfcwd show stats` and `ethtool -S`; default: "
+            "FABRIC.",
+            show_default=False,
+        ),
+    ] = None,
     seconds: Annotated[
-        float,
+        float | None,
         typer.Option(
             min=1e-6,
             max=1e9,
-            help="Time between the two dumps, or since the counters were cleared.",
+            help="Time between the two dumps, or since the counters were cleared; required for InfiniBand.",
             show_default=False,
         ),
-    ],
+    ] = None,
     before: Annotated[Path | None, typer.Option(help="An earlier dump to subtract.")] = None,
     scenario: Annotated[
         Path | None, typer.Option(help="The fabric's scenario; default: one imported from FABRIC.")
@@ -124,8 +102,16 @@ def counters(
     from becalm.folders import check_new, write_new
     from becalm.opensm import counters as reading
     from becalm.opensm import ibnetdiscover
+    from becalm.sonic.fabric import is_sonic
     from becalm.whatif import case, measured
 
+    if is_sonic(fabric):
+        given = {"--seconds": seconds, "--scenario": scenario, "--lfts": lfts, "--out": out}
+        pauses(fabric, dump, before, [name for name, value in given.items() if value is not None])
+        return
+    if dump is None or seconds is None:
+        missing = "--seconds" if dump is not None else "DUMP"
+        raise BecalmError(f"{missing}: is required for InfiniBand")
     check_new(out, overwrite=overwrite)
     read = ibnetdiscover.read(fabric, unique_lids=True)
     counted = reading.read(dump, read, before)

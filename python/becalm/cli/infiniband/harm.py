@@ -23,8 +23,8 @@ def harm(configuration: str, target: Path) -> str:
     """Return lines about the settings that can stop or starve traffic, or an empty string."""
     from becalm.opensm.check import check_text
 
-    found = [each for each in check_text(configuration, str(target)) if each.harmful]
-    return "\n".join(each.message(str(target)) for each in found)
+    found = [each for each in check_text(configuration, str(target)) if each.severity == "error"]
+    return "\n".join(each.message() for each in found)
 
 
 def say_unknown(levels: Used, scenario: str) -> None:
