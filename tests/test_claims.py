@@ -134,7 +134,7 @@ def test_papers_state_shared_sentences_once() -> None:
         ),
         (
             changed("measure", 'measure = "lab.tables.att"'),
-            "fig1.0.: high: .*no such function; valid: at, axis, curve",
+            "fig1.0.: high: .*no such function; valid: along, among, at, axis, curve",
         ),
         (
             changed("measure", 'measure = "policy.at"'),

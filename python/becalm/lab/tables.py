@@ -47,7 +47,7 @@ def curve(tables: Tables, x: str, y: str, **where: Label) -> list[float]:
 
 
 def along(tables: Tables, x: str, y: str, take: str, **where: Label) -> float:
-    """Return the first, last, least, most or mean value of `y` along the axis `x`, or their range."""
+    """Return one value of `y` along the axis `x`: see `TAKEN`."""
     return TAKEN[take](curve(tables, x, y, **where))
 
 
@@ -61,6 +61,12 @@ def ratio(tables: Tables, column: str, to: Mapping[str, Label], **where: Label) 
     return at(tables, column, **where) / at(tables, column, **{**where, **to})
 
 
+def among(tables: Tables, column: str, take: str, of: Mapping[str, Sequence[Label]], **where: Label) -> float:
+    """Return one value of a column over the points with several values of a label: see `TAKEN`."""
+    ((label, values),) = of.items()
+    return TAKEN[take]([at(tables, column, **{label: value}, **where) for value in values])
+
+
 def axis(tables: Tables, x: str, **where: Label) -> list[float]:
     """Return the values of an axis, in ascending order."""
     return sorted(float(value) for value in select_rows(tables["points"], where)[x].unique().to_list())
@@ -69,6 +75,11 @@ def axis(tables: Tables, x: str, **where: Label) -> list[float]:
 def mean(values: Sequence[float]) -> float:
     """Return the arithmetic mean."""
     return math.fsum(values) / len(values)
+
+
+def spread(values: Sequence[float]) -> float:
+    """Return the ratio of the largest to the smallest value; 1 means fair."""
+    return max(values) / min(values) if min(values) > 0 else math.inf
 
 
 def unfairness(ratio: float) -> float:
@@ -83,5 +94,6 @@ TAKEN: Mapping[str, Callable[[list[float]], float]] = {
     "most": max,
     "mean": mean,
     "range": lambda values: max(values) - min(values),
+    "spread": spread,
 }
-"""What `along` takes of a curve."""
+"""What `along` and `among` take of several values."""

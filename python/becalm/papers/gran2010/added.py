@@ -9,8 +9,8 @@ import polars as pl
 
 from becalm.lab.figures import PLAIN, Curves, Panel, Plot
 from becalm.lab.model import Experiment, Label, Measured, Point, Tables
-from becalm.lab.tables import mean, select_rows
-from becalm.papers.gran2010.measure import CONTRIBUTORS, WITHOUT, over_time, point, rate, spread
+from becalm.lab.tables import mean, select_rows, spread
+from becalm.papers.gran2010.measure import CONTRIBUTORS, WITHOUT, over_time, point, rate
 from becalm.papers.gran2010.scene import HOST_GBPS, Bed
 from becalm.plot import COLOURS, figure, legend
 from becalm.plot.style import WIDTH
@@ -54,16 +54,6 @@ def added(scenario: int, control: bool, short: bool, timer: int = 150) -> Point:
     """Return the run of a scenario with or without congestion control."""
     labels = {"control": "on" if control else "off", "timer": timer}
     return point(bed(scenario, control, short, timer), **labels)
-
-
-def victim_like_f2_and_f3(tables: Tables) -> list[float]:
-    """Return the ratio of the largest to the smallest rate of F1, F2 and F3 with 3, 4 and 5 flows."""
-    return [spread([rate(tables, flow, phase) for flow in THREE]) for phase in (3, 4, 5)]
-
-
-def halved_again(tables: Tables) -> list[float]:
-    """Return the ratio of the rates of F1, F2 and F3 with 4 flows to those with 3."""
-    return [rate(tables, flow, 4) / rate(tables, flow, 3) for flow in THREE]
 
 
 def parking_lot(tables: Tables) -> float:
@@ -132,30 +122,15 @@ def _shares(tables: Tables) -> Figure:
     return made
 
 
-def fair_shares(tables: Tables) -> float:
-    """Return the ratio of the largest to the smallest rate without congestion control."""
-    return spread([rate(tables, flow, 3) for flow in THREE])
-
-
 def loss(tables: Tables) -> Measured:
     """Return the throughput that the three flows lose with congestion control, in percent."""
     on, off = (mean([rate(tables, flow, 3, control=control) for flow in THREE]) for control in ("on", "off"))
     return 100 * (1 - on / off)
 
 
-def jitter(tables: Tables, control: str) -> float:
-    """Return the mean standard deviation of the three flows' samples in Gb/s."""
-    return mean([rate(tables, flow, 3, "sd", control=control) for flow in THREE])
-
-
 def jitter_ratio(tables: Tables) -> float:
     """Return the ratio of the samples' standard deviation to the paper's value without congestion control."""
-    return jitter(tables, "on") / WITHOUT
-
-
-def fair(tables: Tables) -> float:
-    """Return the ratio of the largest to the smallest rate with congestion control."""
-    return spread([rate(tables, flow, 3, control="on") for flow in THREE])
+    return mean([rate(tables, flow, 3, "sd", control="on") for flow in THREE]) / WITHOUT
 
 
 def triggered_by_third_flow(tables: Tables) -> list[float]:
@@ -164,16 +139,6 @@ def triggered_by_third_flow(tables: Tables) -> list[float]:
         max(rate(tables, flow, phase, "delay_max", control="on") for flow in THREE[:phase])
         for phase in (1, 2, 3)
     ]
-
-
-def minimum(tables: Tables) -> float:
-    """Return the smallest sample of a flow with congestion control in Gb/s."""
-    return min(rate(tables, flow, 3, "min", control="on") for flow in THREE)
-
-
-def maximum(tables: Tables) -> float:
-    """Return the largest sample of a flow with congestion control in Gb/s."""
-    return max(rate(tables, flow, 3, "max", control="on") for flow in THREE)
 
 
 def unfair_for_longer(tables: Tables) -> list[float]:

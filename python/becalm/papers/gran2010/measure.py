@@ -144,8 +144,3 @@ def rate(tables: Tables, flow: str, phase: int, column: str = "mean", **where: L
 def link(tables: Tables, phase: int, capacity: float, name: str = INTER_SWITCH, **where: Label) -> float:
     """Return a link's mean utilization in a phase. `capacity` is in Gb/s."""
     return at(tables, "mean", flow=name, phase=phase, **where) * WIRE / capacity
-
-
-def spread(values: Sequence[float]) -> float:
-    """Return the ratio of the largest to the smallest value; 1 means fair."""
-    return max(values) / min(values) if min(values) > 0 else float("inf")
