@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import re
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -321,3 +323,19 @@ def test_whatif_says_where_the_levels_come_from(tmp_path: Path) -> None:
         code, output = command("whatif", file, "--hot", "H0", "--contributors", 3)
         assert code == 1
         assert ("import it with --path-records" in output) == told
+
+
+def test_the_page_of_a_sweep_names_points_that_deadlock(tmp_path: Path) -> None:
+    (tmp_path / "stuck.toml").write_text(loaded(import_fabric(FABRIC, TABLES)).to_toml())
+    sweep = tmp_path / "sweep.toml"
+    points = '"flows.far.stop" = ["1 us", "1999 us"]'
+    sweep.write_text(f'scenario = "stuck.toml"\nstore = "store"\n[grid]\n{points}\n')
+    code, output = command("sweep", sweep)
+    assert code == 1
+    assert "1 failed" in output
+    page = tmp_path / "sweep.html"
+    assert command("report", sweep, "--out", page)[0] == 0
+    data = re.search(r'id="payload">([^<]+)<', page.read_text())
+    assert data is not None
+    told = zlib.decompress(base64.b64decode(data[1]), -zlib.MAX_WBITS).decode(errors="replace")
+    assert "Failed with flows.far.stop = 1999 us: deadlock at" in told
