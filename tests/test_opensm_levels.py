@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import re
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import becalm
+from becalm import manager
 from becalm.analysis.hot_spots import Case
 from becalm.cli import app
 from becalm.opensm import ibnetdiscover, path_records, service_levels
@@ -94,7 +97,8 @@ def test_lanes_are_those_of_the_dump() -> None:
     levels = set(said().values())
     switch = becalm.Scenario(imported().text).resolved["switch"]
     assert switch["vls"] == 8
-    assert all(switch["sl_to_vl"][level] == level for level in levels)
+    assert switch["sl_to_vl"] == list(range(8))
+    assert levels < set(range(8))
     own = imported(lanes=None)
     assert any("a virtual lane of its own" in note for note in own.notes)
     assert becalm.Scenario(own.text).resolved["switch"]["vls"] == len(levels | {0})
@@ -297,3 +301,41 @@ def test_no_parameters_are_chosen_from_runs_that_deadlock(tmp_path: Path) -> Non
     with pytest.raises(becalm.DeadlockError, match="2 of 2 runs ended in a deadlock; the first: deadlock at"):
         Evaluator([case], store, engine).evaluate({"as it is": {}}, [case], [1, 2])
     engine.close()
+
+
+def test_manage_names_the_cycle_and_levels_without_control() -> None:
+    stuck = loaded(import_fabric(FABRIC, TABLES))
+    routes, _ = manager.review(stuck)
+    assert routes.problem.startswith("can deadlock: each of these links may wait for the next: S0 -> ")
+    free = loaded(imported())
+    assert [each.key for each in manager.review(free)] == ["response"]
+    managed = free.with_guideline().replace({"adapter.control_map": [0, 2]})
+    levels, *others = (each for each in manager.review(managed) if each.key == "adapter.control_map")
+    assert (levels.problem, others) == ("flows on other levels ignore marks: 3, 5, 7", [])
+
+
+def test_whatif_says_where_the_levels_come_from(tmp_path: Path) -> None:
+    one = {"switch.vls": 1, "switch.sl_to_vl": [0] * 8, "topology.edges.allow_cycles": True}
+    without, on_one_lane = loaded(import_fabric(FABRIC, TABLES)), loaded(imported(), **one)
+    file = tmp_path / "fabric.toml"
+    for scenario, told in ((without, True), (on_one_lane, False)):
+        file.write_text(scenario.to_toml())
+        code, output = command("whatif", file, "--hot", "H0", "--contributors", 3)
+        assert code == 1
+        assert ("import it with --path-records" in output) == told
+
+
+def test_the_page_of_a_sweep_names_points_that_deadlock(tmp_path: Path) -> None:
+    (tmp_path / "stuck.toml").write_text(loaded(import_fabric(FABRIC, TABLES)).to_toml())
+    sweep = tmp_path / "sweep.toml"
+    points = '"flows.far.stop" = ["1 us", "1999 us"]'
+    sweep.write_text(f'scenario = "stuck.toml"\nstore = "store"\n[grid]\n{points}\n')
+    code, output = command("sweep", sweep)
+    assert code == 1
+    assert "1 failed" in output
+    page = tmp_path / "sweep.html"
+    assert command("report", sweep, "--out", page)[0] == 0
+    data = re.search(r'id="payload">([^<]+)<', page.read_text())
+    assert data is not None
+    told = zlib.decompress(base64.b64decode(data[1]), -zlib.MAX_WBITS).decode(errors="replace")
+    assert "Failed with flows.far.stop = 1999 us: deadlock at" in told

@@ -29,7 +29,7 @@ def longest_unwind(scenario: Fabric, hot_spot_degree: int) -> float:
 
 
 def review(scenario: Fabric, *, hot_spot_degree: int | None = None) -> list[Concern]:
-    """Return the settings of IBTA congestion control that cannot work on this fabric.
+    """Return routes that can deadlock, and settings of congestion control that cannot work on this fabric.
 
     Args:
         scenario: the scenario, with its marking and response.
@@ -42,8 +42,11 @@ def review(scenario: Fabric, *, hot_spot_degree: int | None = None) -> list[Conc
     if "ibta" not in response:
         (name,) = response
         cure = "choose [response.ibta], or take the thresholds that `becalm explain` derives"
-        return [Concern("response", name, "this scenario has no IBTA congestion control", "response", cure)]
+        none = Concern("response", name, "this scenario has no IBTA congestion control", "response", cure)
+        return [*_review_routes(scenario), none]
     return [
+        *_review_routes(scenario),
+        *_review_levels(scenario),
         *certain(scenario),
         *_review_table(facts, response["ibta"], degree),
         *_review_balance(facts, marking, response["ibta"], degree),
@@ -132,6 +135,25 @@ def _time(value: float) -> str:
         (1e-9, "ns"),
     )
     return f"{value / size:.3g} {unit}"
+
+
+def _review_routes(scenario: Fabric) -> Iterator[Concern]:
+    """Name the cycle on which packets of the flows could wait for each other."""
+    cycle = [] if scenario.resolved["switch"]["buffer"] == "unlimited" else scenario.network().cycle()
+    if cycle:
+        (topology,) = scenario.resolved["topology"]
+        links = ", ".join(cycle).replace("->", " -> ")
+        waits = f"each of these links may wait for the next: {links}"
+        problem = f"can deadlock: {waits}; no parameters rule it out"
+        yield Concern("topology", f"the routes of {topology}", problem)
+
+
+def _review_levels(scenario: Fabric) -> Iterator[Concern]:
+    chosen = scenario.resolved["adapter"]["control_map"]
+    idle = [] if chosen is None else sorted({*scenario.network().flows["sl"]} - {*chosen})
+    if idle:
+        problem = f"flows on other levels ignore marks: {', '.join(map(str, idle))}"
+        yield Concern("adapter.control_map", chosen, problem)
 
 
 def _review_threshold(scenario: Fabric, marking: Mapping[str, Any]) -> Iterator[Concern]:

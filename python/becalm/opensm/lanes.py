@@ -77,7 +77,9 @@ def read(path: str | PathLike[str], fabric: Fabric, levels: Iterable[int]) -> La
     mistakes.check()
     maps = {tuple(row.lanes[level] for level in used) for row in rows}
     if len(maps) == 1:
-        return Lanes(dict(zip(used, maps.pop(), strict=True)))
+        vls = max(maps.pop()) + 1
+        # Levels that no path uses keep their place in the list.
+        return Lanes({level: min(rows[0].lanes[level], vls - 1) for level in range(used[-1] + 1)})
     what = "has no table" if not maps else f"has {len(maps)} different tables, so packets change lanes"
     apart = assumed(used)
     note = f"{mistakes.file} {what}: in becalm, each of {len(apart.of)} service levels stays on its own lane"

@@ -83,6 +83,7 @@ def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes
         BecalmError: the sweep's file or its scenario is invalid.
 
     """
+    from becalm.sweeps.plan import summary
     from becalm.sweeps.table import Point, SweepResults
 
     base, store, plan, whole = _stored(file)
@@ -91,7 +92,11 @@ def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes
     panels = _panels(groups, keys)
     about = heading(title or file.stem, provenance.describe()) | {
         "facts": [f"{len(whole)} of {len(plan.points)} points", f"{len(plan.found)} runs in the store"],
-        "notes": [*verdicts(groups, keys), *_left_out(len(whole) < len(plan.points), len(panels))],
+        "notes": [
+            *verdicts(groups, keys),
+            *_left_out(len(whole) < len(plan.points), len(panels)),
+            *(f"Failed with {summary(each.changes)}: {each.error}" for each in plan.failures()[:MOST_LINES]),
+        ],
         "parameters": [[key, str(value)] for key, value in flat(whole[0].scenario.resolved)],
         "scenario": file.read_text(encoding="utf-8"),
         "again": again_sweep(file, base),

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from becalm import manager
 from becalm.analysis.faults import Fault, labels
-from becalm.errors import BecalmError
+from becalm.errors import BecalmError, DeadlockError
 from becalm.mistakes import Mistakes
 from becalm.opensm import ibnetdiscover, traffic
 from becalm.opensm.fabric import Fabric
@@ -21,6 +21,10 @@ from becalm.whatif.incast import WhatIf, whatif
 
 LOAD = 0.2
 """Default background load, as a share of each host's link. It causes little congestion."""
+_LEVELS = (
+    "if the fabric's routing engine avoids this by service levels, import it with --path-records, and give "
+    "whatif the scenario"
+)
 UNMOVED = {"none", "fixed"}
 """Responses that do not react to congestion."""
 
@@ -70,19 +74,24 @@ def simulate(
         # The guideline assumes at least two sources.
         return given if own else given.with_guideline(hot_spot_degree=max(2, contributors))
 
-    return whatif(
-        scenario,
-        case.hot,
-        control,
-        control_name=name if case.opensm is None else str(case.opensm),
-        contributors=case.contributors,
-        rails=[] if fabric is None else [[host.name for host in rail] for rail in traffic.rails(fabric)],
-        names=labels(scenario.network(), fabric),
-        max_time=max_time,
-        threads=threads,
-        progress=progress,
-        on_faults=on_faults,
-    )
+    try:
+        return whatif(
+            scenario,
+            case.hot,
+            control,
+            control_name=name if case.opensm is None else str(case.opensm),
+            contributors=case.contributors,
+            rails=[] if fabric is None else [[host.name for host in rail] for rail in traffic.rails(fabric)],
+            names=labels(scenario.network(), fabric),
+            max_time=max_time,
+            threads=threads,
+            progress=progress,
+            on_faults=on_faults,
+        )
+    except DeadlockError as error:
+        if not scenario.resolved["topology"].get("edges", {}).get("routes") or _has_levels(scenario):
+            raise
+        raise DeadlockError(f"{error}; {_LEVELS}", error.cycle, error.stopped) from error
 
 
 def _read(case: Case) -> tuple[Scenario, Fabric | None]:
@@ -121,6 +130,11 @@ def checked(file: Path, fabric: Fabric) -> Scenario:
 def imported(discovered: Path, tables: Path | None) -> Scenario:
     """Return the scenario imported from a fabric. `import_fabric` lists the errors."""
     return Scenario(import_fabric(discovered, tables).text, name=str(discovered))
+
+
+def _has_levels(scenario: Scenario) -> bool:
+    """Whether flows have service levels of their own, or of their paths."""
+    return bool(scenario.resolved["adapter"]["path_sl"]) or any(scenario.network().flows["sl"])
 
 
 def _own(scenario: Scenario) -> str:

@@ -1,13 +1,12 @@
-//! The service levels of flows and of their answers.
+//! The service levels of paths between hosts.
 
 use std::collections::{HashMap, HashSet};
 
 use becalm_fabric::NodeId;
 use becalm_schema::{Located, Review};
 
+use super::flow::Flow;
 use super::network::Network;
-use super::plan::Flow;
-use crate::sections::Sections;
 use crate::sections::adapter::{Adapter, PathLevel};
 
 /// The service levels of paths.
@@ -65,17 +64,5 @@ impl Levels {
         let level = |from, to| if sl > 0 { sl as u8 } else { self.of(from, to) as u8 };
         let (sl, answers_sl) = (level(source, destination), level(destination, source));
         Flow { source, destination, group, sl, answers_sl }
-    }
-}
-
-impl Sections {
-    /// The ways of packets of some flows and of their answers, as source, destination and first virtual lane.
-    pub(crate) fn ways(&self, flow: Flow) -> impl Iterator<Item = (NodeId, NodeId, u8)> + use<> {
-        let vl = |sl: u32| self.switch.get().and_then(|switch| switch.vl(sl)).unwrap_or(0) as u8;
-        let answers = self.packet.get().and_then(|packet| packet.answers_sl.set().copied());
-        let Flow { source, destination, sl, answers_sl, .. } = flow;
-        let answers = vl(answers.unwrap_or(u32::from(answers_sl)));
-        let notices = self.cnp_vl().map(|vl| (destination, source, vl));
-        [(source, destination, vl(u32::from(sl))), (destination, source, answers)].into_iter().chain(notices)
     }
 }

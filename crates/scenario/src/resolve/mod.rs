@@ -2,13 +2,14 @@
 //!
 //! - `routes`: explicit forwarding entries. `links`: named directions of cables.
 //! - `network`: nodes, cables, routes and links, built once. `shapes`: the switches as markers see them.
-//! - `pairs`, `sending`: sources and their destinations. `plan`: the flows of all groups, and the adapters of all
+//! - `pairs`, `sending`: sources and their destinations. `flow`, `plan`: the flows of all groups, and the adapters of all
 //!   hosts.
 //! - `buffers`: the size of input buffers. `levels`: the service levels of paths.
 //! - `jobs`: programs, the hosts of their ranks, and the flows between ranks.
 //! - `sources`: the traffic sources of a group.
 
 mod buffers;
+mod flow;
 mod jobs;
 mod levels;
 mod links;
@@ -21,7 +22,8 @@ mod shapes;
 mod sources;
 
 pub(crate) use buffers::{Buffers, credit_loop};
+pub(crate) use flow::Flow;
 pub(crate) use jobs::Job;
 pub(crate) use links::Link;
 pub(crate) use network::Network;
-pub(crate) use plan::{Flow, Plan};
+pub(crate) use plan::Plan;

@@ -6,6 +6,7 @@ use becalm_engine::{Stream, Time};
 use becalm_fabric::{AdapterConfig, NodeId, SourceSpec};
 use becalm_schema::{Located, Review};
 
+use super::flow::Flow;
 use super::jobs::{self, Job};
 use super::levels::Levels;
 use super::network::Network;
@@ -18,18 +19,6 @@ use crate::sections::{self, Sections};
 
 /// The purpose of the random stream of a group's pattern. The fabric uses other purposes.
 const PATTERN_STREAM: u64 = 1 << 32;
-
-/// One flow.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Flow {
-    pub source: NodeId,
-    pub destination: NodeId,
-    pub group: u32,
-    /// Service level.
-    pub sl: u8,
-    /// Service level of its answers, unless all answers have one of their own.
-    pub answers_sl: u8,
-}
 
 /// The traffic of a scenario.
 #[derive(Clone, Debug, Default)]
