@@ -59,11 +59,12 @@ def test_runs_in_a_store_are_not_computed_again(scenarios: list[becalm.Scenario]
     assert list(damaged.verify()) == []
 
 
-def test_the_time_left_follows_the_simulated_time(scenarios: list[becalm.Scenario]) -> None:
+def test_the_time_left_follows_the_work(scenarios: list[becalm.Scenario]) -> None:
     seen: list[SweepProgress] = []
     ticks = itertools.count(step=10)
     runs = Driver(Memory(), lambda shelf: Threads(1, shelf), progress=seen.append, clock=lambda: next(ticks))
-    runs.expect(4, 1e-3)
+    hundred = runs.task(scenarios[2]).work
+    runs.expect(4, 10 * hundred)
     runs.drive([runs.task(each) for each in scenarios], fingerprint, expected=True)
     runs.drive([runs.task(scenarios[0].replace({"run.duration": "300 us"}))], fingerprint, expected=True)
     runs.close()

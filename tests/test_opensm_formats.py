@@ -129,6 +129,8 @@ FOREIGN = {
     "csv": (b"START_NODES\nNodeDesc,NumPorts\nEND_NODES\n", "ibdiagnet's CSV"),
     "goal": (b"num_ranks 2\nrank 0 {\n}\n", "a GOAL schedule"),
     "dot": (b"digraph {\n a -> b\n}\n", "a graph of Graphviz"),
+    "yaml": (b"# made by a tool\n\nhosts:\n  - h1\n", "YAML"),
+    "blank lines": (b"\n" * 60 + b"!\n", "nothing that becalm knows: it begins with `!`"),
     "prose": (b"Dear all,\nthe fabric is slow.\n", "nothing that becalm knows: it begins with `Dear all,`"),
 }
 
@@ -144,6 +146,24 @@ def test_a_foreign_file_is_named_in_one_sentence(
     assert (done.exit_code, done.output.count("\n")) == (2, 1), done.output
     assert done.output.startswith(f"given: is not output of ibnetdiscover; it looks like {looks}")
     assert [path.name for path in tmp_path.iterdir()] == ["given"]
+
+
+def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
+    other = tmp_path / "net.txt"
+    other.write_bytes(b"\xef\xbb\xbf" + (SAME / "ibnetdiscover.txt").read_bytes())
+    assert body(other) == body(SAME / "ibnetdiscover.txt")
+
+
+@pytest.mark.parametrize("line", [" " * 5000 + "!", '[1]"' + "\t" * 5000, "Ca 1 " * 400_000])
+def test_a_line_without_end_is_refused_at_once(tmp_path: Path, line: str) -> None:
+    # Patterns that go back and forth in such a line would need minutes.
+    lines = (SAME / "ibnetdiscover.txt").read_text().splitlines()
+    net = tmp_path / "net.txt"
+    net.write_text("\n".join([*lines[:20], line, *lines[20:]]))
+    with pytest.raises(becalm.ScenarioError) as refused:
+        import_fabric(net)
+    text = f"net.txt:21: a line of {len(line)} characters; must be at most 2000"
+    assert str(refused.value).endswith(text)
 
 
 def test_swapped_files_are_named() -> None:

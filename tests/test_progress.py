@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ from typer.testing import CliRunner
 
 import becalm
 from becalm.cli import app, console
+from becalm.cli.screen import Screen
 from becalm.opensm.importing import import_fabric
 from becalm.progress import steps
+from becalm.runs.task import Done
 from fabrics import DATA
 
 SWEEP = 'scenario = "scene.toml"\nstore = "store"\n[grid]\n"run.seed" = [1, 2, 3]\n'
@@ -60,6 +63,19 @@ def test_progress_is_on_the_terminal(command: str, said: str, monkeypatch: pytes
     done = CliRunner().invoke(app, command.split())
     assert done.exit_code == 0, done.output
     assert said in screen.getvalue()
+
+
+def test_the_time_left_of_a_sweep_follows_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    screen = Screen(3, work=1000.0, quiet=True)
+    left = []
+    for key, found, work in (("a", True, 500.0), ("b", False, 400.0), ("c", False, 100.0)):
+        clock[0] += 0.0 if found else 10.0
+        screen.on_done(Done(key, found, 1.0, 0, 0, None, work))
+        left.append(screen.left)
+    # One run was found. The first of the two others has four fifths of the work, and ends after 10 s.
+    assert left == [None, 2.5, 0.0]
 
 
 def test_steps_are_counted_before_and_after() -> None:

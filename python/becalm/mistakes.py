@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
@@ -106,21 +107,29 @@ def _tables(key: str) -> Iterator[str]:
         yield key
 
 
-def read_lines(path: str | PathLike[str]) -> Iterator[str]:
+def read_lines(path: str | PathLike[str], longest: float = math.inf) -> Iterator[str]:
     """Yield the lines of a file without line ends. The file need not fit into memory.
+
+    Args:
+        path: the file, in UTF-8, with or without a byte order mark.
+        longest: largest number of characters of a line, for readers that search lines by patterns.
 
     Raises:
         FileNotFoundError: the file does not exist.
-        ScenarioError: the file is not a text file.
+        ScenarioError: the file is not a text file, or a line is too long.
 
     """
     with Path(path).open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
-                yield line.decode().rstrip("\r\n")
+                text = line.decode("utf-8" if number > 1 else "utf-8-sig").rstrip("\r\n")
             except UnicodeDecodeError as error:
                 problem = f"not text in UTF-8 (byte {error.start + 1} of the line)"
                 raise ScenarioError(f"{path}:{number}: {problem}", str(path)) from error
+            if len(text) > longest:
+                problem = f"a line of {len(text)} characters; must be at most {longest:g}"
+                raise ScenarioError(f"{path}:{number}: {problem}", str(path))
+            yield text
 
 
 def read_text(path: str | PathLike[str]) -> str:

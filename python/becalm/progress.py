@@ -28,7 +28,7 @@ class SweepProgress(NamedTuple):
     points: int
     """Total number of points."""
     fraction: float
-    """Completed share of the simulated time, from 0 to 1."""
+    """Completed share of the estimated packet-hops, from 0 to 1."""
     events: int
     """Events handled by this call."""
     packet_hops: int

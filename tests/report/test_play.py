@@ -128,7 +128,7 @@ def test_without_control_only_the_scene_matters(shown: Any) -> None:  # noqa: AN
 def expected(names: list[str], offered: list[str]) -> list[str]:
     """Return the schemes that the committed page must offer.
 
-    Whoever adds a scheme without Node cannot rebuild the page, which then lacks the scheme.
+    Without Node, a contributor cannot rebuild the page, so it lacks a new scheme.
     """
     return offered if shutil.which("npm") else [name for name in offered if name in names]
 

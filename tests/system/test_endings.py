@@ -106,7 +106,7 @@ def test_a_signal_while_the_results_are_written(
             for _ in range(6000):
                 writer.check()
                 time.sleep(0.01)
-            raise AssertionError("nobody asked this writer to end")
+            raise AssertionError("the writer was not told to end")
         return write(writer, data)
 
     monkeypatch.setattr(parquet._Writer, "write", stuck)

@@ -47,6 +47,12 @@ impl Scenario {
         estimate.parts().into_iter().chain([("total", estimate.total())]).collect()
     }
 
+    /// Estimated number of packet-hops of a replication.
+    #[getter]
+    fn work_estimate(&self, py: Python<'_>) -> f64 {
+        py.detach(|| self.inner.work_estimate())
+    }
+
     /// Return nodes, links, flows and paths as `{table: [(column, unit, values), ...]}`.
     fn network<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         columns::to_python(py, py.detach(|| self.inner.network_tables()))

@@ -40,7 +40,6 @@ WEIGHTS = {"lost": 1.0, "starved": 0.5, "calm": 1.0}
 """Weights in the loss: background loss in an incast, unused share of contributors, loss without an incast."""
 LARGER_IS_BETTER = ("background", "hot_link", "fairness", "delivered")
 """Measures for which larger is better."""
-"""Measures that can be goals."""
 RIGHT = 0.9
 """Smallest share of its offered load at which the background counts as unharmed."""
 SMOOTH = 5

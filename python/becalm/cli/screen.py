@@ -19,16 +19,16 @@ EVERY = 30.0
 class Screen:
     """A bar with runs found, done and failed, runs per second and time left, or lines without a terminal."""
 
-    def __init__(self, total: int = 0, found: int = 0, width: int = 1, *, quiet: bool) -> None:
+    def __init__(self, total: int = 0, found: int = 0, work: float = 0.0, *, quiet: bool) -> None:
         self.total = total
         """Number of runs to compute."""
+        self.work = work
+        """Estimated number of their packet-hops; 0 if it is not known."""
         self.found = found
         self.done = self.failed = 0
-        self.wall = 0.0
-        """Total seconds of the computed runs."""
         self.left: float | None = None
         """Estimated seconds left."""
-        self._width = width
+        self._over = 0.0
         self._start = self._last = time.monotonic()
         self._quiet = quiet
         self._lines = not quiet and not console.err.is_terminal
@@ -66,14 +66,16 @@ class Screen:
             self.found += 1
         else:
             self.done += 1
-            self.wall += done.wall
+        over = self.done + self.failed
         if done.found:
             self.total -= 1
-        if self.done:
-            # Finished work gives a better estimate than finished runs if long runs come first or last.
-            over = self.done + self.failed
-            each = max(self.wall / self.done / self._width, self.seconds / over)
-            self.left = each * (self.total - over)
+            self.work -= done.work
+        elif self.work > 0.0:
+            # The longest runs come first, so that finished runs would say too much.
+            self._over += done.work
+            self.left = self.seconds * (self.work / self._over - 1.0)
+        else:
+            self.left = self.seconds * (self.total / over - 1.0)
         self._update()
 
     def on_progress(self, now: SweepProgress) -> None:

@@ -14,7 +14,7 @@ from becalm.lab.nulls import of
 from becalm.lab.runner import Lab
 from becalm.lab.verdict import FAILS, HOLDS, judge_runs
 from becalm.runs.drive import Driver
-from becalm.runs.task import simulated_seconds
+from becalm.runs.task import work_of
 
 NULL_SEEDS = 3
 """Maximum number of seeds for a null."""
@@ -114,8 +114,8 @@ def _expect(rounds: Sequence[Sequence[Point]], driver: Driver) -> None:
     # Rounds with the same number of points are identical except for their seeds.
     for points in {len(points): points for points in rounds}.values():
         alike = sum(len(other) == len(points) for other in rounds)
-        durations = {each.hash: simulated_seconds(each) for each in Lab(0).scenarios(points)}.values()
-        driver.expect(alike * len(durations), alike * sum(durations))
+        work = {each.hash: work_of(each) for each in Lab(0).scenarios(points)}.values()
+        driver.expect(alike * len(work), alike * sum(work))
 
 
 def judge(

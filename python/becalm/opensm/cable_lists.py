@@ -9,7 +9,7 @@ from typing import NamedTuple
 from becalm.errors import BecalmError
 from becalm.mistakes import Mistakes, read_lines
 from becalm.opensm import nodes
-from becalm.opensm.fabric import LARGEST, End, Node, Port
+from becalm.opensm.fabric import LARGEST, LONGEST_LINE, End, Node, Port
 from becalm.opensm.rates import EXPECTED, data_rate
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -66,7 +66,8 @@ class _End(NamedTuple):
 
 def matches(path: str | PathLike[str]) -> bool:
     """Return whether the first line with text belongs to a list of cables."""
-    first = next((line for line in read_lines(path) if line.strip() and not line.startswith("#")), "")
+    lines = read_lines(path, LONGEST_LINE)
+    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
     return any(form.match(first) for form in (_PORTS, _ALONE, _LINK))
 
 
@@ -77,7 +78,7 @@ def read(path: str | PathLike[str], mistakes: Mistakes) -> dict[str, Node]:
     may be listed once, or once from each end. Ports without a cable are skipped.
     """
     listed: dict[str, Node] = {}
-    for number, line in enumerate(read_lines(path), 1):
+    for number, line in enumerate(read_lines(path, LONGEST_LINE), 1):
         if not line.strip() or line.startswith("#") or _ALONE.match(line):
             continue
         cable = _of_ports(line) or _of_lst(line)

@@ -15,6 +15,8 @@ AGGREGATION = "Aggregation Node"
 
 LARGEST = 254
 """Maximum number of ports of a node."""
+LONGEST_LINE = 2000
+"""Maximum number of characters of a line in a list of nodes or cables. Programs write at most about 500."""
 
 LISTED = 3
 """Number of omitted nodes that a note names."""

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from becalm.errors import ScenarioError
+from becalm.mistakes import printable
 from becalm.opensm.keys import KEYS
 
 LOOKED_AT = 1 << 20
 """Number of bytes of a file in which its kind must show."""
+LINE_LOOKED_AT = 500
+"""Number of characters of a line in which its kind must show, so that no pattern needs long for a line."""
 
 
 class Wanted(NamedTuple):
@@ -37,7 +40,7 @@ TABLES = Wanted(
 COUNTERS = Wanted(
     "counters of ports",
     re.compile(
-        r"^# Port (?:extended )?counters:|^\s*GUID 0x\w+ port |^Port=\d+ |^START_PM_INFO|^## Summary:"
+        r"^# Port (?:extended )?counters:|^[ \t]*GUID 0x\w+ port |^Port=\d+ |^START_PM_INFO|^## Summary:"
         r"|^(?:Errors|Data Counters) for ",
         re.MULTILINE,
     ),
@@ -67,23 +70,23 @@ _TEXT = {
     FABRIC.sign.pattern: "a list of cables; `becalm import FILE` reads it",
     TABLES.sign.pattern: "forwarding tables; `becalm import IBNETDISCOVER --lfts FILE` reads them",
     COUNTERS.sign.pattern: "counters of ports; `becalm counters IBNETDISCOVER FILE` reads them",
-    r"^START_[A-Z_]+\s*$": "ibdiagnet's CSV; becalm reads its .lst, its .fdbs, and the counters in PM_INFO",
+    r"^START_[A-Z_]+[ \t]*$": "ibdiagnet's CSV; becalm reads its .lst, .fdbs, and the counters in PM_INFO",
     r"^-I-|^-E-": "a log of ibdiagnet; becalm reads ibdiagnet's .lst and .fdbs",
     r"-\d+x-[\d.]+G->": f"a topology of ibdiagnet (.topo); {_CABLES}",
-    r"^\d+ \d+ \d+(?: \d+)*\s*\n(?:[\d ]+\n)?(?:\d+ ){2}[\d.]+[GM]bps ": (
+    r"^\d+ \d+ \d+[ \d]*\n(?:[\d ]+\n)?\d+ \d+ [\d.]+[GM]bps ": (
         "a topology of HPCC's ns-3 simulator, which reads it; becalm reads such a network as "
         "[topology.edges] of a scenario"
     ),
-    r"^Nodes \d+\s*\n(?:Connections|Tiers) \d+": "a file of the simulator htsim, which reads it",
+    r"^Nodes \d+[ \t]*\n(?:Connections|Tiers) \d+": "a file of the simulator htsim, which reads it",
     r"^num_ranks \d+": "a GOAL schedule; [[jobs]] of a scenario reads it",
-    r"^\s*(?:di)?graph\b[^\n]*\{": "a graph of Graphviz, whose `dot` reads it",
-    r"^\s*<(?:\?xml|!DOCTYPE|html|svg)": "XML or HTML",
+    r"^[ \t]*(?:di)?graph\b[^\n]*\{": "a graph of Graphviz, whose `dot` reads it",
+    r"^[ \t]*<(?:\?xml|!DOCTYPE|html|svg)": "XML or HTML",
     r"^\[\[?(?:topology|flows|jobs|run|switch|adapter)\b": "a scenario of becalm; `becalm run FILE` reads it",
-    r"^(?:simple|network|submodule|channel)\b.*\{?\s*$": "a network of OMNeT++ (NED), which reads it",
-    r"^\[[\w.\"-]+\]\s*\n(?:\s*#.*\n)*\s*[\w.\"-]+ *=": "TOML",
-    r"^(?:\s*#.*\n|\s*\n)*[\w.-]+:(?: \S.*)?\n(?:[\w.-]+:| +[\w-])": "YAML",
+    r"^(?:simple|network|submodule|channel)\b.*$": "a network of OMNeT++ (NED), which reads it",
+    r"^\[[\w.\"-]+\][ \t]*\n[ \t]*[\w.\"-]+ *=": "TOML",
+    r"\A[\w.-]+:(?: \S.*)?\n(?:[\w.-]+:| +[\w-])": "YAML",
 }
-"""Signs of text files, searched for in this order, and what such a file is and what reads it."""
+"""Signs of text files without blank lines, in the order of search; what such a file is, and what reads it."""
 
 
 def check(path: str | PathLike[str], wanted: Wanted) -> None:
@@ -103,31 +106,33 @@ def check(path: str | PathLike[str], wanted: Wanted) -> None:
         binary = "a binary file"
     if binary is not None:
         raise ScenarioError(f"{path}: is not {wanted.what}; it looks like {binary}", str(path))
-    text = data.decode(errors="replace").replace("\r\n", "\n")
-    if not text.strip() or wanted.sign.search(text):
+    text = data.decode("utf-8-sig", errors="replace")
+    lines = [cut for line in text.splitlines() if (cut := line[:LINE_LOOKED_AT].rstrip())]
+    if not lines or wanted.sign.search("\n".join(lines)):
         return
-    looks = _kind(text)
+    looks = "JSON" if _is_json(text) else _kind(lines)
     if looks is None:
-        first = next(line.strip() for line in text.splitlines() if line.strip())
-        looks = f"nothing that becalm knows: it begins with `{first[:60]}`"
+        looks = f"nothing that becalm knows: it begins with `{printable(lines[0].strip()[:60])}`"
     raise ScenarioError(f"{path}: is not {wanted.what}; it looks like {looks}", str(path))
 
 
-def _kind(text: str) -> str | None:
-    """Return what a text looks like, and what reads it."""
-    if text.lstrip()[:1] in ("{", "[") and _is_json(text):
-        return "JSON"
+def _kind(lines: list[str]) -> str | None:
+    """Return what lines of text look like, and what reads them."""
+    text = "\n".join(lines)
+    # Comments have no meaning in TOML and YAML, but some tools write their signs behind a `#`.
+    bare = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
     for sign, what in _TEXT.items():
-        if re.search(sign, text, re.MULTILINE):
+        if re.search(sign, bare if what in ("TOML", "YAML") else text, re.MULTILINE):
             return what
-    words = [line.split(None, 1)[0] for line in text.splitlines() if line.strip()]
-    if any(word in KEYS for word in words):
+    if any(line.split(None, 1)[0] in KEYS for line in lines):
         return "a configuration of OpenSM; `becalm check-opensm FILE` reads it"
     return None
 
 
 def _is_json(text: str) -> bool:
     """Return whether a text is JSON, or begins as JSON if it was cut."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return False
     try:
         json.loads(text)
     except (ValueError, RecursionError):

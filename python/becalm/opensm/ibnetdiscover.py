@@ -9,7 +9,7 @@ from os import PathLike
 from becalm.errors import BecalmError
 from becalm.mistakes import Mistakes, read_lines
 from becalm.opensm import cable_lists, foreign, nodes
-from becalm.opensm.fabric import LARGEST, End, Fabric, Node, Port, fabric
+from becalm.opensm.fabric import LARGEST, LONGEST_LINE, End, Fabric, Node, Port, fabric
 from becalm.opensm.rates import EXPECTED, data_rate
 
 _NODE = re.compile(
@@ -59,7 +59,7 @@ def read(path: str | PathLike[str], *, unique_lids: bool = False) -> Fabric:
     if cable_lists.matches(path):
         listed = cable_lists.read(path, mistakes)
     else:
-        listed = _Reader(mistakes).read(read_lines(path))
+        listed = _Reader(mistakes).read(read_lines(path, LONGEST_LINE))
     mistakes.check()
     notes = nodes.check(listed, mistakes, unique_lids=unique_lids)
     mistakes.check()

@@ -24,7 +24,7 @@ from becalm.progress import SweepProgress
 from becalm.results import Results
 from becalm.runs.cluster import Dask
 from becalm.runs.engines import NAMES, Engine, Processes, Threads, WorkersDied
-from becalm.runs.task import Done, Memory, Shelf, Task, give_up, task_of
+from becalm.runs.task import Done, Memory, Shelf, Task, found, give_up, task_of
 from becalm.scenario import Scenario
 from becalm.store import ALL, Store
 
@@ -52,7 +52,7 @@ def drive(
     """
     once = {task.key: task for task in tasks}
     # No single long run is left at the end.
-    ordered = sorted(once.values(), key=lambda task: task.duration, reverse=True)
+    ordered = sorted(once.values(), key=lambda task: task.work, reverse=True)
     _Loop(ordered, engine, shelf, on_done).go()
 
 
@@ -105,9 +105,9 @@ class Driver:
         """Return the task of a scenario's first replication."""
         return task_of(scenario, 0, self._shelf, self._keep)
 
-    def expect(self, runs: int, duration: float) -> None:
-        """Count runs that later calls of `drive` compute, with their total simulated duration in s."""
-        self._tally.expect(runs, duration)
+    def expect(self, runs: int, work: float) -> None:
+        """Count runs that later calls of `drive` compute, with their estimated number of packet-hops."""
+        self._tally.expect(runs, work)
 
     def drive(
         self,
@@ -138,7 +138,7 @@ class Driver:
             places.setdefault(task.key, []).append(place)
         once = [tasks[first] for first, *_ in places.values()]
         if not expected:
-            self._tally.expect(len(once), sum(task.duration for task in once))
+            self._tally.expect(len(once), sum(task.work for task in once))
         values: dict[int, _Value] = {}
 
         def take(done: Done) -> None:
@@ -148,12 +148,12 @@ class Driver:
             values.update({place: measure(place, results) for place in places[done.key]})
             if isinstance(self._shelf, Memory):
                 self._shelf.drop(done.key)
-            self._tally.add(done, tasks[places[done.key][0]].duration)
+            self._tally.add(done)
 
         todo = []
         for task in once:
             if self._shelf.has(task.key, task.keep):
-                take(Done(task.key, True, 0.0, 0, 0, None))
+                take(found(task))
             else:
                 todo.append(task)
         if todo:
@@ -218,7 +218,7 @@ def engine_of(name: str, workers: int | None) -> Callable[[Shelf], Engine]:
 
 
 class _Tally:
-    """Counts finished runs, and estimates the time left from the simulated time."""
+    """Counts finished runs, and estimates the time left from their packet-hops."""
 
     def __init__(
         self, progress: Callable[[SweepProgress], object] | None, clock: Callable[[], float]
@@ -229,16 +229,16 @@ class _Tally:
         self._now = SweepProgress(0, 0, 0.0, 0, 0)
         self._all = self._over = self._computed = 0.0
 
-    def expect(self, runs: int, duration: float) -> None:
+    def expect(self, runs: int, work: float) -> None:
         if self._began is None:
             self._began = self._clock()
         self._now = self._now._replace(points=self._now.points + runs)
-        self._all += duration
+        self._all += work
 
-    def add(self, done: Done, duration: float) -> None:
+    def add(self, done: Done) -> None:
         before = self._now
-        self._over += duration
-        self._computed += 0.0 if done.found else duration
+        self._over += done.work
+        self._computed += 0.0 if done.found else done.work
         spent = self._clock() - (self._began or 0.0)
         left = max(self._all - self._over, 0.0)
         self._now = SweepProgress(
@@ -319,7 +319,7 @@ class _Loop:
         for task in died:
             self.tries[task.key] = self.tries.get(task.key, 0) + 1
             if self.shelf.has(task.key, task.keep):
-                self._finish(Done(task.key, True, 0.0, 0, 0, None))
+                self._finish(found(task))
             elif alone and self.tries[task.key] >= TRIES:
                 problem = f"its process died {TRIES} times, possibly for lack of memory"
                 self._finish(give_up(task, self.shelf, problem))

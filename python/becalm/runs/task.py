@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from becalm._core import model as core_model
 from becalm.errors import BecalmError, DeadlockError, FabricError, SchemeError
 from becalm.parallel import Cancel
-from becalm.quantities import seconds
 from becalm.results import Results
 from becalm.runs.runs import Progress, run_one
 from becalm.scenario import Scenario
@@ -33,8 +32,8 @@ class Task(NamedTuple):
     """Name of the scenario."""
     replication: int
     """Number of the replication, starting at 0."""
-    duration: float
-    """Simulated duration in s."""
+    work: float
+    """Estimated number of packet-hops."""
     store: str
     """Folder of the store; empty for none."""
     keep: str
@@ -57,6 +56,8 @@ class Done(NamedTuple):
     packet_hops: int
     failure: FabricError | SchemeError | None
     """The reason for its failure; None if it is on the shelf."""
+    work: float
+    """Number of packet-hops that was estimated before the run."""
 
     @property
     def error(self) -> str | None:
@@ -124,16 +125,16 @@ def task_of(scenario: Scenario, replication: int, shelf: Shelf, keep: str, key: 
         scenario.to_toml(),
         scenario.name,
         replication,
-        simulated_seconds(scenario),
+        work_of(scenario),
         str(shelf.root) if isinstance(shelf, Store) else "",
         keep,
         schemes=scenario.schemes or (),
     )
 
 
-def simulated_seconds(scenario: Scenario) -> float:
-    """Return the simulated duration of a run in s."""
-    return seconds(str(scenario.resolved["run"]["duration"]))
+def work_of(scenario: Scenario) -> float:
+    """Return the estimated number of packet-hops of a run; at least 1, so that shares are defined."""
+    return max(scenario.core.work_estimate, 1.0)
 
 
 def compute(
@@ -153,16 +154,16 @@ def compute(
         )
     cancel.check()
     if shelf.has(task.key, task.keep):
-        return Done(task.key, True, 0.0, 0, 0, None)
+        return found(task)
     scenario = Scenario(task.toml, name=task.name, schemes=task.schemes)
     try:
         outcome = run_one(scenario, task.replication, cancel, report)
     except (FabricError, SchemeError) as error:
         shelf.fail(task.key, _failure(task, error))
-        return Done(task.key, False, 0.0, 0, 0, error)
+        return Done(task.key, False, 0.0, 0, 0, error, task.work)
     results = Results.from_outcomes(scenario, [outcome])
     shelf.put(task.key, results, task.keep)
-    return Done(task.key, False, outcome.wall_time, results.events, results.packet_hops, None)
+    return Done(task.key, False, outcome.wall_time, results.events, results.packet_hops, None, task.work)
 
 
 def compute_all(tasks: list[Task], cancel: Cancel) -> list[Done]:
@@ -171,10 +172,15 @@ def compute_all(tasks: list[Task], cancel: Cancel) -> list[Done]:
     return [compute(task, store, cancel) for task in tasks]
 
 
+def found(task: Task) -> Done:
+    """Return the outcome of a run that is already on the shelf."""
+    return Done(task.key, True, 0.0, 0, 0, None, task.work)
+
+
 def give_up(task: Task, shelf: Shelf, problem: str) -> Done:
     """Record that a run is given up."""
     shelf.fail(task.key, {"kind": "WorkerDied", "text": problem, "scenario": task.name})
-    return Done(task.key, False, 0.0, 0, 0, FabricError(problem))
+    return Done(task.key, False, 0.0, 0, 0, FabricError(problem), task.work)
 
 
 def _failure(task: Task, error: FabricError | SchemeError) -> dict[str, Any]:

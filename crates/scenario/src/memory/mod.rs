@@ -247,6 +247,9 @@ mod tests {
         // batch.
         let overload = "messages = true\n[[flows]]\nname = \"g\"\nfrom = [\"A1\", \"A2\"]\nto = [\"A3\"]\ntraffic.poisson.load = 2";
         assert_eq!(records(overload).0, 3 + 483);
+        // With weights, A3 is offered 1.5 of its link, and A2 half of its own.
+        let weighted = "messages = true\n[[flows]]\nname = \"g\"\nfrom = [\"A1\", \"A4\"]\nto = [\"A2\", \"A3\"]\nweights = [1, 3]\ntraffic.poisson.load = 1";
+        assert_eq!(records(weighted).0, 3 + 725);
         let job = |more: &str| {
             let barrier = format!("collective.barrier = {{}}\nrepeat = 10\n{more}");
             estimate("[\"BC\"]", 1, &format!("[[jobs]]\nname = \"j\"\nhosts = [\"A1\", \"A2\"]\n{barrier}")).programs

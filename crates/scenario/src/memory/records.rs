@@ -23,11 +23,11 @@ impl Scenario {
         let mut received = vec![0.0; self.network.topology.nodes().len()];
         let share = |bytes: f64, host: usize| (self.carried(host) / bytes).min(1.0);
         for ((source, wanted), leaving) in self.plan.sources.iter().zip(&wanted).zip(&leaving) {
-            self.receivers(source).for_each(|host| received[host] += wanted.wire * leaving / source.flows.len() as f64);
+            source.shares().for_each(|(flow, part)| received[self.receiver(flow)] += wanted.wire * leaving * part);
         }
         let arriving = |((source, wanted), leaving): ((&SourceSpec, &Wanted), &f64)| {
-            let shares: f64 = self.receivers(source).map(|host| share(received[host], host)).sum();
-            wanted.messages * leaving * shares / source.flows.len() as f64
+            let arriving = |(flow, part)| part * share(received[self.receiver(flow)], self.receiver(flow));
+            wanted.messages * leaving * source.shares().map(arriving).sum::<f64>()
         };
         let of_sources: f64 = self.plan.sources.iter().zip(&wanted).zip(&leaving).map(arriving).sum();
         of_sources as u64 + self.job_messages()
@@ -49,8 +49,7 @@ impl Scenario {
         let (wanted, leaving) = self.leaving();
         let mut of_flows = vec![0.0; self.plan.flows.len()];
         for ((source, wanted), leaving) in self.plan.sources.iter().zip(&wanted).zip(&leaving) {
-            let each = wanted.wire * leaving / source.flows.len() as f64;
-            source.flows.clone().for_each(|flow| of_flows[flow as usize] += each);
+            source.shares().for_each(|(flow, part)| of_flows[flow as usize] += wanted.wire * leaving * part);
         }
         of_flows
     }
@@ -95,9 +94,7 @@ impl Scenario {
         self.plan.flows[source.flows.start as usize].source.index()
     }
 
-    fn receivers(&self, source: &SourceSpec) -> impl Iterator<Item = usize> + '_ {
-        self.plan.flows[source.flows.start as usize..source.flows.end as usize]
-            .iter()
-            .map(|flow| flow.destination.index())
+    fn receiver(&self, flow: u32) -> usize {
+        self.plan.flows[flow as usize].destination.index()
     }
 }

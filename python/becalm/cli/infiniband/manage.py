@@ -120,7 +120,7 @@ def _choose(
 
     choice = Choice(manager.DEFAULT, contributors)
     if hot is not None:
-        with Screen(1, 0, 1, quiet=quiet) as screen:
+        with Screen(1, quiet=quiet) as screen:
             tried = try_guidelines(scenario, hot, contributors, planned=screen.plan, progress=screen.on_done)
         choice.guideline = tried.better
         choice.tried["cases"] = tried.verdict.table().to_dicts()

@@ -111,7 +111,7 @@ def _compute(
     from becalm.runs.task import Done
 
     if not plan.todo:
-        return Screen(0, len(plan.found), 1, quiet=True)
+        return Screen(0, len(plan.found), quiet=True)
     made = engine_of(engine, workers, address, slurm)(store)
 
     def on_done(done: Done) -> None:
@@ -121,7 +121,8 @@ def _compute(
         else:
             plan.failed[done.key] = done.error
 
-    with Screen(len(plan.todo), len(plan.found), made.width, quiet=quiet) as screen:
+    work = sum(task.work for task in plan.todo)
+    with Screen(len(plan.todo), len(plan.found), work, quiet=quiet) as screen:
         run_tasks(plan.todo, made, store, on_done)
     return screen
 

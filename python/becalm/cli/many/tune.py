@@ -93,7 +93,6 @@ def tune(
 ) -> None:
     """Search for congestion-control parameters, and compare the best with the guidelines on new cases."""
     from becalm.cli.screen import Screen
-    from becalm.runs.engines import width_of
     from becalm.tunings import api
     from becalm.tunings.study import check_installed
 
@@ -105,7 +104,7 @@ def tune(
     budget = {**spec.budget, **{name: value for name, value in given if value is not None}}
     check_memory([case.scenario for case in spec.cases] or [spec.scenario], max_memory, engine, workers)
     silent = quiet or as_json
-    with Screen(1, 0, width_of(workers), quiet=silent) as screen:
+    with Screen(1, quiet=silent) as screen:
         tuned = api.tune(
             spec.population or spec.cases,
             also=spec.cases,
