@@ -112,11 +112,13 @@ def lanes(high: int, low: int, loads: tuple[float, float]) -> Data:
     return scene(clos(spines=1), flows, switch=switch)
 
 
-def long_cable(buffer: str) -> Data:
-    """A rack behind cables of 1 km."""
+def long_cable(buffer: str, work: Data | None = None) -> Data:
+    """Two racks joined by a cable of 1 km."""
     found = racks()
     found["edges"]["cables"][-1]["delay"] = "5 us"
-    return scene(found, [pairs("copy", {0: 4, 1: 5}, 0.8)], switch={"buffer": buffer})
+    flows = [pairs("copy", {0: 4, 1: 5}, 0.8)] if work is None else None
+    jobs = None if work is None else [work]
+    return scene(found, flows, jobs, switch={"buffer": buffer}, length="20 ms" if jobs else "2 ms")
 
 
 def two_jobs(leaf: bool) -> Data:
@@ -174,7 +176,7 @@ PLANTED: dict[str, Planted] = {
     ),
     "control below idle links": Planted(
         EXCHANGE,
-        {"held by control"},
+        {"held by control", "path collision"},
         ["Control holds job train below idle links", "in a paired run without control: control costs"],
         0.1,
     ),
@@ -249,6 +251,24 @@ PLANTED: dict[str, Planted] = {
         ["a pause storm", "watchdog", "to sick delivers"],
         0.5,
     ),
+    "a job behind buffers that are too small": Planted(
+        long_cable("16 KiB", job("all_reduce", "1 MiB")),
+        {"small buffer"},
+        ["Job train is slowed down by the credit of the input buffers"],
+        1.0,
+    ),
+    "a job with a small window": Planted(
+        scene(racks(), jobs=[job("all_reduce", "1 MiB")], response={"none": {"window": 1}}),
+        {"small window"},
+        ["Job train is slowed down by the window"],
+        0.5,
+    ),
+    "a job whose own flows collide": Planted(
+        {key: value for key, value in EXCHANGE.items() if key not in DCQCN},
+        {"path collision"},
+        ["Flows of job train collide on", "With adaptive routing, it takes"],
+        0.1,
+    ),
     "a leaf with doubled cables": Planted(
         scene(wired(doubled=True), [pairs("swap", {0: 4, 1: 5, 2: 6, 4: 0, 5: 1, 6: 2}, 0.9)]),
         {"uneven cables"},
@@ -288,6 +308,7 @@ HEALTHY: dict[str, Data] = {
         clos(4, rate="25 Gb/s"), [group("all", ["*"], ["*"], 0.3)], **IBTA
     ),
     "a dragonfly with room": scene(GROUPS, [group("all", ["*"], ["*"], 0.2)], switch={"vls": 2}),
+    "a job behind a long cable with enough credit": long_cable("auto", job("all_reduce", "1 MiB")),
     "cables like their peers'": scene(
         wired(doubled=False), [pairs("swap", {0: 4, 1: 5, 2: 6, 4: 0, 5: 1, 6: 2}, 0.9)]
     ),

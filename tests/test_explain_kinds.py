@@ -54,7 +54,7 @@ def test_healthy_scenes_raise_no_alarm(name: str) -> None:
 
 
 def test_there_are_enough_of_each() -> None:
-    assert (len(PLANTED), len(HEALTHY)) == (15, 14)
+    assert (len(PLANTED), len(HEALTHY)) == (18, 15)
 
 
 def test_without_a_paired_run_the_cost_of_control_is_unknown_and_so_said() -> None:

@@ -189,9 +189,11 @@ def _shared(facts: Facts, link: int, groups: dict[str, float]) -> Iterator[Cause
     """Name groups of which each has the link to itself at times, and which together slow a job down."""
     total = sum(groups.values())
     names = [name for name, part in groups.items() if part >= limits.PART * total]
-    if facts.links.to_level[link] == 0 or len(names) < 2 or not _slowed_jobs(facts) & set(groups):
-        return
     root = float(facts.links.root[link])
+    if facts.links.to_level[link] == 0 or len(names) < 2 or total > limits.OVERLOADED:
+        return
+    if root < limits.LEAST_ROOT or not _slowed_jobs(facts) & set(groups):
+        return
     why = (
         f"is shared by {' and '.join(names[: limits.MOST])}, which send at the same time: they offer only "
         f"{total:.2f} times its capacity on average, but it is a root for {100 * root:.1f}% of the time"

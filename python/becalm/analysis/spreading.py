@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MANY = 50_000
 """Number of flows above which a link is compared with the mean of its peers, without following all paths."""
-LAYERED = ("clos", "tree", "edges")
+LAYERED = ("clos", "dumbbell", "edges", "fat_tree", "tree")
 """Topologies in which the links from a switch to a higher level are equivalent."""
 
 

@@ -214,6 +214,9 @@ def own_response(case: Case) -> Iterator[Sentence]:
             "persistent queue causes."
         ).replace("are slowed by its", "are slowed by their")
         numbers = {"flows": len(own), "offered": offered, "delivered": got, "marked_share": marked}
+        free = case.tried(case.facts.scenario.without_control()) if case.bench is not None else None
+        if free is not None and free.score > 0:
+            text = f"{text[:-1]}. In a paired run without control, {free.text}."
         mask = _masked(case) if "ibta" in case.responses[name] else []
         text = text[:-1] + "".join(f"; {each.key} = {each.value}: {each.problem}" for each in mask) + "."
         refer = (

@@ -1,4 +1,4 @@
-"""Rules about control that holds rates below idle links, which a paired run without control shows."""
+"""Rules that need a paired run: control, credit or paths that slow a job down below idle links."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from becalm.analysis.formats import seconds, share
 from becalm.analysis.reference import Reference
 from becalm.errors import BecalmError
 from becalm.explanations.model import Sentence
+from becalm.explanations.remedies import changed, remedies
 from becalm.explanations.rule import rule
 
 if TYPE_CHECKING:
@@ -117,3 +118,83 @@ def unpaired(case: Case) -> Iterator[Sentence]:
         )
         refer = (Reference("jobs", (int(each.row["row"]),), ("time",)),)
         yield Sentence("unpaired", "missing", text, {"busy": each.busy}, refer)
+
+
+@rule("narrow-job", "cost")
+def narrow_job(case: Case) -> Iterator[Sentence]:
+    """Name a *small buffer* or a *small window* that slows a job down.
+
+    The credit of the buffers, or a constant window, lets less through than the slowest link on a path of the
+    job, and a trial with larger ones ends at least 10% sooner.
+    """
+    for job, row in _ended(case).items():
+        own = np.flatnonzero(np.array(case.facts.flows.group) == job)
+        shares = case.facts.reach(own)
+        lower = shares.min(axis=0)
+        place = int(np.argmin(lower))
+        if lower[place] >= limits.REACHED:
+            continue
+        kind = ("small buffer", "small window")[place]
+        gain = _gained(case, kind, job, job)
+        if gain is None:
+            continue
+        what = "the credit of the input buffers" if place == 0 else "the window"
+        text = (
+            f"Job {job} is slowed down by {what}, which lets only {share(float(lower[place]))} of the "
+            f"slowest link through: with more, {gain}."
+        )
+        refer = (Reference("jobs", (int(row["row"]),), ("time",)),)
+        yield Sentence("narrow-job", "cost", text, {"reach": float(lower[place])}, refer, kind, job)
+
+
+@rule("job-paths", "causes")
+def job_paths(case: Case) -> Iterator[Sentence]:
+    """Name the *path collision* of a job's flows on a link.
+
+    The job's flows have hashed paths and load a link that was a root for at least 5% of the window more than
+    if they were spread evenly over their equal paths, and in a trial with adaptive routing, the job ends at
+    least 10% sooner.
+    """
+    facts, links = case.facts, case.facts.links
+    if not case.facts.spreading.has_choice:
+        return
+    for job, row in _ended(case).items():
+        own = np.flatnonzero(np.array(facts.flows.group) == job)
+        crossed = facts.crossed(own)
+        even = facts.spreading.even[crossed]
+        uneven = links.demand[crossed] >= limits.UNEVEN * even
+        chosen = crossed[uneven & (links.root[crossed] >= limits.LEAST_ROOT)]
+        gain = _gained(case, "path collision", job, job) if len(chosen) else None
+        if gain is None:
+            continue
+        top = int(chosen[np.argmax(links.root[chosen])])
+        ratio = float(links.demand[top] / facts.spreading.even[top])
+        text = (
+            f"Flows of job {job} collide on {links.names[top]}: they load it {ratio:.2f} times as much as if "
+            f"they were spread evenly over their equal paths. With adaptive routing, {gain}."
+        )
+        refer = (facts.of_tree(top), Reference("jobs", (int(row["row"]),), ("time",)))
+        yield Sentence(
+            "job-paths", "causes", text, {"ratio": ratio}, refer, "path collision", links.names[top]
+        )
+
+
+def _ended(case: Case) -> dict[str, dict[str, Any]]:
+    """Return the rows of the jobs that ended."""
+    if "jobs" not in case.facts.results.tables:
+        return {}
+    rows = case.facts.table("jobs").iter_rows(named=True)
+    return {row["job"]: row for row in rows if row["end"] is not None and np.isfinite(row["end"])}
+
+
+def _gained(case: Case, cause: str, place: str, job: str) -> str | None:
+    """Return what a job gains by the first remedy for a cause, in words; None if it gains less than 10%."""
+    if case.bench is None:
+        return None
+    scenarios = (changed(case.facts.scenario, each) for each in remedies(case, cause, place))
+    other = next((case.bench.run(each) for each in scenarios if each is not None), None)
+    before = float(_ended(case)[job]["time"])
+    after = float("nan") if other is None else _time(other, job)
+    if not (before - after) >= limits.HELD * before:
+        return None
+    return f"it takes {seconds(after)} instead of {seconds(before)}"

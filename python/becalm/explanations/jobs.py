@@ -97,10 +97,14 @@ def straggler(case: Case) -> Iterator[Sentence]:
 
     The host can send or receive less than the usual host of the job, because of its adapter or cable, and
     used at least 80% of that while the job ran; or its rank computed longer than the median rank, by at least
-    10% of the job's time. A trial with the usual rate states what the straggler costs the job.
+    10% of the job's time. A trial with the usual rate states what the straggler costs the job; a host whose
+    repair gains nothing is none.
     """
     hosts = {(each.job, each.host): each for each in reversed(case.stragglers)}
-    for each in reversed(hosts.values()):
+    for each in list(reversed(hosts.values()))[: limits.MOST]:
+        tried = _without(case, each.host)
+        if tried is not None and tried.score <= 0:
+            continue
         if each.what == "computes":
             rates = f"computes for {seconds(each.own)}, and the median rank for {seconds(each.usual)}"
             refer = (Reference("ranks", tuple(case.facts.table("ranks")["row"].to_list()), ("compute",)),)
@@ -114,8 +118,7 @@ def straggler(case: Case) -> Iterator[Sentence]:
             row = int(rows.filter(rows["host"] == each.host)["row"][0])
             refer = (Reference("hosts", (row,), (column,)),)
         text = f"Job {each.job} waits for a straggler, {each.host}, which {rates}"
-        tried = _without(case, each.host)
-        if tried is not None and tried.score > 0:
+        if tried is not None:
             text += f". At the usual rate, {tried.text}"
         numbers = {"own": each.own, "usual": each.usual, "used": each.used}
         yield Sentence("straggler", "victims", f"{text}.", numbers, refer, "straggler", each.host)

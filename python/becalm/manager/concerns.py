@@ -41,7 +41,8 @@ def review(scenario: Fabric, *, hot_spot_degree: int | None = None) -> list[Conc
     marking, response = resolved["marking"], resolved["response"]
     if "ibta" not in response:
         (name,) = response
-        cure = "choose [response.ibta], or take the thresholds that `becalm explain` derives"
+        roce = "pfc" in resolved["switch"]["flow_control"]
+        cure = "a run, of which `becalm explain` derives Kmin and Kmax" if roce else ""
         none = Concern("response", name, "this scenario has no IBTA congestion control", "response", cure)
         return [*_review_routes(scenario), none]
     return [
