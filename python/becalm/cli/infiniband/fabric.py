@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from becalm.cli.options import Overwrite, Quiet
-from becalm.cli.roce import import_switches, pauses
+from becalm.cli.roce import import_simulated, import_switches, pauses
 from becalm.errors import BecalmError
 
 
@@ -16,8 +16,8 @@ def import_(
     file: Annotated[
         Path,
         typer.Argument(
-            help="Output of `ibnetdiscover`, a .lst file of OpenSM or ibdiagnet, or a folder of SONiC "
-            "switches as for `becalm check`.",
+            help="Output of `ibnetdiscover`, a .lst file of OpenSM or ibdiagnet, a folder of SONiC switches "
+            "as for `becalm check`, or a configuration or topology of HPCC's ns-3 or htsim.",
             show_default=False,
         ),
     ],
@@ -36,9 +36,13 @@ def import_(
     from becalm.cli import console
     from becalm.folders import check_writable, write_new
     from becalm.opensm.importing import import_fabric
+    from becalm.simulators import importing as simulators
     from becalm.sonic.fabric import is_sonic
 
     check_writable(out, overwrite=overwrite)
+    if simulators.kind(file):
+        import_simulated(file, lfts, out, overwrite=overwrite, quiet=quiet)
+        return
     if is_sonic(file):
         import_switches(file, lfts, out, overwrite=overwrite, quiet=quiet)
         return
