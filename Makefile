@@ -277,6 +277,13 @@ wheel: $(PACKAGING)/.done need-rust ## a wheel in target/wheels; TARGET=aarch64-
 	PATH="$(CURDIR)/$(PACKAGING)/bin:$$PATH" maturin build --release --locked \
 	    $(if $(findstring apple,$(TARGET)),--zig,$(PORTABLE)) $(addprefix --target ,$(TARGET))
 
+.PHONY: same-wheel
+same-wheel: need-python need-rust ## build the committed sources in two folders, and compare the wheels: 12 minutes
+	rm -rf target/same
+	for folder in target/same/one target/same/other/folder; do \
+	    git clone --quiet . $$folder && env -u RUSTFLAGS $(MAKE) -C $$folder wheel || exit; done
+	cmp target/same/one/target/wheels/*.whl target/same/other/folder/target/wheels/*.whl
+
 .PHONY: packages
 packages: $(PACKAGING)/.done need-rust need-cc ## build source distribution and wheel, and run both in clean environments
 	PATH="$(CURDIR)/$(PACKAGING)/bin:$$PATH" .ci/packages $(PYTHON) maturin $(PORTABLE)

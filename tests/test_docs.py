@@ -94,6 +94,14 @@ def test_examples_print_what_the_page_says(page: str) -> None:
     assert examples.refreshed(text) == text
 
 
+def test_mistakes_that_a_guide_plants_are_found() -> None:
+    text = (ROOT / "docs" / "administrators.md").read_text()
+    planted, _, after = text.partition("' congestion.conf > opensm.conf\n")
+    expressions = planted.rpartition("sed '")[2].split("; ")
+    findings = re.findall(r"^opensm\.conf:\d+: (\S+)", after.partition("exit code 1")[0], re.MULTILINE)
+    assert len(set(findings)) == len(expressions) == 3
+
+
 @pytest.mark.parametrize(
     "page", [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")], ids=lambda path: path.name
 )

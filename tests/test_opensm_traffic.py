@@ -10,7 +10,7 @@ import pytest
 import becalm
 from becalm.opensm import traffic
 from becalm.opensm.importing import import_fabric
-from becalm.whatif.case import Case, _read
+from becalm.whatif.case import Case, _read, simulate
 from fabrics import DATA, TREE, Cable, discovered, taken, written
 
 
@@ -76,6 +76,10 @@ def test_the_initial_traffic_stays_within_a_rail(tmp_path: Path) -> None:
     assert fabric is not None
     flows = scenario.network().flows
     assert all(row["source"][-1] == row["destination"][-1] for row in flows.iter_rows(named=True))
+    incast = simulate(Case(file, "gpu00_mlx5_1"))
+    assert incast.sources == [f"gpu{machine:02}_mlx5_1" for machine in range(1, 8)]
+    with pytest.raises(becalm.BecalmError, match="must be between 1 and the 7 other hosts of its rail"):
+        simulate(Case(file, "gpu00_mlx5_1", 8))
 
 
 def test_words_that_do_not_recur_make_no_rails(tmp_path: Path) -> None:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import json
+import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import becalm
+from becalm import manager
 from becalm.analysis.faults import Fault, faults, labels
 from becalm.cli import app
 from becalm.contents import catalogue
 from becalm.opensm import ibnetdiscover
 from becalm.opensm.importing import import_fabric
+from becalm.quantities import seconds
+from becalm.runs import Progress
+from becalm.whatif import budget, length
 from becalm.whatif import incast as incasts
 from becalm.whatif.case import Case, simulate
 from becalm.whatif.incast import WhatIf
@@ -262,9 +269,61 @@ def test_the_command_prints_tables_or_an_object() -> None:
     assert all(each["lost_to_incast"] > 0.05 for each in printed["victims"])
 
 
-def test_it_takes_no_longer_than_allowed(large: Path) -> None:
-    with pytest.raises(becalm.BecalmError, match="took longer than"):
-        simulate(Case(large / FABRIC.name, "host0", lfts=large / TABLES.name), max_time=0.01)
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A scenario of 1 ms, of which each run takes 10 s by a clock of the test. Control needs 0.4 ms."""
+    now = 0.0
+
+    def run(scenario: becalm.Scenario, look: Callable[[Progress], object], _: int | None) -> becalm.Results:
+        nonlocal now
+        began, duration = now, seconds(scenario.resolved["run"]["duration"])
+        for part in range(11):
+            now = began + part * duration * 1e3
+            look(Progress(0, 1, part / 10 * duration, duration, 0, 0))
+        return becalm.run(scenario)
+
+    monkeypatch.setattr(budget, "run", run)
+    monkeypatch.setattr(incasts, "Budget", functools.partial(budget.Budget, clock=lambda: now))
+    monkeypatch.setattr(length, "DECAY", 0.3e-3)
+    file = tmp_path / "slow.toml"
+    file.write_text(ROCE.replace("2 ms", "1 ms").replace("500 us", "250 us"))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("limit", "runs", "simulated"),
+    [
+        (45.0, 4, 1e-3),
+        # At a tenth of the first run, 1 s has passed. Shorter runs need 0.8 of the time left.
+        (39.0, 4, 0.8 * (39 - 1) / 40 * 1e-3),
+        (22.0, 4, 0.8 * (22 - 1) / 40 * 1e-3),
+        # Four runs of 0.4 ms would end at 21 s, but the two without control fit as they are.
+        (20.5, 2, 1e-3),
+        (10.0, 2, 0.8 * (10 - 1) / 20 * 1e-3),
+    ],
+)
+def test_runs_that_fit_into_the_limit_are_made(slow: Path, limit: float, runs: int, simulated: float) -> None:
+    result = simulate(Case(slow, "H0"), max_time=limit)
+    assert set(result.rates) == (RUNS if runs == 4 else {"calm", "without"})
+    assert result.simulated == pytest.approx(simulated, rel=1e-3)
+    assert result.took <= limit
+    assert result.needed == pytest.approx(0.0 if runs == 4 else 21.0)
+    assert all(math.isnan(each.managed) == (runs == 2) for each in result.victims)
+
+
+def test_a_limit_that_is_too_small_is_told_with_what_is_needed(slow: Path) -> None:
+    text = "needs about 6 s, or 21 s for runs with congestion control, but --max-time permits 5 s"
+    with pytest.raises(becalm.BecalmError, match=text):
+        simulate(Case(slow, "H0"), max_time=5)
+
+
+def test_runs_shorter_than_control_recovers_say_nothing_about_its_cost(
+    slow: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for decay, said in ((2e-3, "is not known: it needs 2.00 ms to recover"), (0.5e-3, "all other traffic")):
+        monkeypatch.setattr(length, "DECAY", decay)
+        printed = CliRunner().invoke(app, ["whatif", str(slow), "--hot", "H0"]).output
+        assert f"control costs {said}" in printed
 
 
 def test_faults_are_printed_even_if_the_fabric_stands_still(tmp_path: Path) -> None:
@@ -300,8 +359,10 @@ TOPOLOGIES = {
 @pytest.fixture
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shorten all runs."""
-    monkeypatch.setattr(incasts, "MOST_HOPS", 1e5)
-    monkeypatch.setattr(incasts, "SHORTEST", 20e-6)
+    monkeypatch.setattr(length, "MOST_HOPS", 1e5)
+    monkeypatch.setattr(length, "SHORTEST", 20e-6)
+    monkeypatch.setattr(length, "DECAY", 0.0)
+    monkeypatch.setattr(manager, "unwind", lambda _: 0.0)
 
 
 @pytest.mark.usefixtures("brief")

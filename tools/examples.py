@@ -2,12 +2,14 @@
 
 In a block marked `console`, each line that begins with `$ ` is run by the shell and followed by its output.
 Blocks marked `python` on a page share their names, as if typed in order. Output of a Python block is placed
-in a block marked `text` directly below it.
+in a block marked `text` directly below it. `python tools/examples.py PAGE...` runs the examples of pages with
+the becalm of this Python, prints what differs, and changes nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
+import difflib
 import io
 import os
 import re
@@ -98,3 +100,16 @@ def _steady(output: str) -> str:
     for pattern, replacement in _VOLATILE:
         output = pattern.sub(replacement, output)
     return "".join(f"{line.rstrip()}\n" for line in output.splitlines())
+
+
+def _differences(page: str) -> str:
+    """Return the lines in which the output of a page's examples differs from the page."""
+    text = (ROOT / page).read_text()
+    now = refreshed(text).splitlines(keepends=True)
+    return "".join(difflib.unified_diff(text.splitlines(keepends=True), now, page, "now"))
+
+
+if __name__ == "__main__":
+    different = "".join(map(_differences, sys.argv[1:]))
+    sys.stdout.write(different)
+    sys.exit(bool(different))

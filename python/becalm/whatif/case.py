@@ -76,6 +76,7 @@ def simulate(
         control,
         control_name=name if case.opensm is None else str(case.opensm),
         contributors=case.contributors,
+        rails=[] if fabric is None else [[host.name for host in rail] for rail in traffic.rails(fabric)],
         names=labels(scenario.network(), fabric),
         max_time=max_time,
         threads=threads,

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from becalm.analysis.faults import Fault, Labels, faults, labels
 from becalm.errors import BecalmError
-from becalm.quantities import seconds
 from becalm.results import Results
-from becalm.runs import Progress, run
+from becalm.runs import Progress
 from becalm.scenario import Scenario
+from becalm.whatif import length
+from becalm.whatif.budget import RESERVE, Budget, TooSlow
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,15 +25,8 @@ GROUP = "hot_spot"
 CONTRIBUTORS = 8
 """Default number of sources, if there are enough hosts."""
 
-MOST_HOPS = 16e6
-"""Maximum estimated number of packet-hops per run, which take a few seconds."""
-HOPS = 8
-"""Approximate total number of links that a packet and its ACK cross."""
-SHORTEST = 200e-6
-"""Minimum simulated time in s, because a tree needs time to grow."""
-WARMUP = 0.25
-"""Share of a run before the measurement."""
-
+RUNS = ("calm", "calm_managed", "without", "managed")
+"""Names of the runs."""
 MANY = 4
 """Number of a source's flows in a group above which they count as one, because each is too small."""
 GROWN = 0.05
@@ -109,11 +103,18 @@ class WhatIf:
     victims: list[Victim]
     """Flows with the role `victim` or `both` in the run without control, largest losses first."""
     rates: dict[str, Rates]
-    """Rates by run: `calm`, `calm_managed` (with control), `without` (only the incast), `managed` (both)."""
+    """Rates by run: `calm`, `calm_managed` (with control), `without` (only the incast), `managed` (both).
+
+    The runs with control are missing if the limit of time is too small for them.
+    """
     simulated: float
     """Simulated seconds of each run."""
+    decay: float
+    """Time in s that control needs to recover from congestion. Shorter runs do not show what it costs."""
+    needed: float
+    """Estimated limit of time in s that permits the runs with control; 0 if they were made."""
     took: float
-    """Wall-clock seconds of the four runs."""
+    """Wall-clock seconds of the runs."""
 
     def lost(self, run: str) -> float:
         """Return the share that all other traffic loses in a run, compared with no incast and no control."""
@@ -127,6 +128,7 @@ def whatif(
     *,
     control_name: str,
     contributors: int | None = None,
+    rails: Sequence[Sequence[str]] = (),
     names: Labels | None = None,
     max_time: float = 120.0,
     threads: int | None = None,
@@ -145,6 +147,7 @@ def whatif(
         control: returns a scenario with congestion control, for a number of contributors.
         control_name: name of the control.
         contributors: number of sources; default: 8, or all other hosts if fewer.
+        rails: hosts by rail, if there are several. The sources are on the hot host's rail.
         names: human-readable names of links, if different from the scenario's.
         max_time: maximum total wall-clock time of all runs, in s.
         threads: threads of each run, see `becalm.run`.
@@ -157,28 +160,23 @@ def whatif(
 
     """
     names = labels(scenario.network()) if names is None else names
-    sources = _sources(scenario, hot, contributors)
-    without = _with_incast(scenario, hot, sources)
-    without, simulated = _shortened(without)
-    calm = without.replace({**_background(without)})
-    scenarios = {
-        "calm": calm.without_control(),
-        "calm_managed": control(calm, len(sources)),
-        "without": without.without_control(),
-        "managed": control(without, len(sources)),
-    }
-
-    def limited(now: Progress) -> None:
-        if time.monotonic() - began > max_time:
-            raise BecalmError(f"took longer than {max_time:g} s; raise the limit with --max-time")
-        if progress is not None:
-            progress(now)
-
+    sources = _sources(scenario, hot, contributors, rails)
+    incast = _with_incast(scenario, hot, sources)
     found = faults(scenario, names)
     if on_faults is not None:
         on_faults(found)
-    began = time.monotonic()
-    results = {name: run(each, limited, threads) for name, each in scenarios.items()}
+    budget = Budget(max_time, threads, progress)
+    decay = length.decay(control(incast, len(sources)))
+    least = length.least(decay)
+
+    def runs(duration: float, managed: bool) -> dict[str, Results]:
+        without = length.shortened(incast, duration)
+        calm = without.replace({**_background(without)})
+        free = {"without": without.without_control(), "calm": calm.without_control()}
+        extra = {"managed": control(without, len(sources)), "calm_managed": control(calm, len(sources))}
+        return budget.results(free, extra if managed else {}, min(1.0, least / duration))
+
+    results, duration = _within(budget, runs, length.affordable(incast, least), least)
     tree, before = _tree(names, results)
     return WhatIf(
         hot=hot,
@@ -188,22 +186,58 @@ def whatif(
         tree=tree,
         congested_before=before,
         victims=_victims(results, hot),
-        rates={name: _rates(each, hot) for name, each in results.items()},
-        simulated=simulated,
-        took=time.monotonic() - began,
+        rates={name: _rates(results[name], hot) for name in RUNS if name in results},
+        simulated=duration,
+        decay=decay,
+        needed=budget.needed,
+        took=budget.spent,
     )
 
 
-def _sources(scenario: Scenario, hot: str, contributors: int | None) -> list[str]:
+def _within(
+    budget: Budget, runs: Callable[[float, bool], dict[str, Results]], duration: float, least: float
+) -> tuple[dict[str, Results], float]:
+    """Make the runs that a limit of time permits: all, shorter ones, or only those without control.
+
+    Returns:
+        The results, and the simulated seconds of a run.
+
+    """
+    try:
+        return runs(duration, True), duration
+    except TooSlow as slow:
+        pace = slow.needed / duration
+    with_control = pace * min(least, duration)
+    left = RESERVE * (budget.limit - budget.spent)
+    with contextlib.suppress(TooSlow):
+        if left >= with_control:
+            return runs(left / pace, True), left / pace
+        # Half of the runs have twice the time.
+        if 2 * left >= pace * length.SHORTEST:
+            duration = min(duration, 2 * left / pace)
+            budget.needed = budget.spent + with_control / RESERVE
+            return runs(duration, False), duration
+    two, four = (budget.spent + needed / RESERVE for needed in (pace * length.SHORTEST / 2, with_control))
+    raise BecalmError(
+        f"needs about {two:.0f} s, or {four:.0f} s for runs with congestion control, but --max-time permits "
+        f"{budget.limit:g} s"
+    )
+
+
+def _sources(
+    scenario: Scenario, hot: str, contributors: int | None, rails: Sequence[Sequence[str]]
+) -> list[str]:
     hosts = scenario.hosts()
     if hot not in hosts:
         # A range is also not a host. An unknown name raises an error that lists similar names.
         scenario.hosts(hot)
         raise BecalmError(f"host `{hot}`: must be one host")
-    others = [host for host in hosts if host != hot]
+    rail = next((rail for rail in rails if hot in rail), hosts)
+    others = [host for host in rail if host != hot]
     number = min(CONTRIBUTORS, len(others)) if contributors is None else contributors
     if not 1 <= number <= len(others):
-        raise BecalmError(f"contributors {number}: must be between 1 and the {len(others)} other hosts")
+        where = "hosts of its rail" if len(rails) > 1 else "hosts"
+        raise BecalmError(f"contributors {number}: must be between 1 and the {len(others)} other {where}")
     # Spread sources over the fabric, so that the tree has branches.
     return [others[(2 * place + 1) * len(others) // (2 * number)] for place in range(number)]
 
@@ -226,42 +260,6 @@ def _with_incast(scenario: Scenario, hot: str, sources: list[str]) -> Scenario:
     return scenario.replace(changes)
 
 
-def _shortened(scenario: Scenario) -> tuple[Scenario, float]:
-    """Return the scenario, shortened to a run of a few seconds, and its simulated time in s."""
-    facts = scenario.summary
-    hops_per_second = facts["hosts"] * facts["host_rate"] / facts["packet_bytes"] * HOPS
-    asked = seconds(scenario.resolved["run"]["duration"])
-    duration = min(asked, max(SHORTEST, MOST_HOPS / hops_per_second))
-    if duration == asked:
-        return scenario, asked
-    nanoseconds = round(duration * 1e9)
-    data = scenario.data()
-    changes: dict[str, Any] = {
-        "run.duration": f"{nanoseconds} ns",
-        "run.warmup": f"{round(nanoseconds * WARMUP)} ns",
-        **{
-            kind: [_from_the_start(group) for group in data[kind]]
-            for kind in ("flows", "jobs")
-            if kind in data
-        },
-        **{key: None for key in ("changes", "observe") if key in data},
-    }
-    return scenario.replace(changes), nanoseconds * 1e-9
-
-
-def _from_the_start(group: dict[str, Any]) -> dict[str, Any]:
-    """Return a group that sends throughout a shortened run, at its initial rate."""
-    timed = ("start", "start_spread", "stop", "stagger")
-    kept = {key: value for key, value in group.items() if key not in timed}
-    if "connections" in kept:
-        kept["connections"] = [_from_the_start(each) for each in kept["connections"]]
-    poisson = kept.get("traffic", {}).get("poisson")
-    if poisson is not None:
-        poisson = {key: value for key, value in poisson.items() if key != "changes"}
-        kept["traffic"] = {**kept["traffic"], "poisson": poisson}
-    return kept
-
-
 def _shares(results: Results) -> dict[tuple[str, int], tuple[float, float]]:
     """Return switch outputs' shares of time as root and as branch, from the lane with the largest share."""
     hosts = set(results.scenario.hosts())
@@ -275,13 +273,14 @@ def _shares(results: Results) -> dict[tuple[str, int], tuple[float, float]]:
 
 
 def _tree(names: Labels, results: dict[str, Results]) -> tuple[list[Branch], int]:
-    calm, without, managed = (_shares(results[name]) for name in ("calm", "without", "managed"))
+    calm, without = _shares(results["calm"]), _shares(results["without"])
+    managed = _shares(results["managed"]) if "managed" in results else None
     tree = [
         Branch(
             names[place],
             "root" if root >= branch else "branch",
             root + branch,
-            sum(managed.get(place, (0.0, 0.0))),
+            math.nan if managed is None else sum(managed.get(place, (0.0, 0.0))),
         )
         for place, (root, branch) in without.items()
         if root + branch - sum(calm.get(place, (0.0, 0.0))) > GROWN
@@ -302,7 +301,10 @@ def _victims(results: dict[str, Results], hot: str) -> list[Victim]:
     victims = []
     for key, own_link in hurt.items():
         group, source, destination, _ = key
-        found = [rates[name].get(key, 0.0) for name in ("calm", "without", "managed", "calm_managed")]
+        found = [
+            rates[name].get(key, 0.0) if name in rates else math.nan
+            for name in ("calm", "without", "managed", "calm_managed")
+        ]
         victims.append(Victim(source, destination, group, own_link, *found))
     return sorted(victims, key=lambda each: (each.without - each.calm, each.source, each.destination))
 

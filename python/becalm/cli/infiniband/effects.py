@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -41,12 +42,21 @@ def show(found: WhatIf, *, every: bool = False) -> None:
     console.out.print(_victims(found, every))
     console.out.print(_rates(found))
     console.say(f"with control: {found.control}")
+    console.say(_cost(found))
+    runs = f"{len(found.rates)} runs of {formats.seconds(found.simulated)} each"
+    console.say(f"{runs}, computed in {found.took:.1f} s")
+
+
+def _cost(found: WhatIf) -> str:
+    """Return what control costs where nothing is congested, or why that is not known."""
+    if found.needed:
+        return f"control was not simulated: it needs about --max-time {math.ceil(found.needed)}"
+    if found.simulated < found.decay:
+        recovers = formats.seconds(found.decay)
+        return f"what control costs is not known: it needs {recovers} to recover, longer than a run"
     cost = found.lost("calm_managed")
-    console.say(
-        f"without any incast, control costs all other traffic {formats.share(cost)}"
-        + (": it slows flows that are not congested" if cost >= NOTICED else "")
-    )
-    console.say(f"4 runs of {formats.seconds(found.simulated)} each, computed in {found.took:.1f} s")
+    slows = ": it slows flows that are not congested" if cost >= NOTICED else ""
+    return f"without any incast, control costs all other traffic {formats.share(cost)}{slows}"
 
 
 def show_measured(roots: Sequence[Root], loads: Mapping[str, float], ports: int) -> None:
@@ -91,6 +101,8 @@ def to_json(found: WhatIf) -> dict[str, Any]:
         "rates": {name: each._asdict() for name, each in found.rates.items()},
         "lost": {run: found.lost(run) for run in found.rates},
         "simulated": found.simulated,
+        "decay": found.decay,
+        "needed": found.needed,
         "took": found.took,
     }
 
@@ -103,8 +115,7 @@ def _shown(number: int, every: bool) -> tuple[int, str]:
 def _tree(found: WhatIf, every: bool) -> Table:
     rows, number = _shown(len(found.tree), every)
     cells = [
-        (each.link, each.role, formats.share(each.without), formats.share(each.managed))
-        for each in found.tree[:rows]
+        (each.link, each.role, formats.share(each.without), _loss(each.managed)) for each in found.tree[:rows]
     ]
     columns = ("link", "role", "congested", "with control")
     return table(f"Congestion tree, {number} links", columns, cells, text=2)
@@ -115,11 +126,8 @@ def _victims(found: WhatIf, every: bool) -> Table:
     cells = [
         (
             f"{each.source} -> {each.destination}{' *' if each.own_link else ''}",
-            formats.number(each.calm, "B/s"),
-            formats.number(each.without, "B/s"),
-            formats.number(each.managed, "B/s"),
-            formats.share(max(0.0, each.lost_to_incast)),
-            formats.share(max(0.0, each.lost_with_control)),
+            *(_rate(rate) for rate in (each.calm, each.without, each.managed)),
+            *(_loss(lost) for lost in (each.lost_to_incast, each.lost_with_control)),
         )
         for each in found.victims[:rows]
     ]
@@ -129,6 +137,14 @@ def _victims(found: WhatIf, every: bool) -> Table:
         made.caption = "* the source also contributes to the incast over the same link"
         made.caption_justify = "left"
     return made
+
+
+def _rate(rate: float) -> str:
+    return "-" if math.isnan(rate) else formats.number(rate, "B/s")
+
+
+def _loss(lost: float) -> str:
+    return "-" if math.isnan(lost) else formats.share(max(0.0, lost))
 
 
 def _rates(found: WhatIf) -> Table:
@@ -148,6 +164,7 @@ def _rates(found: WhatIf) -> Table:
             formats.number(found.rates[run].incast, "B/s") if "calm" not in run else "-",
         )
         for run, name in names.items()
+        if run in found.rates
     ]
     columns = ("run", "all other traffic", "lost", "share", f"to {found.hot}")
     return table("Throughput", columns, cells)
