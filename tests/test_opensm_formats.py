@@ -142,7 +142,9 @@ def test_a_foreign_file_is_named_in_one_sentence(
     monkeypatch.chdir(tmp_path)
     data, looks = FOREIGN[kind]
     Path("given").write_bytes(data * (1 if kind in ("json", "picture") else 3))
-    done = CliRunner().invoke(app, ["import", "given"])
+    # `import` reads that topology.
+    command = ["whatif", "given", "--hot", "h"] if kind == "hpcc" else ["import", "given"]
+    done = CliRunner().invoke(app, command)
     assert (done.exit_code, done.output.count("\n")) == (2, 1), done.output
     assert done.output.startswith(f"given: is not output of ibnetdiscover; it looks like {looks}")
     assert [path.name for path in tmp_path.iterdir()] == ["given"]

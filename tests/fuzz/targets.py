@@ -23,6 +23,8 @@ from becalm.quantities import seconds
 from becalm.results import MANIFEST
 from becalm.runs.memory import limit_of
 from becalm.scenario import parse_change
+from becalm.simulators import htsim
+from becalm.simulators.importing import import_file, kind
 from becalm.sonic import check as sonic
 from becalm.sonic import counters as pauses
 from becalm.sonic import hosts, storms
@@ -149,6 +151,15 @@ def _sonic(path: Path) -> object:
 def _switches(path: Path) -> object:
     # Imported switches must be a valid scenario, whatever the names and numbers in the file.
     return becalm.Scenario(import_switches([path]).text)
+
+
+def _simulated(path: Path) -> object:
+    return becalm.Scenario(import_file(path).text) if kind(path) else None
+
+
+def _tree(path: Path) -> object:
+    graph = htsim.read(path)[1]
+    return becalm.Scenario(import_file(path).text) if len(graph.hosts) < 200 and kind(path) else None
 
 
 def _pauses(path: Path) -> object:
@@ -355,6 +366,32 @@ TARGETS = {
         [(DATA / "sonic" / "leaf0" / "config_db.json").read_bytes()],
         _of(_switches, "config_db.json"),
         (b"host0", b"eth0", b"Server", b'"speed"', b"40m", b"0", b"-1", b"..", b'""', b"LeafRouter"),
+    ),
+    "hpcc_topologies": Target(
+        [b"4 1 3\n0\n0 1 100Gbps 0.001ms 0\n0 2 100Gbps 1000ns 0\n3 0 25000000000.0 1us 0\n"],
+        _of(_simulated, "topology.txt"),
+        (b"0", b"9", b"100Gbps", b"0Gbps", b"1e9", b"ms", b" ", b"\n", b"5 1 1 4"),
+    ),
+    "hpcc_configs": Target(
+        [
+            b"TOPOLOGY_FILE topology.toml\nFLOW_FILE flow.toml\nCC_MODE 3\nSIMULATOR_STOP_TIME 4\n",
+            b"CC_MODE 1\nTOPOLOGY_FILE topology.toml\nFLOW_FILE flow.toml\nRATE_AI 5Mb/s\n"
+            b"KMIN_MAP 1 100000000000 100\nKMAX_MAP 1 100000000000 400\nPMAX_MAP 1 100000000000 0.2\n",
+        ],
+        _beside(
+            _simulated,
+            topology=b"3 1 2\n0\n0 1 100Gbps 1us 0\n0 2 100Gbps 1us 0\n",
+            flow=b"1\n1 2 3 100 1000 2\n",
+        ),
+        (b"CC_MODE 7", b"CC_MODE 8", b"HAS_WIN 1", b"EWMA_GAIN", b"0", b"{", b"1e99", b"MIN_RATE 0Mb/s"),
+    ),
+    "htsim": Target(
+        [
+            b"Nodes 16\nTiers 2\nPodsize 16\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 4\nRadix_Up 2\n"
+            b"Downlink_Latency_ns 1000\nTier 1\nDownlink_speed_Gbps 200\nRadix_Down 4\n"
+        ],
+        _of(_tree, "x.topo"),
+        (b"Tier 2", b"Bundle 2", b"0", b"99999999", b"Nodes", b"Podsize 4", b"\n"),
     ),
     "pauses": Target(
         [

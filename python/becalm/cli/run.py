@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from becalm import contents, examples, jsons
-from becalm.cli import trace
+from becalm.cli import completions, trace
 from becalm.cli.exits import BAD_INPUT, SIGNALLED, error_text, stop
 from becalm.cli.options import Echoes, Fabric, Markings, MaxMemory, Quiet, Responses, Threads, own_schemes
 from becalm.contents import Entry
@@ -109,6 +109,10 @@ def run(
         Path | None,
         typer.Option(help="Write a report of the run, including frames, to an .html file."),
     ] = None,
+    fct: Annotated[
+        Path | None,
+        typer.Option(help="Write completion times of messages in the columns of HPCC's ns-3 to a file."),
+    ] = None,
     max_time: Annotated[
         str | None,
         typer.Option(
@@ -141,7 +145,7 @@ def run(
     changes = dict(parse_change(each) for each in change or [])
     if seed is not None:
         changes["run.seed"] = seed
-    _check_names(out, report, *traces.files)
+    _check_names(out, report, fct, *traces.files)
     limit = memory.limit_of(max_memory)
     stopping = Stopping(None if max_time is None else _wall_time(max_time))
     own = own_schemes(response, marking, echo)
@@ -151,6 +155,7 @@ def run(
         scenario = scenario.replace(changes, option="--set")
     scenario = _with_opensm(scenario, opensm, fabric)
     scenario = _watched(scenario, report, overwrite=overwrite)
+    completions.check(scenario, fct, overwrite=overwrite)
     choice = traces.choice(scenario)
     default = Path("results") / file.stem
     quiet = quiet or as_json
@@ -173,6 +178,7 @@ def run(
     # Traces are separate runs; who stops a run does not wait for them.
     said = [] if results.stopped is not None else traces.write(choice, quiet=quiet)
     said += _written(results, report, place.folder, overwrite=overwrite)
+    said += completions.write(results, fct, overwrite=overwrite)
     if as_json:
         summed = {"results": str(place.folder), "fingerprint": results.fingerprint}
         tables = {name: results.tables[name].to_dicts() for name in SUMMARY if name in results.tables}

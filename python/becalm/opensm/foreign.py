@@ -79,10 +79,10 @@ _TEXT = {
     r"^-I-|^-E-": "a log of ibdiagnet; becalm reads ibdiagnet's .lst and .fdbs",
     r"-\d+x-[\d.]+G->": f"a topology of ibdiagnet (.topo); {_CABLES}",
     r"^\d+ \d+ \d+[ \d]*\n(?:[\d ]+\n)?\d+ \d+ [\d.]+[GM]bps ": (
-        "a topology of HPCC's ns-3 simulator, which reads it; becalm reads such a network as "
-        "[topology.edges] of a scenario"
+        "a topology of HPCC's ns-3 simulator; `becalm import FILE` makes a scenario of it"
     ),
-    r"^Nodes \d+[ \t]*\n(?:Connections|Tiers) \d+": "a file of the simulator htsim, which reads it",
+    r"^Nodes \d+[ \t]*\nTiers \d+": "a topology of htsim; `becalm import FILE` makes a scenario of it",
+    r"^Nodes \d+[ \t]*\nConnections \d+": "a file of the simulator htsim, which reads it",
     r"^num_ranks \d+": "a GOAL schedule; [[jobs]] of a scenario reads it",
     r"^[ \t]*(?:di)?graph\b[^\n]*\{": "a graph of Graphviz, whose `dot` reads it",
     r"^[ \t]*<(?:\?xml|!DOCTYPE|html|svg)": "XML or HTML",

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from becalm.cli.options import Overwrite, Quiet
-from becalm.cli.roce import import_switches, pauses
+from becalm.cli.roce import import_simulated, import_switches, pauses
 from becalm.errors import BecalmError
 
 
@@ -18,7 +18,8 @@ def import_(
         typer.Argument(
             metavar="FILE...",
             help="Output of `ibnetdiscover`, or a .lst file of OpenSM or ibdiagnet, and any files of the "
-            "options below, which are recognised; or a folder of SONiC switches as for `becalm check`.",
+            "options below, which are recognised; or a folder of SONiC switches as for `becalm check`; or a "
+            "configuration or topology of HPCC's ns-3 or htsim.",
             show_default=False,
         ),
     ],
@@ -48,11 +49,16 @@ def import_(
     from becalm.folders import check_writable, write_new
     from becalm.opensm import inputs
     from becalm.opensm.importing import import_fabric
+    from becalm.simulators import importing as simulators
     from becalm.sonic.fabric import is_sonic
 
     check_writable(out, overwrite=overwrite)
-    if len(files) == 1 and is_sonic(files[0]):
-        import_switches(files[0], lfts, out, overwrite=overwrite, quiet=quiet)
+    one = files[0] if len(files) == 1 else None
+    if one is not None and simulators.kind(one):
+        import_simulated(one, lfts, out, overwrite=overwrite, quiet=quiet)
+        return
+    if one is not None and is_sonic(one):
+        import_switches(one, lfts, out, overwrite=overwrite, quiet=quiet)
         return
     imported = import_fabric(*inputs.sort(files, lfts, path_records, sl2vl))
     write_new(out, imported.text, overwrite=overwrite)
