@@ -90,10 +90,7 @@ class Scenario:
     @cached_property
     def warnings(self) -> list[str]:
         """Warnings about valid but probably unintended settings, each in one sentence."""
-        of_control = (
-            f"{each.key} = {each.value}: {each.problem}; valid: {each.cure}" for each in manager.certain(self)
-        )
-        return [*self.core.warnings, *of_control]
+        return [*self.core.warnings, *(each.sentence for each in manager.certain(self))]
 
     @cached_property
     def hash(self) -> str:

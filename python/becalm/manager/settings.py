@@ -88,6 +88,12 @@ class Concern:
     cure: str = ""
     """What to set instead, as an instruction."""
 
+    @property
+    def sentence(self) -> str:
+        """The finding with its setting and its cure."""
+        cure = f"; valid: {self.cure}" if self.cure else ""
+        return f"{self.key} = {self.value}: {self.problem}{cure}"
+
 
 @dataclass(frozen=True)
 class Recommendation:

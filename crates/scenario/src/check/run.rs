@@ -69,7 +69,8 @@ fn levels(adapter: &Adapter, sections: &Sections, review: &mut Review<'_>) {
     let (Some(place), Some(own)) = (adapter.path_sl.given(), groups.chain(jobs).collect::<Option<Vec<_>>>()) else {
         return;
     };
-    if !own.is_empty() && own.iter().all(|&&sl| sl > 0) {
+    let names_paths = adapter.path_sl.get().is_some_and(|paths| !paths.is_empty());
+    if names_paths && !own.is_empty() && own.iter().all(|&&sl| sl > 0) {
         review.add(place, "does nothing: all groups and jobs set a service level of their own");
     }
 }

@@ -99,11 +99,11 @@ def manage(
     )
     managed = recommendation.apply(scenario)
     texts, warnings = {} if out is None else {out: managed.to_toml()}, ""
+    levels = None
     if opensm is not None and rollback is not None:
         levels = service_levels.used(managed, None if sl is None else service_levels.parse(sl))
         texts[opensm] = options.configuration(managed, recommendation, fabric, levels)
         texts[rollback] = options.rollback(managed, fabric, levels)
-        say_unknown(levels, str(file))
         warnings = harm(texts[opensm], opensm)
         if warnings and not force:
             stop(refusal(warnings, opensm), BAD_INPUT)
@@ -116,6 +116,8 @@ def manage(
         typer.echo(jsons.dumps(_json(choice, recommendation, after, list(texts))))
     else:
         _show(choice, recommendation, (f"{file} as given", before, after), list(texts))
+    if levels is not None:
+        say_unknown(levels, str(file))
     if warnings:
         typer.echo(warnings, err=True)
 
