@@ -11,7 +11,7 @@ import numpy as np
 
 from becalm.analysis import limits
 from becalm.analysis.facts import Facts
-from becalm.analysis.faults import SEVERAL, UNBALANCED, Fault, faults
+from becalm.analysis.faults import SEVERAL, UNBALANCED, uneven
 from becalm.analysis.reference import Reference
 from becalm.scenario import Scenario
 
@@ -210,10 +210,7 @@ def _slowed_jobs(facts: Facts) -> set[str]:
     return set(jobs.filter(jobs["slowdown"] >= 1 + limits.SLOWED)["job"].to_list())
 
 
-@lru_cache(maxsize=4)
-def _cables(scenario: Scenario) -> list[Fault]:
-    """Return the switches whose cables differ from those of their peers."""
-    return [fault for fault in faults(scenario) if fault.kind in ("missing cable", "uneven cables")]
+_uneven = lru_cache(maxsize=4)(uneven)
 
 
 def _cabling(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]:
@@ -223,7 +220,7 @@ def _cabling(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]:
         return
     flows = facts.crossing(link)
     offered = facts.flows.offered[flows]
-    for fault in _cables(facts.scenario):
+    for fault in _uneven(facts.scenario):
         at = [place for place, name in enumerate(links.start) if name == fault.where]
         met = np.isin(flows, facts.meeting(np.array(at, dtype=np.int64)))
         if offered[met].sum() >= limits.MOSTLY * offered.sum():

@@ -76,17 +76,26 @@ def faults(scenario: Scenario, names: Labels | None = None) -> list[Fault]:
 
     """
     network = scenario.network()
+    links = _links(network, names)
+    ((_, topology),) = scenario.resolved["topology"].items()
+    routed = bool(topology.get("routes"))
+    return [*_loops(network), *_slow(links), *_missing(links), *(_routes(links) if routed else ())]
+
+
+def uneven(scenario: Scenario) -> list[Fault]:
+    """Return the switches of a fabric whose cables differ from those of their peers."""
+    return list(_missing(_links(scenario.network())))
+
+
+def _links(network: Network, names: Labels | None = None) -> list[_Link]:
     names = labels(network) if names is None else names
-    links = [
+    return [
         _Link(
             names[row["from"], row["from_port"]],
             *(row[key] for key in ("from", "to", "from_level", "to_level", "capacity", "pairs")),
         )
         for row in network.links.iter_rows(named=True)
     ]
-    ((_, topology),) = scenario.resolved["topology"].items()
-    routed = bool(topology.get("routes"))
-    return [*_loops(network), *_slow(links), *_missing(links), *(_routes(links) if routed else ())]
 
 
 def usual(values: Iterable[float]) -> float:
