@@ -58,6 +58,7 @@ FAULTS = {
         ("BUFFER_PROFILE", PROFILE, "xoff", "40000"),
         "is less than 44047 B",
         f"BUFFER_PROFILE|{PROFILE} xoff",
+        "warning",
     ),
     "a pause before a mark": Fault(
         ("WRED_PROFILE", LOSSLESS, "green_max_threshold", "4000000"),

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 FOUND = 1
 """Exit code of a check with errors or warnings."""
 
+Busy = Annotated[
+    int | None,
+    typer.Option(min=1, max=1024, help="Busy ports for dynamic thresholds; default: all of the class."),
+]
+Cell = Annotated[int | None, typer.Option(min=1, max=65536, help="Bytes of a cell of the switches' buffers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object per line, one for each finding.")]
 
 
@@ -53,13 +58,8 @@ def check(
     pair: Annotated[
         tuple[str, str] | None, typer.Option(help="Check the hosts' class on the paths of two hosts only.")
     ] = None,
-    busy: Annotated[
-        int | None,
-        typer.Option(min=1, max=1024, help="Busy ports for dynamic thresholds; default: all of the class."),
-    ] = None,
-    cell: Annotated[
-        int | None, typer.Option(min=1, max=65536, help="Bytes of a cell of the switches' buffers.")
-    ] = None,
+    busy: Busy = None,
+    cell: Cell = None,
     fabric: Fabric = None,
     as_json: Json = False,
 ) -> None:

@@ -100,8 +100,8 @@ def _headroom(switch: Switch, asic: Asic | None, case: _Case, ports: list[str]) 
     where = f"at {line.speed / 1000:g} Gb/s and {line.metres:g} m, at {listed(ports)}"
     flying, needed = on_cable(line), least(line)
     given = None if asic is None else headroom(line, asic, switch.traffic, shared=switch.shares_headroom)
-    wanted = given.xoff if given is not None else needed
-    cure = "a known speed" if wanted is None else f"{wanted:,.0f} B or more".replace(",", " ")
+    wanted = given.xoff if given is not None else needed or flying
+    cure = f"{wanted:.0f} B or more"
     if xoff < flying:
         reason = (
             f"is less than the {flying:.0f} B on the cable in both directions: pauses lose packets {where}"
@@ -112,7 +112,7 @@ def _headroom(switch: Switch, asic: Asic | None, case: _Case, ports: list[str]) 
             f"is less than {needed:.0f} B, those on the cable, of the response time in IEEE 802.3 and of two "
             f"packets: a slow peer loses packets {where}"
         )
-        yield switch.tables.finding("error", row, "xoff", reason, cure)
+        yield switch.tables.finding("warning", row, "xoff", reason, cure)
     elif given is not None and xoff < given.xoff:
         reason = (
             f"is less than SONiC's formula has for cells of {asic.cell if asic else 0} B, {given.xoff} B: "
