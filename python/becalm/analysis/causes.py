@@ -13,7 +13,6 @@ from becalm.analysis import limits
 from becalm.analysis.facts import Facts
 from becalm.analysis.faults import SEVERAL, UNBALANCED, uneven
 from becalm.analysis.reference import Reference
-from becalm.scenario import Scenario
 
 if TYPE_CHECKING:
     from becalm.analysis.facts import Places
