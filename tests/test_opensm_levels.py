@@ -22,6 +22,7 @@ from becalm.opensm.simulate import idle_levels, with_configuration
 from becalm.runs.engines import Threads
 from becalm.store import Store
 from becalm.tunings.evaluate import Evaluator
+from becalm.whatif.incast import _with_incast
 from fabrics import DATA
 
 RING = DATA / "ring5"
@@ -339,3 +340,22 @@ def test_the_page_of_a_sweep_names_points_that_deadlock(tmp_path: Path) -> None:
     assert data is not None
     told = zlib.decompress(base64.b64decode(data[1]), -zlib.MAX_WBITS).decode(errors="replace")
     assert "Failed with flows.far.stop = 1999 us: deadlock at" in told
+
+
+def test_a_hot_spot_with_a_level_of_its_own_can_be_examined(tmp_path: Path) -> None:
+    source = loaded(imported())
+    groups = [
+        {"name": "far", "from": ["*"], "pattern": {"permutation": {}}, "traffic": {"poisson": {"load": 0.2}}},
+        {"name": "hot_spot", "sl": 1, "from": ["H1", "H2"], "to": ["H0"], "traffic": {"greedy": {}}},
+    ]
+    lanes = {"switch.vls": 2, "switch.sl_to_vl": [0, 1], "adapter.path_sl": None, "flows": groups}
+    file = tmp_path / "fabric.toml"
+    file.write_text(source.replace(lanes).to_toml())
+    for arguments in (("whatif", file, "--hot", "H0", "--contributors", 2), ("manage", file, "--hot", "H0")):
+        code, output = command(*arguments)
+        assert code == 0, output
+    scenario = becalm.load(file)
+    assert service_levels.of_flows(_with_incast(scenario, "H0", ["H1", "H2"])) == [0, 1]
+    assert service_levels.used(scenario).levels == (0, 1)
+    (warning,) = scenario.replace({"flows": groups[:1]}).warnings
+    assert warning == "switch.vls = 2: does nothing beyond 1: no flow uses a higher VL"

@@ -3,6 +3,7 @@
 use becalm_control::{Marking, MarkingScheme};
 use becalm_fabric::{NodeKind, Pfc, PortId, Rate, Room, SwitchConfig, needed_headrooms};
 
+use crate::check::switch::lanes_in_use;
 use crate::cnps;
 use crate::resolve::Link;
 use crate::scenario::Scenario;
@@ -17,7 +18,7 @@ struct Marks {
 }
 
 impl Scenario {
-    /// Settings that are valid but probably not intended: routes that can deadlock; implausible contents of files; schedules with interleaved
+    /// Settings that are valid but probably not intended: routes that can deadlock; unused lanes; implausible contents of files; schedules with interleaved
     /// messages; responses that never learn of congestion, or that are meant for other destinations; buffers, windows and
     /// targets that leave links idle; and, with PFC, headroom that can overflow, thresholds at which links run dry, and
     /// pauses before marks.
@@ -25,8 +26,16 @@ impl Scenario {
         let turns = self.takes_turns().into_iter().collect();
         let sections = &self.sections;
         let of_schemes = [unheard::warnings(sections), cnps::warnings(sections)].concat();
-        [self.cycle_warnings(), self.file_warnings(), turns, of_schemes, self.reach_warnings(), self.pause_warnings()]
-            .concat()
+        [
+            self.cycle_warnings(),
+            self.lane_warnings(),
+            self.file_warnings(),
+            turns,
+            of_schemes,
+            self.reach_warnings(),
+            self.pause_warnings(),
+        ]
+        .concat()
     }
 
     /// A warning about GOAL schedules without `adapter.injection`. By default, the messages of a host are interleaved,
@@ -53,6 +62,13 @@ impl Scenario {
             )
         };
         if cycle.is_empty() { Vec::new() } else { vec![warning()] }
+    }
+
+    /// A warning about lanes that no flow uses.
+    fn lane_warnings(&self) -> Vec<String> {
+        let vls = *self.sections.switch.vls;
+        let warning = |lanes| format!("switch.vls = {vls}: does nothing beyond {lanes}: no flow uses a higher VL");
+        lanes_in_use(&self.sections).map(warning).into_iter().collect()
     }
 
     fn file_warnings(&self) -> Vec<String> {

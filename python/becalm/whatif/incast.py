@@ -253,6 +253,9 @@ def _background(scenario: Scenario) -> dict[str, list[dict[str, Any]]]:
 
 def _with_incast(scenario: Scenario, hot: str, sources: list[str]) -> Scenario:
     incast = {"name": GROUP, "from": sources, "to": [hot], "traffic": {"greedy": {}}}
+    for group in scenario.data().get("flows", []):
+        if group["name"] == GROUP and "sl" in group:
+            incast["sl"] = group["sl"]
     changes = {"flows": [*_background(scenario)["flows"], incast], "run.replications": None}
     if scenario.resolved["run"]["end"] != "duration":
         # The incast never ends.

@@ -17,7 +17,7 @@ pub(crate) mod probe;
 mod run;
 mod schemes;
 mod send_queue;
-mod switch;
+pub(crate) mod switch;
 mod traffic;
 
 use becalm_schema::Review;

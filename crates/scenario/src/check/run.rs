@@ -8,12 +8,15 @@ use crate::sections::adapter::{Adapter, PortControl};
 use crate::sections::flows::{Restart, Traffic};
 use crate::sections::run::End;
 
+/// The highest service level.
+const HIGHEST: u32 = 15;
+
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     warmup(sections, review);
     end(sections, review);
     if let Some(adapter) = sections.adapter.get() {
         caps(adapter, review);
-        levels(adapter, sections, review);
+        control_map(adapter, review);
         port_control(adapter, sections, review);
     }
 }
@@ -59,19 +62,13 @@ fn caps(adapter: &Adapter, review: &mut Review<'_>) {
     }
 }
 
-/// Reports levels that do not exist, and levels of paths that no group uses.
-fn levels(adapter: &Adapter, sections: &Sections, review: &mut Review<'_>) {
-    if adapter.control_map.set().is_some_and(|map| map.iter().any(|&sl| sl > 15)) {
+/// Reports a map of levels that do not exist, or of all levels.
+fn control_map(adapter: &Adapter, review: &mut Review<'_>) {
+    let Some(map) = adapter.control_map.set() else { return };
+    if map.iter().any(|&sl| sl > HIGHEST) {
         review.add(adapter.control_map.place(), "must be service levels from 0 to 15");
-    }
-    let groups = sections.flows.items().iter().map(|group| group.get()?.sl.get());
-    let jobs = sections.jobs.items().iter().map(|job| job.get()?.sl.get());
-    let (Some(place), Some(own)) = (adapter.path_sl.given(), groups.chain(jobs).collect::<Option<Vec<_>>>()) else {
-        return;
-    };
-    let names_paths = adapter.path_sl.get().is_some_and(|paths| !paths.is_empty());
-    if names_paths && !own.is_empty() && own.iter().all(|&&sl| sl > 0) {
-        review.add(place, "does nothing: all groups and jobs set a service level of their own");
+    } else if (0..=HIGHEST).all(|sl| map.contains(&sl)) {
+        review.add(adapter.control_map.place(), "does nothing: it contains all service levels");
     }
 }
 

@@ -15,7 +15,6 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     buffer(switch, sections, review);
     storing(switch, sections, review);
     bypass(switch, review);
-    lanes(switch, sections, review);
     answers(switch, sections, review);
     notifications(sections, review);
     weights(switch, sections, review);
@@ -105,15 +104,15 @@ fn notifications(sections: &Sections, review: &mut Review<'_>) {
     }
 }
 
-/// Reports unused virtual lanes, which are settings without an effect.
-fn lanes(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
-    let (Some(&vls), Some(place)) = (switch.vls.get(), switch.vls.given()) else { return };
-    // A group that could not be read may use any lane.
-    let Some(used) = used(switch, sections).collect::<Option<Vec<u32>>>() else { return };
-    let further = sections.lanes_of_level() - 1;
-    if let Some(most) = used.into_iter().max().map(|most| most + further).filter(|most| most + 1 < vls) {
-        review.add(place, format!("does nothing beyond {}: no flow uses a higher VL", most + 1));
-    }
+/// The number of lanes in use, if it is smaller than the given number.
+///
+/// # Panics
+/// If the scenario has errors.
+pub(crate) fn lanes_in_use(sections: &Sections) -> Option<u32> {
+    let switch = &sections.switch;
+    switch.vls.given()?;
+    let most = used(switch, sections).flatten().max()?;
+    Some(most + sections.lanes_of_level()).filter(|&lanes| lanes < *switch.vls)
 }
 
 /// Checks that weighted arbitration lists all lanes in use, and only existing lanes.

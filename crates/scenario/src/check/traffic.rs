@@ -24,7 +24,6 @@ pub(super) fn check(sections: &Sections, network: &Network, plan: &Plan, review:
         starts(group, *last, sections, review);
     }
     jobs(sections, &paths, plan, review);
-    control_map(sections, plan, review);
     cycles(sections, &paths, plan, review);
 }
 
@@ -65,15 +64,6 @@ fn starts(group: &Group, last: Option<Time>, sections: &Sections, review: &mut R
     };
     let problem = format!("the last of these flows would start at {latest}; it must start before {what} at {end}");
     review.add(own.unwrap_or(common), problem);
-}
-
-/// Reports a map of levels without an effect.
-fn control_map(sections: &Sections, plan: &Plan, review: &mut Review<'_>) {
-    let Some(adapter) = sections.adapter.get() else { return };
-    let Some(map) = adapter.control_map.set() else { return };
-    if !plan.flows.is_empty() && plan.flows.iter().all(|flow| map.contains(&u32::from(flow.sl))) {
-        review.add(adapter.control_map.place(), "does nothing: it contains the levels of all flows");
-    }
 }
 
 /// Reports routes on which buffers may wait for each other in a cycle, if the topology permits such routes.

@@ -113,7 +113,6 @@ fn values_that_do_not_fit_together() {
             "own response under port control by service level",
             complaint(&GOOD.replace("traffic.greedy = {}", "response.fimd = {}\n[adapter]\nport_control = \"sl\"")),
         ),
-        ("a lane for nobody", broken("buffer", "vls = 2\nbuffer")),
         (
             "a lane for a group that cannot be read",
             complaint(&GOOD.replace("buffer", "vls = 2\nbuffer").replace("stagger", "sl = 16\nstagger")),

@@ -145,8 +145,8 @@ fn a_torus_needs_two_lanes_or_says_what_could_happen() {
     assert!(fifo.contains("needs switch.queueing = \"voq\""), "{fifo}");
     let input = mistakes(&torus("", "vls = 2", "[marking.input_triggered]\n[response.lipd]"));
     assert!(input.contains("monitors input buffers"), "{input}");
-    let more = mistakes(&torus("", "vls = 3", ""));
-    assert!(more.contains("does nothing beyond 2"), "{more}");
+    let more = Scenario::parse(&torus("", "vls = 3", ""), "f.toml").unwrap().warnings();
+    assert_eq!(more, ["switch.vls = 3: does nothing beyond 2: no flow uses a higher VL"]);
     let side = mistakes(&torus("", "vls = 2", "").replace("[6]", "[6, 1]"));
     assert!(side.contains("each at least 2"), "{side}");
 }
