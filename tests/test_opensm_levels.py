@@ -196,6 +196,9 @@ def test_the_command_recognises_its_files(tmp_path: Path) -> None:
     )
     assert "is the second fabric" in command("import", FABRIC, FABRIC, "--out", tmp_path / "x")[1]
     assert "path records; `becalm import" in command("import", RECORDS, "--out", tmp_path / "x")[1]
+    code, output = command("import", DATA / "sonic", "--path-records", RECORDS, "--out", tmp_path / "x")
+    assert (code, "--path-records: has no effect with" in output) == (2, True)
+    assert not (tmp_path / "x").exists()
     assert "needs --path-records" in command("import", FABRIC, LANES, "--out", tmp_path / "x")[1]
 
 

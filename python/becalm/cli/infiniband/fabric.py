@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from becalm.cli.exits import BAD_INPUT, stop
 from becalm.cli.options import Overwrite, Quiet
 from becalm.cli.roce import import_simulated, import_switches, pauses
 from becalm.errors import BecalmError
@@ -54,6 +55,10 @@ def import_(
 
     check_writable(out, overwrite=overwrite)
     one = files[0] if len(files) == 1 else None
+    other = one is not None and bool(simulators.kind(one) or is_sonic(one))
+    for name, given in (("--path-records", path_records), ("--sl2vl", sl2vl)):
+        if other and given is not None:
+            stop(f"{name}: has no effect with {one}, which is not an InfiniBand fabric", BAD_INPUT)
     if one is not None and simulators.kind(one):
         import_simulated(one, lfts, out, overwrite=overwrite, quiet=quiet)
         return
