@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import becalm
+from becalm.mistakes import MOST_ALIKE, Mistakes
 from fabrics import TREE, Cable, all_lids, complaints, discovered, dumped, guid, taken
 
 
@@ -170,3 +171,15 @@ def test_a_circle_is_reported_with_its_switches(tmp_path: Path) -> None:
     dump = dumped(line, lambda *choice: 2 if choice[:2] == ("S2", "H3/1") else choice[2][0])
     (message,) = complaints(tmp_path, discovered(line), dump)
     assert message.endswith("sends packets for H3 around a cycle: S1 -> S2 -> S1")
+
+
+def test_mistakes_with_one_cause_are_told_ten_times() -> None:
+    mistakes = Mistakes("net.txt")
+    for number in range(MOST_ALIKE + 1):
+        mistakes.add(number, "port", str(number), f"is not a port of `S{number}`")
+    mistakes.add(99, "lid", "x", "must be a number")
+    with pytest.raises(becalm.BecalmError) as caught:
+        mistakes.check()
+    lines = str(caught.value).splitlines()
+    assert [line.split()[1] for line in lines] == ["port"] * MOST_ALIKE + ["lid", "and"]
+    assert lines[-1] == "net.txt: and 1 more"

@@ -213,6 +213,17 @@ def test_a_scenario_with_control_of_its_own_keeps_it(tmp_path: Path) -> None:
     assert f"traffic {100 * found.lost('calm_managed'):.1f}%" in cost
 
 
+def test_parameters_that_cannot_work_are_named(tmp_path: Path) -> None:
+    made = becalm.Scenario(import_fabric(FABRIC, TABLES).text).with_guideline(hot_spot_degree=8)
+    file = tmp_path / "masked.toml"
+    for mask, said in (("all", "marking.ibta.victim_mask = all"), ("none", "")):
+        file.write_text(made.replace({"marking.ibta.victim_mask": mask}).to_toml())
+        found = simulate(Case(file, "host0", 4))
+        assert [each.sentence[: len(said)] for each in found.concerns] == [said] * bool(said)
+        printed = CliRunner().invoke(app, ["whatif", str(file), "--hot", "host0"]).output
+        assert ("with control: marking.ibta.victim_mask" in printed) == bool(said)
+
+
 def test_victims_share_the_path_of_the_incast(large: Path, incast: WhatIf) -> None:
     """Victims cross a link of the tree, except a few that wait at links with earlier congestion."""
     scenario = becalm.Scenario(import_fabric(large / FABRIC.name, large / TABLES.name).text)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
@@ -13,7 +15,11 @@ from becalm.errors import Mistake, ScenarioError
 
 MOST_TOLD = 50
 """Maximum number of errors in a message. Two files that do not match can have thousands."""
+MOST_ALIKE = 10
+"""Maximum number of errors in a message that have the same problem, except for names and numbers in it."""
 
+_NAMED = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'|\b\w*\d\w*\b")
+"""Names and numbers in a problem."""
 
 SHOWN = 60
 """Maximum number of characters of a value in a message."""
@@ -86,9 +92,15 @@ class Mistakes:
 
     def _error(self) -> ScenarioError:
         self.list.sort(key=lambda mistake: mistake["line"] or 0)
-        lines = [self._told(each) for each in self.list[:MOST_TOLD]]
-        if len(self.list) > MOST_TOLD:
-            lines.append(f"{self.file}: and {len(self.list) - MOST_TOLD} more")
+        alike: Counter[str] = Counter()
+        told = []
+        for each in self.list:
+            alike[cause := _NAMED.sub("", each["problem"])] += 1
+            if alike[cause] <= MOST_ALIKE:
+                told.append(each)
+        lines = [self._told(each) for each in told[:MOST_TOLD]]
+        if len(self.list) > len(lines):
+            lines.append(f"{self.file}: and {len(self.list) - len(lines)} more")
         return ScenarioError("\n".join(lines), self.file, self.list)
 
     def _told(self, mistake: Mistake) -> str:

@@ -317,8 +317,7 @@ def show_concerns(title: str, concerns: Sequence[Concern]) -> None:
     if not concerns:
         out.print(f"{safe(title)}: no problems found")
     for concern in concerns:
-        cure = f"; valid: {concern.cure}" if concern.cure else ""
-        out.print(safe(f"{title}: {concern.key} = {concern.value}: {concern.problem}{cure}"))
+        out.print(safe(f"{title}: {concern.sentence}"))
 
 
 def say(message: str) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from becalm import manager
 from becalm.analysis.faults import Fault, Labels, faults, labels
 from becalm.errors import BecalmError
 from becalm.results import Results
@@ -95,6 +96,8 @@ class WhatIf:
     sources: list[str]
     control: str
     """Origin of the congestion control parameters."""
+    concerns: list[manager.Concern]
+    """Parameters that cannot work, as `becalm manage` and `validate` name them."""
     faults: list[Fault]
     tree: list[Branch]
     """Links of switches, most congested first."""
@@ -166,15 +169,16 @@ def whatif(
     if on_faults is not None:
         on_faults(found)
     budget = Budget(max_time, threads, progress)
-    decay = length.decay(control(incast, len(sources)))
+    managed = control(incast, len(sources))
+    decay = length.decay(managed)
     least = length.least(decay)
 
-    def runs(duration: float, managed: bool) -> dict[str, Results]:
+    def runs(duration: float, with_control: bool) -> dict[str, Results]:
         without = length.shortened(incast, duration)
         calm = without.replace({**_background(without)})
         free = {"without": without.without_control(), "calm": calm.without_control()}
         extra = {"managed": control(without, len(sources)), "calm_managed": control(calm, len(sources))}
-        return budget.results(free, extra if managed else {}, min(1.0, least / duration))
+        return budget.results(free, extra if with_control else {}, min(1.0, least / duration))
 
     results, duration = _within(budget, runs, length.affordable(incast, least), least)
     tree, before = _tree(names, results)
@@ -182,6 +186,7 @@ def whatif(
         hot=hot,
         sources=sources,
         control=control_name,
+        concerns=manager.certain(managed),
         faults=found,
         tree=tree,
         congested_before=before,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from rich.table import Table
@@ -42,6 +43,8 @@ def show(found: WhatIf, *, every: bool = False) -> None:
     console.out.print(_victims(found, every))
     console.out.print(_rates(found))
     console.say(f"with control: {found.control}")
+    for concern in found.concerns:
+        console.say(f"with control: {concern.sentence}")
     console.say(_cost(found))
     runs = f"{len(found.rates)} runs of {formats.seconds(found.simulated)} each"
     console.say(f"{runs}, computed in {found.took:.1f} s")
@@ -87,6 +90,7 @@ def to_json(found: WhatIf) -> dict[str, Any]:
         "hot": found.hot,
         "sources": found.sources,
         "control": found.control,
+        "concerns": [asdict(concern) for concern in found.concerns],
         "faults": [each._asdict() for each in found.faults],
         "tree": [each._asdict() for each in found.tree],
         "congested_before": found.congested_before,
