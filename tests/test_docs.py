@@ -98,7 +98,7 @@ def test_mistakes_that_a_guide_plants_are_found() -> None:
     text = (ROOT / "docs" / "administrators.md").read_text()
     planted, _, after = text.partition("' congestion.conf > opensm.conf\n")
     expressions = planted.rpartition("sed '")[2].split("; ")
-    findings = re.findall(r"^opensm\.conf:\d+: (\S+)", after.partition("exit code 1")[0], re.MULTILINE)
+    findings = re.findall(r"^opensm\.conf:\d+: \w+: (\S+)", after.partition("exit code 1")[0], re.MULTILINE)
     assert len(set(findings)) == len(expressions) == 3
 
 

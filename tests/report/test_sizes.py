@@ -19,7 +19,7 @@ FABRICS: dict[int, tuple[dict[str, int], int, str]] = {
 }
 """Tree, number of frames, and duration, by number of hosts."""
 MOST_BYTES = {32: 160_000, 432: 250_000, 8192: 1_000_000}
-MOST_MEMORY = 300_000_000
+MOST_MEMORY = 350_000_000
 """Limit on memory of a process that packs the largest fabric, in bytes."""
 MOST_CPU = 10.0
 """Limit on the process's CPU time in s, to detect severe slowdowns; it is 2 s on an idle machine."""

@@ -76,7 +76,7 @@ def faults(scenario: Scenario, names: Labels | None = None) -> list[Fault]:
 
     """
     network = scenario.network()
-    links = _links(network, names)
+    links = _links(network, labels(network) if names is None else names)
     ((_, topology),) = scenario.resolved["topology"].items()
     routed = bool(topology.get("routes"))
     return [*_loops(network), *_slow(links), *_missing(links), *(_routes(links) if routed else ())]
@@ -84,11 +84,11 @@ def faults(scenario: Scenario, names: Labels | None = None) -> list[Fault]:
 
 def uneven(scenario: Scenario) -> list[Fault]:
     """Return the switches of a fabric whose cables differ from those of their peers."""
-    return list(_missing(_links(scenario.network())))
+    # These faults name switches, so links need no names.
+    return list(_missing(_links(scenario.network(), defaultdict(str))))
 
 
-def _links(network: Network, names: Labels | None = None) -> list[_Link]:
-    names = labels(network) if names is None else names
+def _links(network: Network, names: Labels) -> list[_Link]:
     return [
         _Link(
             names[row["from"], row["from_port"]],

@@ -68,14 +68,7 @@ class _Tried(NamedTuple):
 
 def _of_cause(case: Case, cause: str, place: str, proposed: set[str]) -> Iterator[Sentence]:
     """Yield the remedies of a cause, the best first, except changes that were already proposed."""
-    tried = []
-    for change in remedies(case, cause, place):
-        scenario = changed(case.facts.scenario, change)
-        if (change.changes and scenario is None) or (scenario is not None and scenario.hash in proposed):
-            continue
-        if scenario is not None:
-            proposed.add(scenario.hash)
-        tried.append(_Tried(change, None if scenario is None else case.tried(scenario)))
+    tried = [each for change in remedies(case, cause, place) for each in _try(case, change, proposed)]
     vain = [each for each in tried if each.effect is not None and each.effect.score <= 0]
     rest = [each for each in tried if each not in vain]
     rest.sort(key=lambda each: -each.effect.score if each.effect is not None else math.inf)
@@ -86,6 +79,17 @@ def _of_cause(case: Case, cause: str, place: str, proposed: set[str]) -> Iterato
         text = f"{place}: tried without a gain: {said}."
         refer = tuple(key(name) for each in vain for name in list(each.remedy.changes)[:1])
         yield Sentence("remedy", "advice", text, {"tried": len(vain)}, refer, place=place)
+
+
+def _try(case: Case, change: Remedy, proposed: set[str]) -> Iterator[_Tried]:
+    """Try a change, unless the scenario does not allow it, or it was already proposed."""
+    scenario = changed(case.facts.scenario, change)
+    if scenario is None:
+        if not change.changes:
+            yield _Tried(change, None)
+    elif scenario.hash not in proposed:
+        proposed.add(scenario.hash)
+        yield _Tried(change, case.tried(scenario))
 
 
 def _proposed(case: Case, place: str, each: _Tried) -> Sentence:
