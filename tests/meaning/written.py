@@ -72,6 +72,37 @@ def defaults_written_out(data: Tables, _: random.Random) -> list[Tables]:
     return [data, without_none(becalm.Scenario(data).resolved)]
 
 
+@relation(bits, count=15)
+def level_of_all_paths(data: Tables, _: random.Random) -> list[Tables] | None:
+    """The service level of all groups and jobs may be that of all paths."""
+    if all(each.get("sl", 0) == 0 for each in users(data)):
+        return None
+    paths = [{"from": ["*"], "to": ["*"], "sl": 1}]
+    adapter = {**data.get("adapter", {}), "path_sl": paths}
+    return [on_level(data, 1), {**on_level(data, 0), "adapter": adapter}]
+
+
+@relation(bits, count=15)
+def levels_that_respond(data: Tables, _: random.Random) -> list[Tables]:
+    """A control map with the levels in use is none; other levels have no meaning."""
+    used = sorted({each.get("sl", 0) for each in users(data)})
+    return [
+        data,
+        *({**data, "adapter": {**data.get("adapter", {}), "control_map": own}} for own in (used, [*used, 9])),
+    ]
+
+
+def users(data: Tables) -> list[Tables]:
+    """Return the groups and jobs."""
+    return [*data.get("flows", []), *data.get("jobs", [])]
+
+
+def on_level(data: Tables, level: int) -> Tables:
+    """Return a scenario with all groups and jobs on a service level."""
+    kinds = [kind for kind in ("flows", "jobs") if kind in data]
+    return {**data, **{kind: [{**each, "sl": level} for each in data[kind]] for kind in kinds}}
+
+
 def without_none(value: Any) -> Any:  # noqa: ANN401
     """Return nested tables without keys that have no value."""
     if isinstance(value, dict):
