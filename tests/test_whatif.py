@@ -281,15 +281,22 @@ def test_the_command_prints_tables_or_an_object() -> None:
 
 
 @pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def pace() -> list[float]:
+    """Seconds for 1 ms of each run in turn; the last also of all later ones."""
+    return [10.0]
+
+
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, pace: list[float]) -> Path:
     """A scenario of 1 ms, of which each run takes 10 s by a clock of the test. Control needs 0.4 ms."""
     now = 0.0
 
     def run(scenario: becalm.Scenario, look: Callable[[Progress], object], _: int | None) -> becalm.Results:
         nonlocal now
         began, duration = now, seconds(scenario.resolved["run"]["duration"])
+        each = pace.pop(0) if len(pace) > 1 else pace[0]
         for part in range(11):
-            now = began + part * duration * 1e3
+            now = began + part / 10 * each * duration / 1e-3
             look(Progress(0, 1, part / 10 * duration, duration, 0, 0))
         return becalm.run(scenario)
 
@@ -320,6 +327,14 @@ def test_runs_that_fit_into_the_limit_are_made(slow: Path, limit: float, runs: i
     assert result.took <= limit
     assert result.needed == pytest.approx(0.0 if runs == 4 else 21.0)
     assert all(math.isnan(each.managed) == (runs == 2) for each in result.victims)
+
+
+def test_a_slower_second_run_counts_for_all_four(slow: Path, pace: list[float]) -> None:
+    # By the first run, the runs without control fit as they are. At 12 s, the mean of a run seems to be 15 s.
+    pace[:] = [10.0, 20.0, 1.0]
+    result = simulate(Case(slow, "H0"), max_time=20.5)
+    assert set(result.rates) == {"calm", "without"}
+    assert result.needed == pytest.approx(12 + 4 * 15 * 0.4 / 0.8)
 
 
 def test_a_limit_that_is_too_small_is_told_with_what_is_needed(slow: Path) -> None:

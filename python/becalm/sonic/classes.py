@@ -11,7 +11,7 @@ DEFAULT_CLASS = 0
 
 
 class Way(NamedTuple):
-    """The way of a packet through a port's maps."""
+    """The path of a packet through the maps of a port."""
 
     traffic: int
     """Traffic class."""

@@ -129,7 +129,7 @@ def _root(
 
 
 def _outputs(fabric: Fabric, node: str, pausing: set[End]) -> list[str]:
-    """Return the ports of a switch that pause nobody: congested packets come from others, and leave here."""
+    """Return the ports of a switch that send no pauses: congested packets come from others and leave here."""
     return [
         f"{cable.near.port} -> {cable.far.node}"
         for cable in fabric.toward()[node]

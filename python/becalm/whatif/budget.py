@@ -86,7 +86,8 @@ class Budget:
         """
         done: dict[str, Results] = {}
         names = [*scenarios, *extra]
-        first = self.spent
+        every = len(names)
+        first, self.needed = self.spent, 0.0
         pace = _Pace()
 
         def look(now: Progress) -> None:
@@ -94,12 +95,12 @@ class Budget:
             each = pace.of_run(spent, now.time / now.duration)
             if spent > left and each == 0.0:
                 work = sum(one.core.work_estimate for one in (*scenarios.values(), *extra.values()))
-                raise TooSlow(spent * len(names) + work / SPEED)
+                raise TooSlow(spent * every + work / SPEED)
             if each * len(names) > left and (pace.seen >= SEEN or spent > LOOKED_AT * left):
-                shorter = each * len(names) * shortest / RESERVE
+                shorter = each * every * shortest / RESERVE
                 without = each * len(scenarios)
                 if len(names) == len(scenarios) or spent + shorter < left or max(without, spent) > left:
-                    raise TooSlow(each * len(names))
+                    raise TooSlow(each * every)
                 self.needed = first + spent + shorter
                 del names[len(scenarios) :]
                 if len(done) >= len(names):

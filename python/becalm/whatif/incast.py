@@ -220,8 +220,10 @@ def _within(
         # Half of the runs have twice the time.
         if 2 * left >= pace * length.SHORTEST:
             duration = min(duration, 2 * left / pace)
-            budget.needed = budget.spent + with_control / RESERVE
-            return runs(duration, False), duration
+            needed = budget.spent + with_control / RESERVE
+            results = runs(duration, False)
+            budget.needed = needed
+            return results, duration
     two, four = (budget.spent + needed / RESERVE for needed in (pace * length.SHORTEST / 2, with_control))
     raise BecalmError(
         f"needs about {two:.0f} s, or {four:.0f} s for runs with congestion control, but --max-time permits "
