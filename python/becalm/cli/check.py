@@ -111,6 +111,8 @@ def _opensm(file: Path, fabric: Path | None) -> list[Finding]:
             f"`becalm manage {file} --opensm congestion.conf` writes one",
             BAD_INPUT,
         )
+    if file.suffix == ".json" and file.is_file():
+        stop(f"{file}: is not a configuration of OpenSM, and has no table of a SONiC switch", BAD_INPUT)
     return check.check(file, None if fabric is None else ibnetdiscover.read(fabric))
 
 

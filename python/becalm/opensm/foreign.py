@@ -38,7 +38,7 @@ FABRIC = Wanted(
 TABLES = Wanted(
     "forwarding tables", re.compile(r"^Unicast lids \[|dump_ucast_routes: *Switch ", re.MULTILINE)
 )
-PATHS = Wanted("path records", re.compile(r"^\s*PathRecord dump:", re.MULTILINE))
+PATHS = Wanted("a list of path records", re.compile(r"^\s*PathRecord dump:", re.MULTILINE))
 LANES = Wanted("lanes of service levels", re.compile(r"^#in out *: *0 +1 ", re.MULTILINE))
 COUNTERS = Wanted(
     "counters of ports",
