@@ -113,11 +113,12 @@ def test_a_folder_is_not_a_scenario() -> None:
 
 def test_manage_writes_parameters_whose_names_can_be_copied_to_a_new_file(file: Path, tmp_path: Path) -> None:
     managed = tmp_path / "managed.toml"
-    done = becalm_command("manage", file, "--out", managed)
+    manage = ("manage", file, "--guideline", "pfister2005", "--contributors", 2)
+    done = becalm_command(*manage, "--out", managed)
     assert done.exit_code == 0
     assert "response.ibta.cct.linear.packet_time" in done.stdout
     assert "ibta" in becalm.load(managed).resolved["response"]
-    done = becalm_command("manage", file, "--out", managed)
+    done = becalm_command(*manage, "--out", managed)
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr == f"{managed}: already exists; choose another file or allow overwriting\n"
 

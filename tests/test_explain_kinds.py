@@ -123,7 +123,11 @@ def test_manage_and_explain_blame_the_same_setting(tmp_path: Path) -> None:
     file = tmp_path / "wide.toml"
     file.write_text(scenario.to_toml())
     runner = CliRunner()
-    said = " ".join(runner.invoke(app, ["manage", str(file), "--contributors", "2"]).stdout.split())
+    said = " ".join(
+        runner.invoke(
+            app, ["manage", str(file), "--guideline", "becalm", "--contributors", "2"]
+        ).stdout.split()
+    )
     assert "no problems found" not in said.partition("as given")[2].partition("with these parameters")[0]
     assert "ccti_timer = 150: 2 contributors get only" in said and "victim_mask = all" in said
     warned = runner.invoke(app, ["validate", str(file)]).stdout

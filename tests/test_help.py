@@ -20,6 +20,8 @@ from becalm.cli.tables import table
 
 NAMES = [each.__name__.rstrip("_").replace("_", "-") for panel in PANELS.values() for each in panel]
 CUT = "…"
+GUIDED = ["--guideline", "becalm", "--contributors", "4"]
+"""Options with which `manage` runs nothing."""
 
 
 def output(arguments: list[str], columns: int) -> str:
@@ -63,7 +65,7 @@ def test_no_number_of_a_table_is_cut(tmp_path: Path, columns: int, monkeypatch: 
     commands = [
         ["run", "--example", "two_jobs", "--out", str(tmp_path / "jobs")],
         ["run", "--example", "storage_incast", "--out", str(tmp_path / "incast")],
-        ["manage", str(fabric)],
+        ["manage", str(fabric), "--max-time", "1"],
         ["whatif", str(fabric), "--hot", scenario.hosts()[0]],
         ["compare", "--scheme", "lipd", "--scheme", "dcqcn", "--scene", "incast", "--short"],
         ["list", "response"],
@@ -81,9 +83,9 @@ def test_run_and_manage_print_json(tmp_path: Path) -> None:
     ran = json.loads(output(["run", str(file), "--out", str(tmp_path / "run"), "--json"], 80))
     assert ran["fingerprint"] == becalm.load_results(tmp_path / "run").fingerprint
     assert ran["groups"][0]["rate"] > 0
-    managed = json.loads(output(["manage", str(file), "--json"], 80))
+    managed = json.loads(output(["manage", str(file), *GUIDED, "--json"], 80))
     assert {each["key"] for each in managed["parameters"]} >= {"response.ibta.ccti_timer"}
-    assert managed["hot_link"][0]["guideline"] == managed["guideline"]
+    assert (managed["guideline"], managed["contributors"]) == ("becalm", 4)
     assert managed["files"] == []
 
 
@@ -114,7 +116,7 @@ WRITERS = {
     "sweep": ["sweep.toml", "--out", "sweep.csv"],
     "store export": ["store", "store.csv"],
     "import": ["fabric.txt", "--out", "fabric.toml"],
-    "manage": ["fabric.toml", "--contributors", "4", "--out", "managed.toml"],
+    "manage": ["fabric.toml", *GUIDED, "--out", "managed.toml"],
     "new-scheme": ["mine.py"],
 }
 """Commands that write files, ordered by their inputs."""

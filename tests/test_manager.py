@@ -102,7 +102,7 @@ def test_settings_that_cannot_work_are_named(changes: dict[str, object], key: st
 
 
 def test_bad_input_says_what_would_be_valid() -> None:
-    with pytest.raises(becalm.BecalmError, match="valid: becalm, pfister2005, gran2010"):
+    with pytest.raises(becalm.BecalmError, match="valid: becalm, becalm2, becalm2_opensm, pfister2005, gran2010"):
         manager.recommend(tree(8, 2), guideline="x")
     with pytest.raises(becalm.BecalmError, match="between 2 and the 32 hosts"):
         manager.recommend(tree(8, 2), hot_spot_degree=33)
@@ -115,7 +115,9 @@ def test_the_command_writes_the_scenario(tmp_path: Path) -> None:
 
     source, target = tmp_path / "fabric.toml", tmp_path / "managed.toml"
     source.write_text(tree(8, 2).to_toml())
-    result = CliRunner().invoke(app, ["manage", str(source), "--contributors", "32", "--out", str(target)])
+    result = CliRunner().invoke(
+        app, ["manage", str(source), "--guideline", "becalm", "--contributors", "32", "--out", str(target)]
+    )
     assert result.exit_code == 0, result.output
     assert "ccti_increase" in result.output
     assert becalm.load(target).resolved["response"]["ibta"]["ccti_timer"] == 3

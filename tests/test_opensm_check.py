@@ -130,7 +130,8 @@ def test_an_export_replaces_no_rollback_of_somebody(tmp_path: Path) -> None:
     source.write_text(import_fabric(DATA / "ft2_18" / "ibnetdiscover.txt").text)
     mine = tmp_path / "cc.conf.rollback"
     mine.write_text("mine")
-    arguments = ["manage", str(source), "--degree", "4", "--opensm", str(target)]
+    guided = ["--guideline", "becalm", "--degree", "4"]
+    arguments = ["manage", str(source), *guided, "--opensm", str(target)]
     result = CliRunner().invoke(app, arguments)
     assert (result.exit_code, "cc.conf.rollback: already exists" in result.output) == (2, True)
     assert (mine.read_text(), target.exists()) == ("mine", False)

@@ -205,7 +205,7 @@ def test_the_command_recognises_its_files(tmp_path: Path) -> None:
 def configured(folder: Path, scenario: str, *options: str) -> tuple[int, str, Path]:
     file, conf = folder / "fabric.toml", folder / "cc.conf"
     file.write_text(scenario)
-    chosen = ("--contributors", 4, "--overwrite", *options)
+    chosen = ("--guideline", "becalm", "--contributors", 4, "--overwrite", *options)
     code, output = command("manage", file, "--opensm", conf, *chosen)
     return code, output, conf
 
@@ -354,7 +354,10 @@ def test_a_hot_spot_with_a_level_of_its_own_can_be_examined(tmp_path: Path) -> N
     lanes = {"switch.vls": 2, "switch.sl_to_vl": [0, 1], "adapter.path_sl": None, "flows": groups}
     file = tmp_path / "fabric.toml"
     file.write_text(source.replace(lanes).to_toml())
-    for arguments in (("whatif", file, "--hot", "H0", "--contributors", 2), ("manage", file, "--hot", "H0")):
+    for arguments in (
+        ("whatif", file, "--hot", "H0", "--contributors", 2),
+        ("manage", file, "--hot", "H0", "--max-time", 1),
+    ):
         code, output = command(*arguments)
         assert code == 0, output
     scenario = becalm.load(file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from becalm.opensm import ibnetdiscover
 from becalm.opensm.importing import import_fabric
 from becalm.opensm.masks import mask
 from becalm.opensm.options import configuration, options
+from becalm.opensm.ports import script
 from fabrics import DATA, Cable, discovered
 
 KEYS = set((DATA / "opensm-cc-keys.txt").read_text().split())
@@ -210,8 +212,16 @@ def test_a_queue_threshold_becomes_the_nearest_that_there_is(high: float, thresh
             "response lipd: is not a scheme of IBTA congestion control; valid: ibta",
         ),
         (
-            {"marking.ibta.overrides": [{"threshold": 3}]},
-            "marking.ibta.overrides 1 of them: OpenSM's options are the same for all ports",
+            {"marking.ibta.overrides": [{"threshold": 3, "switches": ["L1S0"]}]},
+            'marking.ibta.overrides[0].switches L1S0: cannot be exported; valid: all: ["*"]',
+        ),
+        (
+            {"marking.ibta.overrides": [{"threshold": 3, "ports": [1, 2]}]},
+            "marking.ibta.overrides[0].ports [1, 2]: cannot be exported; valid: hosts, switches, all",
+        ),
+        (
+            {"marking.ibta.overrides": [{"victim": True}]},
+            "marking.ibta.overrides[0].victim True: cannot be exported: OpenSM has one mask for all switches",
         ),
         ({"response.ibta.ccti_decrease": 2}, "response.ibta.ccti_decrease 2: adapters support only 1"),
         ({"flows.one.response": {"lipd": {}}}, "flows.one.response: OpenSM sets up all adapters alike"),
@@ -302,6 +312,41 @@ def test_opensm_itself_reads_what_is_written() -> None:
     assert KEYS - own == {"cc_key", "cc_max_outstanding_mads"}
 
 
+def test_ports_between_switches_get_a_script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    fabric = DATA / "ft2_18" / "ibnetdiscover.txt"
+    made = becalm.Scenario(import_fabric(fabric).text).with_guideline("becalm2", hot_spot_degree=8)
+    (own,) = made.resolved["marking"]["ibta"]["overrides"]
+    lines = script(made, fabric).splitlines()
+    ports = [line.split()[1:] for line in lines if line.startswith("port 0x")]
+    # Two leaves with nine cables to the top each, and three switches there with six.
+    assert len(ports) == 2 * 9 + 3 * 6
+    assert {tuple(map(int, port[2:])) for port in ports} == {(own["threshold"], 0, own["marking_rate"])}
+    leaves = [port for port in ports if int(port[1]) > 9]
+    assert len(leaves) == 2 * 9, "hosts are at ports 1 to 9 of the leaves"
+    assert len({port[0] for port in ports}) == 5
+    # The settings of all ports alone are those of OpenSM's options.
+    alone = made.replace({"marking.ibta.overrides": None})
+    found = written(made)
+    check(found, made)
+    assert found.values == written(alone).values
+    Path("fabric.toml").write_text(import_fabric(fabric).text)
+    guided = ("manage", "fabric.toml", "--guideline", "becalm2", "--contributors", "8", "--opensm", "cc.conf")
+    done = CliRunner().invoke(app, guided)
+    assert done.exit_code == 2
+    assert "overrides 1 of them: need the numbers of the ports" in done.output
+    assert not list(tmp_path.glob("cc.conf*"))
+    done = CliRunner().invoke(app, [*guided, "--fabric", str(fabric)])
+    assert done.exit_code == 0, done.output
+    assert {path.name for path in tmp_path.glob("cc.conf*")} == {
+        "cc.conf",
+        "cc.conf.ports",
+        "cc.conf.rollback",
+    }
+    assert "the script next to this file sets (.ports)" in Path("cc.conf").read_text()
+    assert subprocess.run(["sh", "cc.conf.ports", "no"], capture_output=True, check=False).returncode == 2
+
+
 def test_the_command_writes_a_configuration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     fabric = str(DATA / "ft2_18" / "ibnetdiscover.txt")
@@ -312,9 +357,8 @@ def test_the_command_writes_a_configuration(tmp_path: Path, monkeypatch: pytest.
         return done.output
 
     command("import", fabric)
-    command(
-        "manage", "fabric.toml", "--guideline", "gran2010", "--out", "managed.toml", "--opensm", "cc.conf"
-    )
+    given = ("manage", "fabric.toml", "--guideline", "gran2010", "--contributors", "18")
+    command(*given, "--out", "managed.toml", "--opensm", "cc.conf")
     made = becalm.load("managed.toml")
     check(Configuration(Path("cc.conf").read_text()), made)
     # Manually tuned options are written unchanged.

@@ -181,6 +181,7 @@ def test_space_of_opensm(fabric: becalm.Scenario) -> None:
         "response.ibta.ccti_increase",
         "response.ibta.ccti_timer",
         *(f"table.{key}" for key in ("shape", "first", "longest")),
+        *(f"between.{key}" for key in ("threshold", "marking_rate")),
     }
     guided = guideline_control(fabric, 7, "pfister2005")
     first = space.clipped(guideline_parameters(guided, fabric))
@@ -203,6 +204,7 @@ def test_a_table_ends_where_it_should(fabric: becalm.Scenario, shape: str) -> No
     parameters = {
         **{"marking.ibta.threshold": 3, "marking.ibta.marking_rate": 0},
         **{"response.ibta.ccti_increase": 2, "response.ibta.ccti_timer": 4},
+        **{"between.threshold": 1, "between.marking_rate": 3},
         **{"table.shape": shape, "table.first": 0.25, "table.longest": 20.0},
     }
     made = fabric.replace(space.changes(parameters))

@@ -9,7 +9,7 @@ import pytest
 
 from becalm.errors import BecalmError
 from becalm.tunings.tuned import gain, interval
-from becalm.tunings.verdict import BEST, WITHOUT, Verdict
+from becalm.tunings.verdict import BEST, NOW, WITHOUT, Verdict
 
 
 def test_interval_is_students() -> None:
@@ -38,22 +38,25 @@ def test_gain_is_paired() -> None:
     assert made.sure
 
 
-def test_recommended_is_what_is_better_than_every_other_row() -> None:
+def test_recommended_is_the_best_row_that_is_better_than_no_change() -> None:
     none, tuned = [0.5, 0.6, 0.4, 0.5], [0.1, 0.2, 0.1, 0.1]
     rows = {WITHOUT: none, "pfister2005": [0.3, 0.4, 0.2, 0.3], BEST: tuned}
     classes = ["2-4", "2-4", "5-16", "5-16"]
     assert verdict_of(rows, classes).recommended == BEST
-    near = {**rows, "gran2010": [0.1, 0.1, 0.2, 0.1]}
+    # Among rows that change something, the better mean decides.
+    assert verdict_of({**rows, "becalm": [0.1, 0.1, 0.15, 0.1]}, classes).recommended == "becalm"
+    # A change must be better than none, by more than chance.
+    near = {**rows, NOW: [0.1, 0.1, 0.2, 0.15]}
     assert verdict_of(near, classes).recommended is None
     assert (
         verdict_of(near, classes)
         .sentence()
-        .startswith("keep the current settings: tuned has the smallest loss, but may be")
+        .startswith("keep the current settings: tuned has the smallest loss, but may be no better than now")
     )
-    # Between the guideline of becalm and values tuned from it, the better mean decides.
-    assert verdict_of({**rows, "becalm": [0.1, 0.1, 0.15, 0.1]}, classes).recommended == "becalm"
+    assert verdict_of({**rows, NOW: [0.2, 0.3, 0.2, 0.21]}, classes).recommended == BEST
     # The result may be that no control is best.
     assert verdict_of({WITHOUT: [0.0, 0.01, 0.0, 0.0], **{BEST: none}}, classes).recommended == WITHOUT
+    assert verdict_of({WITHOUT: tuned, NOW: tuned, BEST: none}, classes).recommended is None
 
 
 def test_a_price_is_reported_in_the_first_line_and_can_be_refused() -> None:

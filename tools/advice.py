@@ -1,16 +1,16 @@
 """Bench of `becalm tune` on cases that no search has seen. Writes the tables of docs/advice.md.
 
-    python tools/advice.py [FABRIC ...] [--minutes M]
+    python tools/advice.py [FABRIC ...] [--minutes M] [--only guidelines|tuning|page]
 
-It tunes each fabric, with and without `no_regret`, and runs all rows on drawn test cases. docs/advice.jsonl
-keeps the measurements, one line per fabric; the page's tables show all lines.
+It runs all guidelines on drawn test cases of each fabric, tunes the fabric, with and without `no_regret`, and
+runs the tuned parameters on the same cases. docs/advice.jsonl keeps the losses, one line per fabric; the
+page's tables show all lines.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import math
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -23,17 +23,11 @@ from becalm.store import Store
 from becalm.tunings import Case, Population, Tuned
 from becalm.tunings.evaluate import Evaluator
 from becalm.tunings.population import TEST
-from becalm.tunings.verdict import ALL, WITHOUT, Verdict, judged
+from becalm.tunings.verdict import ALL, WITHOUT, Verdict, judged, rows_of
 
 DATA = Path(__file__).parents[1] / "docs" / "advice.jsonl"
 CASES = 60
 """Number of drawn test cases per fabric."""
-TRUE = 0.03
-"""Largest allowed difference between a stated price and the test cases."""
-ENOUGH = 0.6
-"""Target for the loss of the recommended row, as a share of the other rows'."""
-SEEDS = 4
-"""Seeds of each case in the table of cases by hand."""
 COMMON = """\
 [run]
 duration = "3 ms"
@@ -68,66 +62,87 @@ pmax = 0.2
 [response.dcqcn]"""
 
 
-def tree(levels: str, rate: str, buffer: str, more: str = IBTA) -> becalm.Scenario:
+def tree(levels: str, rate: str, buffer: str, more: str = IBTA, delay: str = "40 ns") -> becalm.Scenario:
     """Return a fat tree with levels in the scenario's form."""
-    shape = f'levels = [{levels}]\ndelay = "40 ns"'
-    text = COMMON.format(topology="fat_tree", shape=shape, rate=rate, buffer=buffer, vls=1, more=more)
+    return fabric("fat_tree", f'levels = [{levels}]\ndelay = "{delay}"', rate, buffer, 1, more)
+
+
+def fabric(topology: str, shape: str, rate: str, buffer: str, vls: int, more: str = IBTA) -> becalm.Scenario:
+    """Return a scenario with a topology."""
+    text = COMMON.format(topology=topology, shape=shape, rate=rate, buffer=buffer, vls=vls, more=more)
     return becalm.Scenario(text, name="fabric")
 
 
-def dragonfly() -> becalm.Scenario:
-    """Return a dragonfly of 72 hosts."""
-    shape = "switches_per_group = 4\nhosts_per_switch = 2\nglobal_links = 2"
+def dragonfly(switches: int, rate: str) -> becalm.Scenario:
+    """Return a dragonfly with two hosts and two global links per switch."""
+    shape = f"switches_per_group = {switches}\nhosts_per_switch = 2\nglobal_links = 2"
     shape += '\ndelay = "10 ns"\nglobal_delay = "150 ns"'
-    text = COMMON.format(
-        topology="dragonfly", shape=shape, rate="100 Gb/s", buffer="64 KiB", vls=2, more=IBTA
-    )
-    return becalm.Scenario(text, name="fabric")
+    return fabric("dragonfly", shape, rate, "64 KiB", 2)
 
 
-THREE = "{children = 3}, {children = 6, parents = 3}, {children = 3, parents = 3}"
 FABRICS = {
-    "18 hosts, 2:1": tree("{children = 6}, {children = 3, parents = 3}", "25 Gb/s", "48 KiB"),
+    "20 hosts, 8 Gb/s, 16 KiB": tree("{children = 5}, {children = 4, parents = 5}", "8 Gb/s", "16 KiB"),
+    "24 hosts, FDR, 2:1, 100 m": tree(
+        "{children = 8}, {children = 3, parents = 4}", "54.5 Gb/s", "48 KiB", delay="500 ns"
+    ),
+    "one switch, 32 hosts": tree("{children = 32}", "56 Gb/s", "64 KiB"),
+    "torus, 24 hosts": fabric("torus", 'sides = [3, 4, 2]\ndelay = "40 ns"', "100 Gb/s", "64 KiB", 2),
     "36 hosts, 4:1": tree("{children = 12}, {children = 3, parents = 3}", "25 Gb/s", "48 KiB"),
-    "54 hosts, three levels": tree(THREE, "25 Gb/s", "48 KiB"),
-    "128 hosts, three levels": tree(
-        "{children = 4}, {children = 4, parents = 4}, {children = 8, parents = 4}", "100 Gb/s", "64 KiB"
-    ),
-    "dragonfly, 72 hosts": dragonfly(),
+    "dragonfly, 42 hosts, 200 Gb/s": dragonfly(3, "200 Gb/s"),
+    "48 hosts, 200 Gb/s, 2:1": tree("{children = 12}, {children = 4, parents = 6}", "200 Gb/s", "64 KiB"),
     "RoCE, 32 hosts": tree("{children = 8}, {children = 4, parents = 4}", "100 Gb/s", "128 KiB", ROCE),
-    "32 hosts, 40 Gb/s": tree(
-        "{children = 8}, {children = 4, parents = 8}",
-        "40 Gb/s",
-        "96 KiB",
-        '[packet]\nmtu = "4096 B"\n' + IBTA,
-    ),
 }
-BENCH = list(FABRICS)[:6]
-FOREIGN = ("128 hosts, three levels", "dragonfly, 72 hosts", "32 hosts, 40 Gb/s")
-"""Fabrics that were not used to derive becalm's guideline."""
+"""No search for a guideline has used these fabrics, except the fifth for becalm's first guideline."""
 
 
-def measured(name: str, minutes: float) -> dict[str, Any]:
-    """Tune on a fabric and return the results of all rows on test cases."""
+def guided(name: str) -> dict[str, Any]:
+    """Return the losses of all guidelines on test cases of a fabric."""
     population = Population(FABRICS[name])
-    tuned = becalm.tune(population, minutes=minutes)
-    careful = becalm.tune(population, minutes=minutes / 2, no_regret=True)
-    rows = {**tuned.controls, "no regret": careful.controls["tuned"]}
+    rows = rows_of(FABRICS[name], population.range[1])
     verdict = run(rows, population.draw(CASES, TEST))
+    return {"losses": rounded(verdict), "classes": list(verdict.classes)}
+
+
+def tuned(name: str, minutes: float) -> dict[str, Any]:
+    """Tune on a fabric, and return the answers and the losses of the tuned rows on test cases."""
+    population = Population(FABRICS[name])
+    best = becalm.tune(population, minutes=minutes)
+    careful = becalm.tune(population, minutes=minutes / 2, no_regret=True)
+    rows = {
+        WITHOUT: best.controls[WITHOUT],
+        "tuned": best.controls["tuned"],
+        "no regret": careful.controls["tuned"],
+    }
+    losses = rounded(run(rows, population.draw(CASES, TEST)))
     return {
-        "fabric": name,
-        "minutes": minutes,
-        "trials": tuned.trials.height,
-        "answer": tuned.answer(),
-        "recommended": tuned.verdict.recommended,
-        "parameters": tuned.best,
-        "losses": dict(verdict.losses),
-        "classes": list(verdict.classes),
-        "prices": prices(tuned, verdict),
-        "careful": {
-            "recommended": careful.verdict.recommended,
-            "prices": prices(careful, verdict, "no regret"),
-        },
+        "tuning": {
+            "minutes": minutes,
+            "trials": best.trials.height,
+            "answer": best.answer(),
+            "parameters": best.best,
+            "losses": {row: losses[row] for row in ("tuned", "no regret")},
+            "stated": {
+                what: {"recommended": each.verdict.recommended, "losses": stated_of(each)}
+                for what, each in (("tune", best), ("no regret", careful))
+            },
+        }
+    }
+
+
+def rounded(verdict: Verdict) -> dict[str, list[float]]:
+    """Return the losses of all rows with five digits."""
+    return {row: [round(loss, 5) for loss in own] for row, own in verdict.losses.items()}
+
+
+def stated_of(found: Tuned) -> dict[str, float]:
+    """Return the loss of the recommended row against no control by class, as stated."""
+    row = found.verdict.recommended
+    if row in (None, WITHOUT):
+        return {}
+    assert row is not None
+    return {
+        group: round(found.verdict.difference(row, WITHOUT, group).mean, 4)
+        for group in (*found.verdict.present, ALL)
     }
 
 
@@ -142,67 +157,17 @@ def run(rows: dict[str, dict[str, Any]], cases: list[Case], seeds: int = 1) -> V
     return judged(found, cases, list(rows))
 
 
-def prices(tuned: Tuned, test: Verdict, tuned_is: str = "tuned") -> dict[str, tuple[float, float]]:
-    """Return the loss of the recommended row against no control by class, as stated and on test cases."""
-    row = tuned.verdict.recommended
-    if row in (None, WITHOUT):
-        return {}
-    assert row is not None
-    there = tuned_is if row == "tuned" else row
-    return {
-        group: (
-            tuned.verdict.difference(row, WITHOUT, group).mean,
-            test.difference(there, WITHOUT, group).mean,
-        )
-        for group in (*test.present, ALL)
-        if group in (*tuned.verdict.present, ALL)
-    }
-
-
-def by_hand() -> dict[str, Any]:
-    """Return the losses of all guidelines for given incast sizes and loads, on 54 hosts of three levels."""
-    name = "54 hosts, three levels"
-    from becalm.tunings.verdict import rows_of
-
-    population, lines = Population(FABRICS[name]), []
-    known = {each["fabric"]: each for each in read()}
-    rows = rows_of(FABRICS[name], population.range[1])
-    if name in known:
-        from becalm.tunings.space import space_of
-
-        space = space_of(FABRICS[name], population.range[1])
-        rows["tuned"] = space.changes(known[name]["parameters"])
-    for number, kind in ((2, "rest"), (8, "rest"), (30, "rest"), (8, "moving")):
-        for load in (0.3, 0.6, 0.9):
-            cases = [population.case(number, load, seed, kind) for seed in range(11, 11 + SEEDS)]
-            verdict = run(rows, cases)
-            lines.append(
-                {
-                    "case": f"{number}{', moving' if kind == 'moving' else ''}, {load:g}",
-                    **{row: verdict.mean(row) for row in rows},
-                    **{
-                        f"link {row}": 1 - mean([m["starved"] for m in verdict.measures[row]]) for row in rows
-                    },
-                }
-            )
-    return {"fabric": "by hand", "lines": lines}
-
-
-def mean(values: list[float]) -> float:
-    """Return the mean."""
-    return math.fsum(values) / len(values)
-
-
 def read() -> list[dict[str, Any]]:
     """Return the stored measurements."""
     return [json.loads(line) for line in DATA.read_text().splitlines()] if DATA.exists() else []
 
 
-def keep(found: dict[str, Any]) -> None:
-    """Store a fabric's measurements and replace earlier ones."""
-    lines = [each for each in read() if each["fabric"] != found["fabric"]]
-    order = [*FABRICS, "by hand"]
-    lines = sorted([*lines, found], key=lambda each: order.index(each["fabric"]))
+def keep(name: str, found: dict[str, Any]) -> None:
+    """Add measurements of a fabric to the stored ones, or replace them."""
+    known = {each["fabric"]: each for each in read()}
+    known[name] = {"fabric": name, **known.get(name, {}), **found}
+    order = list(FABRICS)
+    lines = sorted(known.values(), key=lambda each: order.index(each["fabric"]))
     DATA.write_text("".join(json.dumps(each) + "\n" for each in lines))
 
 
@@ -212,118 +177,106 @@ def table(rows: list[list[str]], head: list[str]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def tables() -> str:
-    """Return the generated part of the page."""
-    known = {each["fabric"]: each for each in read()}
-    parts = ["### Six fabrics", bench(known), "### By contributors", classes(known)]
-    parts += [
-        "### Prices, stated and measured",
-        stated(known),
-        "### becalm's guideline elsewhere",
-        foreign(known),
-    ]
-    if "by hand" in known:
-        lines = known["by hand"]["lines"]
-        rows = [key for key in lines[0] if key != "case" and not key.startswith("link ")]
-        parts += [
-            "### Cases by hand",
-            table([hand(each, rows) for each in lines], ["contributors, load", *rows]),
-        ]
-    return "\n\n".join(parts)
-
-
-def hand(line: dict[str, Any], rows: list[str]) -> list[str]:
-    """Return a row of the table of cases by hand."""
-    return [line["case"], *(f"{line[row]:.3f} ({line[f'link {row}']:.2f})" for row in rows)]
-
-
 def verdict_of(each: dict[str, Any]) -> Verdict:
     """Return the stored verdict on test cases, without measures."""
-    return Verdict(each["losses"], each["classes"], {})
+    return Verdict({**each["losses"], **each.get("tuning", {}).get("losses", {})}, each["classes"], {})
 
 
-def bench(known: dict[str, Any]) -> str:
+ROWS = (
+    WITHOUT,
+    "now",
+    "pfister2005",
+    "gran2010",
+    "becalm",
+    "becalm2_opensm",
+    "becalm2",
+    "tuned",
+    "no regret",
+)
+GROUPS = ("2-4", "5-16", "more", "none", ALL)
+
+
+def means(known: list[dict[str, Any]]) -> str:
     """Return the table of mean losses."""
     lines = []
-    for name in (each for each in BENCH if each in known):
-        test, row = verdict_of(known[name]), known[name]["recommended"]
-        published = [other for other in ("pfister2005", "gran2010", "now") if other in test.losses]
-        other = min(published, key=test.mean)
-        shown = [f"{test.mean(each):.3f}" if each in test.losses else "-" for each in ROWS]
-        if row is None or row == WITHOUT:
-            lines.append([name, *shown, "leave it" if row is None else "no control", "-", "-"])
-            continue
-        ratios = [ratio(test, row, against) for against in (other, WITHOUT)]
-        lines.append([name, *shown, row, f"{ratios[0]} {other}", ratios[1]])
-    return table(
-        lines, ["fabric", *ROWS, "recommended", "relative to the best alternative", "relative to no control"]
-    )
+    for each in known:
+        test = verdict_of(each)
+        lines.append(
+            [each["fabric"], *(f"{test.mean(row):.3f}" if row in test.losses else "-" for row in ROWS)]
+        )
+    return table(lines, ["fabric", *ROWS])
 
 
-ROWS = (WITHOUT, "now", "pfister2005", "gran2010", "becalm", "tuned", "no regret")
-
-
-def ratio(test: Verdict, row: str, other: str) -> str:
-    """Return a row's mean loss as a share of another row's, and the interval of the difference."""
-    gap = test.difference(row, other)
-    return f"{test.mean(row) / test.mean(other):.2f} ({gap.mean:+.3f}, {gap.low:+.3f} to {gap.high:+.3f})"
-
-
-def classes(known: dict[str, Any]) -> str:
+def classes(known: list[dict[str, Any]]) -> str:
     """Return the table of differences from no control by class of contributors."""
     lines = []
-    for name in (each for each in BENCH if each in known):
-        test = verdict_of(known[name])
-        for row in ("becalm", "tuned", "no regret"):
-            if row not in test.losses:
-                continue
-            cells = []
-            for group in ("2-4", "5-16", "more", "none", ALL):
-                if group != ALL and group not in test.present:
-                    cells.append("-")
-                    continue
-                gap = test.difference(row, WITHOUT, group)
-                cells.append(f"{gap.mean:+.3f} ({gap.low:+.3f} to {gap.high:+.3f})")
-            lines.append([name, row, *cells])
-    return table(lines, ["fabric", "with", "2-4", "5-16", "more", "none", "all"])
+    for each in known:
+        test = verdict_of(each)
+        for row in ("becalm", "becalm2_opensm", "becalm2", "tuned", "no regret"):
+            if row in test.losses:
+                lines.append([each["fabric"], row, *(difference(test, row, WITHOUT, one) for one in GROUPS)])
+    return table(lines, ["fabric", "with", *GROUPS])
 
 
-def stated(known: dict[str, Any]) -> str:
+def second(known: list[dict[str, Any]]) -> str:
+    """Return the table of the second guideline against the first."""
+    lines = []
+    for each in known:
+        test = verdict_of(each)
+        if "becalm2" not in test.losses:
+            continue
+        ratio = f"{test.mean('becalm2') / test.mean('becalm'):.2f}"
+        lines.append([each["fabric"], ratio, *(difference(test, "becalm2", "becalm", one) for one in GROUPS)])
+    return table(lines, ["fabric", "mean loss, relative", *GROUPS])
+
+
+def difference(test: Verdict, row: str, other: str, group: str) -> str:
+    """Return a difference between two rows in a class, with its interval."""
+    if group != ALL and group not in test.present:
+        return "-"
+    gap = test.difference(row, other, group)
+    return f"{gap.mean:+.3f} ({gap.low:+.3f} to {gap.high:+.3f})"
+
+
+def stated(known: list[dict[str, Any]]) -> str:
     """Return the table of prices, as stated in the answers and as measured on test cases."""
     lines = []
-    for name in (each for each in BENCH if each in known):
-        for what, found in (
-            (known[name]["recommended"], known[name]["prices"]),
-            (f"no regret: {known[name]['careful']['recommended']}", known[name]["careful"]["prices"]),
-        ):
+    for each in known:
+        test = verdict_of(each)
+        for what, said in each.get("tuning", {}).get("stated", {}).items():
+            row = said["recommended"]
+            there = "no regret" if (what, row) == ("no regret", "tuned") else row
             cells = [
-                f"{found[group][0]:+.3f}, {found[group][1]:+.3f}" if group in found else "-"
-                for group in ("2-4", "5-16", "more", "none", ALL)
+                f"{said['losses'][one]:+.3f}, {test.difference(there, WITHOUT, one).mean:+.3f}"
+                if one in said["losses"] and (one == ALL or one in test.present)
+                else "-"
+                for one in GROUPS
             ]
-            lines.append([name, str(what or "leave it"), *cells])
-    return table(lines, ["fabric", "recommended", "2-4", "5-16", "more", "none", "all"])
+            lines.append([each["fabric"], what, str(row or "leave it"), *cells])
+    return table(lines, ["fabric", "command", "recommended", *GROUPS])
 
 
-def foreign(known: dict[str, Any]) -> str:
-    """Return the table of guidelines on fabrics that were not used to derive becalm's guideline."""
-    lines = []
-    for name in (each for each in FOREIGN if each in known):
-        test = verdict_of(known[name])
-        for group in ("2-4", "5-16", "more", ALL):
-            own = [each for each in ("becalm", "tuned") if each in test.losses]
-            rows = [WITHOUT, "pfister2005", "gran2010", *own]
-            lines.append([name, group, *(f"{test.mean(row, group):.3f}" for row in rows)])
-    return table(lines, ["fabric", "contributors", WITHOUT, "pfister2005", "gran2010", "becalm", "tuned"])
+def tables() -> str:
+    """Return the generated part of the page."""
+    known = read()
+    parts = ["### Mean loss", means(known), "### By contributors, compared with no control", classes(known)]
+    parts += ["### The second guideline, compared with the first", second(known)]
+    parts += ["### Prices of `tune`, stated and measured", stated(known)]
+    return "\n\n".join(parts)
 
 
 def main() -> None:
     """Run the bench on some or all fabrics, and write the page."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("fabrics", nargs="*", choices=[*FABRICS, "by hand", []])
+    parser.add_argument("fabrics", nargs="*", choices=[*FABRICS, []])
     parser.add_argument("--minutes", type=float, default=2.0)
+    parser.add_argument("--only", choices=("guidelines", "tuning", "page"))
     arguments = parser.parse_args()
-    for name in arguments.fabrics or [*FABRICS, "by hand"]:
-        keep(by_hand() if name == "by hand" else measured(name, arguments.minutes))
+    for name in arguments.fabrics or FABRICS:
+        if arguments.only in (None, "guidelines"):
+            keep(name, guided(name))
+        if arguments.only in (None, "tuning"):
+            keep(name, tuned(name, arguments.minutes))
         print(name, "done", flush=True)
     markers.write("make advice", f"\n{tables()}\n\n")
 

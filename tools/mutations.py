@@ -34,6 +34,7 @@ def mutation(name: str, file: str, old: str, new: str, *tests: str) -> Mutation:
 
 
 LIMITS, MEASURES, GUIDELINES = "analysis/limits.py", "analysis/measures.py", "manager/guidelines.py"
+OWN = "manager/own.py"
 MUTATIONS = (
     mutation(
         "least-root",
@@ -65,7 +66,7 @@ MUTATIONS = (
     ),
     mutation(
         "hold",
-        GUIDELINES,
+        OWN,
         "HOLD = 38.0",
         "HOLD = 30.0",
         "test_guidelines.py::test_a_becn_of_becalms_guideline_lasts_38_packet_times",

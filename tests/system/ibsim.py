@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Self
 
 LIBRARIES = ("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib")
-PROGRAMS = ("opensm", "ibsim", "ibnetdiscover", "perfquery", "ibqueryerrors")
+PROGRAMS = ("opensm", "ibsim", "ibnetdiscover", "perfquery", "ibqueryerrors", "ibccconfig")
 CONGESTION_CONTROL = 0x21
 """Management class for congestion control."""
 GET_RESP = 0x81

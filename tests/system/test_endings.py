@@ -179,8 +179,12 @@ def test_a_crash_at_any_step_of_replacing_loses_nothing(
     assert writer.exitcode == 0
 
 
+GUIDED = ("--guideline", "becalm", "--contributors", "2")
+"""Options with which `manage` runs nothing."""
+
+
 def test_all_files_are_there_where_nobody_reads_what_is_printed(file: Path, work: Path) -> None:
-    with commands.start("manage", file, "--out", "managed.toml", "--opensm", "cc.conf") as managing:
+    with commands.start("manage", file, *GUIDED, "--out", "managed.toml", "--opensm", "cc.conf") as managing:
         assert managing.stdout is not None
         managing.stdout.close()
     assert managing.returncode == 1

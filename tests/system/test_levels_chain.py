@@ -139,7 +139,7 @@ def installed(folder: Path, imported: Imported) -> set[tuple[int, int]]:
     """Install becalm's options, compare all levels, and return the number of adapters and their map."""
     file, conf = folder / "fabric.toml", folder / "cc.conf"
     file.write_text(imported.text)
-    arguments = ("manage", file, "--contributors", 4, "--opensm", conf)
+    arguments = ("manage", file, "--guideline", "becalm", "--contributors", 4, "--opensm", conf)
     done = CliRunner().invoke(app, list(map(str, arguments)))
     assert done.exit_code == 0, done.output
     written = load(conf)

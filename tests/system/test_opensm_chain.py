@@ -20,6 +20,7 @@ from becalm.opensm.configuration import Configuration, Place, load
 from becalm.opensm.fabric import End, Fabric
 from becalm.opensm.importing import import_fabric
 from becalm.opensm.options import configuration, rollback
+from becalm.opensm.ports import script
 from becalm.opensm.values import Entry
 from fabrics import DATA
 from ibsim import Responder, Simulator, missing, netfile
@@ -237,6 +238,61 @@ def matched(packet: dict[str, object], found: Configuration) -> int:
     assert packet["limit"] == max(0, len(table) - 1)
     assert packet["entries"] == own + [(0, 0)] * (BLOCK - len(own))
     return 1 + BLOCK
+
+
+def test_ports_get_what_the_script_says(tmp_path: Path, tell: Tell) -> None:
+    """Each port between switches, and no other, gets its settings; `undo` makes them invalid."""
+    cables = generated(18)
+    with simulator(cables, tmp_path) as sim, sim.subnet_manager():
+        (tmp_path / "fabric.txt").write_text(sim.client("ibnetdiscover"))
+        made = becalm.Scenario(import_fabric(tmp_path / "fabric.txt").text).with_guideline("becalm2")
+        (tmp_path / "cc.conf.ports").write_text(script(made, tmp_path / "fabric.txt"))
+        packets = sent(sim, commands_of(tmp_path))
+        undone = sent(sim, commands_of(tmp_path, "undo")[:3])
+        fabric = ibnetdiscover.read(tmp_path / "fabric.txt")
+    (own,) = made.resolved["marking"]["ibta"]["overrides"]
+    values = {key: own[key] for key in ("threshold", "marking_rate")}
+    expected = {
+        (switch.lid, port): {"control_type": 0, "packet_size": 0, **values}
+        for switch in fabric.switches
+        for port, peer in switch.ports.items()
+        if not peer.is_host
+    }
+    found = {(lid, port): given for lid, ports in packets for port, given in ports.items()}
+    assert found == expected
+    assert len(packets) == len(expected)
+    assert [ports for _, ports in undone] == [{}] * 3
+    tell(f"{len(found)} ports between switches got threshold and marking rate")
+
+
+def commands_of(folder: Path, *arguments: str) -> list[list[str]]:
+    """Run the script with a program that records how it is called."""
+    recorder, record = folder / "bin" / "ibccconfig", folder / "record"
+    recorder.parent.mkdir(exist_ok=True)
+    recorder.write_text(f'#!/bin/sh\necho ibccconfig "$@" >> {record}\n')
+    recorder.chmod(0o755)
+    record.write_text("")
+    path = f"{recorder.parent}:/usr/bin:/bin"
+    subprocess.run(["sh", "cc.conf.ports", *arguments], check=True, cwd=folder, env={"PATH": path})
+    return [line.split() for line in record.read_text().splitlines()]
+
+
+def sent(sim: Simulator, commands: list[list[str]]) -> list[tuple[int, dict[int, dict[str, int]]]]:
+    """Run commands with the real program; return LID and valid ports of each packet that sets ports."""
+    packets = []
+    for command in commands:
+        with Responder(sim) as responder:
+            sim.client(*command, name=responder.name)
+        packets += [
+            (lid, decoded(mad)["ports"])
+            for lid, mad in zip(responder.to, responder.mads, strict=True)
+            if mad[3] == SET
+        ]
+    return packets
+
+
+SET = 2
+"""The method of a packet that changes a setting."""
 
 
 def test_counters_come_back_as_they_were_set(tmp_path: Path, tell: Tell) -> None:

@@ -8,14 +8,15 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-SWITCH_SETTING, ADAPTER_SETTING, TABLE = 0x14, 0x16, 0x17
-"""Attributes set by OpenSM."""
+SWITCH_SETTING, PORT_SETTING, ADAPTER_SETTING, TABLE = 0x14, 0x15, 0x16, 0x17
+"""Attributes; OpenSM sets all but the second."""
 BLOCK = 64
 """Table entries per packet."""
 
 _HEAD = struct.Struct(">BBBBHHQHHI Q 32x")
 _SWITCH = struct.Struct(">I 32s 32s BBHHH")
 _LEVEL = struct.Struct(">HBBBx2x")
+_PORT = struct.Struct(">BBH")
 
 
 def decoded(mad: bytes) -> dict[str, Any]:
@@ -40,6 +41,20 @@ def decoded(mad: bytes) -> dict[str, Any]:
         control, levels = struct.unpack_from(">HH", data)
         entries = [_LEVEL.unpack_from(data, 4 + 8 * level) for level in range(16)]
         return head | {"port_control": control, "control_map": levels, "levels": entries}
+    if attribute == PORT_SETTING:
+        ports = [_PORT.unpack_from(data, 4 * port) for port in range(32)]
+        return head | {
+            "ports": {
+                32 * modifier + place: {
+                    "control_type": first >> 6 & 1,
+                    "threshold": first & 15,
+                    "packet_size": size,
+                    "marking_rate": rate,
+                }
+                for place, (first, size, rate) in enumerate(ports)
+                if first >> 7
+            }
+        }
     assert attribute == TABLE
     limit, *words = struct.unpack_from(f">H2x{BLOCK}H", data)
     return head | {"limit": limit, "entries": [(word >> 14, word & 0x3FFF) for word in words]}

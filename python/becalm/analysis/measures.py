@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MEASURES = (
     *("background", "hot_link", "fairness", "settle", "recovery", "latency_p99", "delivered"),
-    *("lost", "starved", "loss"),
+    *("lost", "starved", "loss", "victims"),
 )
 """Measures that can be goals or limits.
 
@@ -34,7 +34,8 @@ max-min fair rate. `fairness`: Jain's index of the hot flows. `settle`: time in 
 period until the background keeps its share. `recovery`: the same time from the end of the hot period.
 `latency_p99`: latency in s of the worst background group. `delivered`: rate of all groups in B/s. `lost`:
 share that the background loses compared with the run without incast and control. `starved`: share of the
-max-min fair rate that the contributors do not get. `loss`: see the function `loss`.
+max-min fair rate that the contributors do not get. `loss`: see the function `loss`. `victims`: share of the
+background's flows that are victims of congestion, by the table `groups`.
 """
 WEIGHTS = {"lost": 1.0, "starved": 0.5, "calm": 1.0}
 """Weights in the loss: background loss in an incast, unused share of contributors, loss without an incast."""
@@ -71,8 +72,15 @@ def measured(results: Results, case: Case, calm: Mapping[str, float] | None = No
         found["fairness"] = float(hot.min()) if hot.len() else 1.0  # type: ignore[arg-type]
         if calm is not None and calm["got"] > 0:
             found["lost"] = max(0.0, 1 - found["got"] / (calm["got"] * _left(found, calm)))
+    found["victims"] = _victims(background)
     found["loss"] = loss(found, case)
     return found
+
+
+def _victims(background: pl.DataFrame) -> float:
+    """Return the share of the flows that are victims, by their role in the whole run."""
+    flows = int(background["flows"].sum())
+    return float(background["victims"].sum()) / flows if flows else 0.0
 
 
 def loss(found: Mapping[str, float], case: Case) -> float:

@@ -295,7 +295,7 @@ def show_settings(recommendation: Recommendation) -> None:
     """Print each parameter of congestion control with the guideline's reason, if any."""
     if not recommendation.settings:
         return
-    rows = [(setting.key, str(setting.value), setting.why) for setting in recommendation.settings]
+    rows = [(setting.key, setting.shown, setting.why) for setting in recommendation.settings]
     made = table(f"Guideline: {recommendation.guideline}", ("parameter", "value", "why"), rows, text=3)
     # Users copy keys, so do not truncate them.
     made.columns[0].no_wrap = True

@@ -1,28 +1,39 @@
-"""Tables: a comparison on hot spots, and the effect of settings on hot spots of all sizes."""
+"""Tables: a comparison on hot spots, and the effects of settings by the size of hot spots."""
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+from becalm.analysis.formats import share
 from becalm.analysis.measures import WEIGHTS
 from becalm.cli import console
 from becalm.cli.tables import table
+from becalm.tunings.sizes import sizes
 from becalm.tunings.verdict import ALL
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from becalm.tunings.guidelines import Sizes, Tried
+    from becalm.tunings.guidelines import Decision
     from becalm.tunings.verdict import Verdict
 
 
-def show_tried(tried: Tried) -> None:
-    """Print the results of each guideline, the best one, and the next step."""
-    show_rows(tried.verdict)
-    console.say(
-        f"the guideline with the smallest loss here is {tried.better}; {tried.verdict.sentence()}; `becalm "
-        "tune` searches for better parameters"
-    )
+def show_decision(decided: Decision, guideline: str | None) -> None:
+    """Print the loss of all rows, effects by number of contributors, and the decision.
+
+    Args:
+        decided: the decision.
+        guideline: the guideline to use; None to leave the fabric as it is.
+
+    """
+    verdict = decided.verdict
+    show_rows(verdict)
+    show_sizes(decided, guideline or decided.best)
+    if decided.chosen is None:
+        console.say(f"leave it: {decided.reason}; `becalm tune` searches for better parameters")
+    else:
+        console.say(f"{verdict.sentence()}; `becalm tune` searches for better parameters")
+    if guideline not in (None, decided.chosen):
+        console.say(f"{guideline}, as given: {verdict.priced(str(guideline))}")
 
 
 def show_rows(verdict: Verdict) -> None:
@@ -44,21 +55,24 @@ def show_rows(verdict: Verdict) -> None:
     console.out.print(made)
 
 
-def show_sizes(tried: Sequence[Sizes]) -> None:
-    """Print the contributors' share of the hot link, by their number; warn of shares that are too small."""
-    from becalm.tunings.guidelines import ENOUGH
-
-    sizes = list(tried[0].links)
-    # Round down: a value just below the limit must not seem to meet it.
-    rows = [(each.guideline, *(f"{int(each.links[size] * 100)}" for size in sizes)) for each in tried]
-    title = "Contributors' share of the hot link in %, by number of contributors (100 without control)"
-    console.out.print(table(title, ("settings", *map(str, sizes)), rows))
-    chosen = tried[0]
-    where = f"{chosen.guideline} for {chosen.contributors} contributors"
-    if chosen.short:
-        listed = ", ".join(f"{size}: {int(chosen.links[size] * 100)}%" for size in chosen.short)
-        console.say(
-            f"warning: no guideline reaches {ENOUGH:.0%} at all sizes; chosen: {where}, with {listed}"
+def show_sizes(decided: Decision, row: str) -> None:
+    """Print what contributors and background get, without control and with a row's, by contributors."""
+    cells = []
+    for each in sizes(decided.verdict, decided.numbers, row):
+        parts = (*each.link, *each.background, *each.victims)
+        cells.append(
+            (
+                each.contributors,
+                str(each.cases),
+                *("-" if math.isnan(part) else share(part) for part in parts),
+            )
         )
-    else:
-        console.say(f"chosen: {where}, with at least {ENOUGH:.0%} at each size")
+    what = ("link", "background", "victims")
+    columns = ("contributors", "cases", *(f"{name} {how}" for name in what for how in ("without", "with")))
+    made = table(f"Without control, and with {row}, by number of contributors", columns, cells)
+    made.caption = (
+        "link: contributors' share of what fairness gives them; background: share of its throughput without "
+        "a hot spot that it keeps; victims: share of the background's flows; 0 contributors: no hot spot"
+    )
+    made.caption_justify = "left"
+    console.out.print(made)

@@ -162,7 +162,8 @@ def manage(case: Case) -> Iterator[Sentence]:
         if managed == scenario:
             return
         out = free_file(Path("managed.toml"))
-        command = f"manage {_quoted(case)} --contributors {contributors} --out {out}"
+        options = f"--guideline {manager.DEFAULT} --contributors {contributors} --out {out}"
+        command = f"manage {_quoted(case)} {options}"
         use = "send to one hot host" if hot else f"share {each.name}"
         text = f"Parameters for {contributors} hosts that {use}: `becalm {command}`"
         tried = case.tried(managed)

@@ -1,19 +1,19 @@
 """The congestion control manager: sets parameters of IBTA congestion control and warns of those that fail.
 
-It supports three guidelines. `pfister2005` (section VI-C) derives the parameters from the network size and
+Two guidelines are from papers. `pfister2005` (section VI-C) derives the parameters from the network size and
 the largest number of contributors. `gran2010` (Table I, section VII) uses the values that worked on the first
-hardware. `becalm` uses the values that searches on several fabrics have in common (docs/advice.md).
+hardware. becalm's own use the values that searches on several fabrics have in common (docs/advice.md).
 """
 
 from becalm.manager.concerns import Balance, balance, certain, longest_unwind, review, starving, unwind
 from becalm.manager.guidelines import (
     GUIDELINES,
+    OWN,
     PUBLISHED,
-    SHAPES,
     check_guideline,
     recommend,
-    table,
 )
+from becalm.manager.own import SHAPES, fine, table
 from becalm.manager.settings import (
     AS_IT_IS,
     CREDIT_BYTES,
@@ -41,6 +41,7 @@ __all__ = [
     "LONGEST_TABLE",
     "MAX_MULTIPLIER",
     "MAX_SHIFT",
+    "OWN",
     "PUBLISHED",
     "SHAPES",
     "SW_TH",
@@ -54,6 +55,7 @@ __all__ = [
     "balance",
     "certain",
     "check_guideline",
+    "fine",
     "longest_unwind",
     "nearest",
     "recommend",

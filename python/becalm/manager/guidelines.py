@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from becalm.errors import BecalmError
+from becalm.manager.own import becalm, becalm2, becalm2_opensm
 from becalm.manager.settings import (
     AS_IT_IS,
     DEFAULT,
@@ -30,7 +31,7 @@ def recommend(
     Args:
         scenario: the topology, packets and adapters. Marking, echo and response are ignored.
         hot_spot_degree: largest number of sources that send to one hot spot; default: all hosts.
-        guideline: `becalm`, `pfister2005` or `gran2010`; `none` for no settings at all.
+        guideline: one of `GUIDELINES`; `none` for no settings at all.
 
     Raises:
         BecalmError: the guideline is unknown, or the degree is below 2 or above the number of hosts.
@@ -179,84 +180,12 @@ def _gran2010(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:
 
 PUBLISHED = ("pfister2005", "gran2010")
 """The guidelines of papers."""
-SHAPES = ("linear", "quadratic", "geometric")
-"""Curves of a table of delays."""
-
-
-def table(
-    *, shape: str, entries: int, longest: float, packet_time: float, first: float = 0.0
-) -> dict[str, Any]:
-    """Return a table of delays by dotted key.
-
-    Args:
-        shape: one of `SHAPES`.
-        entries: number of delays.
-        longest: the last delay, in packet times.
-        packet_time: time of a full packet on a host's link, in s.
-        first: the first delay above 0, in packet times; only for a geometric table.
-
-    """
-    key, packet_us = f"response.ibta.cct.{shape}", packet_time * 1e6
-    found: dict[str, Any] = {f"{key}.entries": entries, f"{key}.packet_time": f"{packet_us:.6g} us"}
-    if shape == "linear":
-        return {f"{key}.max": f"{longest * packet_us:.6g} us", **found}
-    if shape == "quadratic":
-        divisor = float(entries - 1)
-        return {f"{key}.numerator": float(f"{longest * packet_us:.6g}"), f"{key}.divisor": divisor, **found}
-    ratio = (longest / first) ** (1 / (entries - 2))
-    return {f"{key}.first": f"{first * packet_us:.6g} us", f"{key}.ratio": float(f"{ratio:.8g}"), **found}
-
-
-WAITING = 4.0
-"""Number of queued packets above which becalm's guideline marks."""
-HOLD = 38.0
-"""Packet times for which a BECN slows a source down in becalm's guideline."""
-STEP = 4.5
-"""Packet times per timer step in becalm's guideline."""
-FIRST, LONGEST = 0.2, 2.0
-"""First delay in packet times, and longest delay in packet times per contributor, in becalm's guideline."""
-
-
-def _becalm(facts: Mapping[str, Any], contributors: int) -> Iterator[Setting]:
-    """Derive the settings that searches on five fabrics share, in packet times; see docs/advice.md."""
-    packet = facts["packet_time"]
-    share = WAITING * facts["packet_bytes"] / facts["buffer"]
-    threshold = min(15, max(1, 16 - round(16 * share)))
-    yield Setting(
-        "marking.ibta.threshold", threshold, f"{16 - threshold}/16 of a buffer: {WAITING:g} packets wait"
-    )
-    yield Setting(
-        "marking.ibta.marking_rate",
-        0,
-        "every packet is marked; the table's fine steps keep the response gentle",
-    )
-    if facts["pfc"]:
-        why = "with PFC, credit does not distinguish roots from victims"
-        yield Setting("marking.ibta.victim_mask", "all", why)
-    elif facts["drain_capped"]:
-        why = "hosts receive more slowly than their links deliver, so the switch in front of them marks"
-        yield Setting("marking.ibta.victim_mask", "host_ports", why)
-    yield Setting("echo.ibta", {}, "ACKs return marks (FECN) as BECN")
-    timer = max(1, round(STEP * packet / TIMER_UNIT))
-    increase = min(127, max(1, round(HOLD * packet / (timer * TIMER_UNIT))))
-    why = f"a BECN lasts {HOLD:g} packet times, {increase * timer * TIMER_UNIT * 1e6:.3g} us"
-    yield Setting("response.ibta.ccti_increase", increase, why)
-    why = f"{STEP:g} packet times, at least a unit of 1.024 us: the time of one step down the table"
-    yield Setting("response.ibta.ccti_timer", timer, why)
-    longest = max(LONGEST * contributors, 4.0)
-    shaped = table(shape="geometric", entries=ENTRIES, first=FIRST, longest=longest, packet_time=packet)
-    reasons = {
-        "first": f"{FIRST:g} packet times: steps are as fine for few contributors as for many",
-        "ratio": f"to {longest:.4g} packet times, {LONGEST:g} for each of {contributors} contributors",
-        "entries": "the most that OpenSM reads",
-        "packet_time": "time of a full packet on a host's link",
-    }
-    for key, value in shaped.items():
-        yield Setting(key, value, reasons[key.rsplit(".", 1)[1]])
-
-
+OWN = ("becalm", "becalm2", "becalm2_opensm")
+"""becalm's own guidelines."""
 GUIDELINES: dict[str, Callable[[Mapping[str, Any], int], Iterator[Setting]]] = {
-    "becalm": _becalm,
+    "becalm": becalm,
+    "becalm2": becalm2,
+    "becalm2_opensm": becalm2_opensm,
     "pfister2005": _pfister2005,
     "gran2010": _gran2010,
 }

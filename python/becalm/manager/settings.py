@@ -72,6 +72,14 @@ class Setting:
     value: Any
     why: str
 
+    @property
+    def shown(self) -> str:
+        """The value as text; of a list of delays, their number and the last one."""
+        if not self.key.endswith("cct.list.entries"):
+            return str(self.value)
+        shift, multiplier = self.value[-1]
+        return f"{len(self.value)} delays, to {multiplier / (1 << shift):g} packet times"
+
 
 @dataclass(frozen=True)
 class Concern:

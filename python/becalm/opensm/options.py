@@ -15,7 +15,7 @@ from typing import Any
 from becalm._core import __version__
 from becalm.manager import Recommendation, nearest
 from becalm.mistakes import Mistakes
-from becalm.opensm import ibnetdiscover
+from becalm.opensm import ibnetdiscover, ports
 from becalm.opensm.fabric import Fabric
 from becalm.opensm.masks import PortNumbers, mask
 from becalm.opensm.service_levels import Used, used
@@ -73,11 +73,15 @@ def configuration(
         f"Congestion control for the fabric of {Path(scenario.name).name}{by}; made by becalm {__version__}.",
         "Append this to opensm.conf: of several lines with the same key, OpenSM uses the last.",
     ]
+    if ports.has_own(scenario):
+        head += ["Some ports have settings of their own, which the script next to this file sets (.ports)."]
     return text(found, {setting.key: setting.why for setting in recommendation.settings}, head)
 
 
 def options(scenario: Scenario, fabric: Fabric | None = None, levels: Used | None = None) -> list[Option]:
     """Return the parameters of a scenario's congestion control as OpenSM's options.
+
+    Settings of single ports are left out; see `becalm.opensm.ports`.
 
     Args:
         scenario: one with the response `ibta`, and the marking `ibta` or `queue_threshold`. The latter's high
@@ -92,6 +96,8 @@ def options(scenario: Scenario, fabric: Fabric | None = None, levels: Used | Non
     mistakes = Mistakes(scenario.name)
     resolved = scenario.resolved
     found = [Option("congestion_control", "TRUE", "Whether congestion control is set up")]
+    if ports.has_own(scenario):
+        ports.check(scenario, mistakes)
     found += _switch(resolved["marking"], PortNumbers(scenario, fabric), mistakes)
     found += _adapter(scenario, used(scenario) if levels is None else levels, mistakes)
     mistakes.check()
@@ -180,9 +186,6 @@ def _switch(marking: Mapping[str, Any], numbers: PortNumbers, mistakes: Mistakes
     where = f"marking.{name}"
     params = given if name == "ibta" else _as_ibta(given)
     sources = _SOURCES if name == "queue_threshold" else {}
-    if params["overrides"]:
-        problem = "OpenSM's options are the same for all ports"
-        mistakes.add(None, f"{where}.overrides", f"{len(params['overrides'])} of them", problem, "none")
 
     def option(key: str, value: str, means: str) -> Option:
         return Option(f"cc_sw_cong_setting_{key}", value, means, f"{where}.{sources.get(key, key)}")

@@ -35,7 +35,7 @@ from becalm.tunings.space import (
 )
 from becalm.tunings.study import JOURNAL, Search, check_installed
 from becalm.tunings.tuned import Tuned, gain
-from becalm.tunings.verdict import BEST, NOW, OWN, WITHOUT, judged, rows_of, worst_degree
+from becalm.tunings.verdict import BEST, NOW, WITHOUT, judged, rows_of, worst_degree
 
 if TYPE_CHECKING:
     import polars as pl
@@ -204,8 +204,10 @@ class _Tuning:
         for control in self.rows.values():
             known = guideline_parameters(control, self.base)
             self.search.enqueue(self.search.space.clipped(known))
-        for known in neighbours(guideline_parameters(self.rows.get(OWN, {}), self.base)):
-            self.search.enqueue(self.search.space.clipped(known))
+        # The third guideline is a part of the second.
+        for own in manager.OWN[:2] if family(self.base) == "ibta" else ():
+            for known in neighbours(guideline_parameters(self.rows[own], self.base)):
+                self.search.enqueue(self.search.space.clipped(known))
         self.search.go(self.evaluator, self.tried, self.seeds, until=until - self.reserve)
         if not self.search.best(1):
             raise BecalmError("no trial finished in this time: allow more minutes")

@@ -162,4 +162,4 @@ def by_case(found: Mapping[Run, Measured], candidate: str) -> dict[str, Measured
 def _hopeless() -> Measured:
     worst = {name: 0.0 if name in LARGER_IS_BETTER else math.inf for name in MEASURES}
     nothing = dict.fromkeys(("background_uncapped", "got", "fair"), 0.0)
-    return {**worst, **nothing, "lost": 1.0, "starved": 1.0, "loss": HOPELESS}
+    return {**worst, **nothing, "lost": 1.0, "starved": 1.0, "victims": 1.0, "loss": HOPELESS}

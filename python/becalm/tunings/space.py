@@ -23,6 +23,10 @@ TABLE = "table"
 """Prefix of the keys for the shape of a table of delays. These keys do not occur in scenarios."""
 SHAPE = ("shape", "entries", "first", "longest")
 """Shape of a table: its curve, number of entries, second and last delay in packet times."""
+BETWEEN = "between"
+"""Prefix of the keys for ports between switches. These keys do not occur in scenarios either."""
+PORTS = ("threshold", "marking_rate")
+"""Settings of ports between switches."""
 _FACTORS: tuple[dict[str, float], ...] = (
     {"response.ibta.ccti_increase": 0.25},
     {"response.ibta.ccti_increase": 0.5, f"{TABLE}.first": 2},
@@ -79,6 +83,9 @@ class Space:
         shape = {key: whole.pop(f"{TABLE}.{key}") for key in SHAPE if f"{TABLE}.{key}" in whole}
         if shape:
             whole |= manager.table(**shape, packet_time=self.packet_time)
+        ports = {key: whole.pop(f"{BETWEEN}.{key}") for key in PORTS if f"{BETWEEN}.{key}" in whole}
+        if ports:
+            whole["marking.ibta.overrides"] = [{"switches": ["*"], "ports": "switches", **ports}]
         high, low = f"{_THRESHOLD}.high", f"{_THRESHOLD}.low"
         if high in whole and low not in whole:
             whole[low] = whole[high] * _LOW
@@ -210,6 +217,8 @@ def opensm_space(scenario: Scenario, contributors: int) -> Space:
         {
             "marking.ibta.threshold": Range("int", (1, 15)),
             "marking.ibta.marking_rate": Range("int", (0, 7)),
+            f"{BETWEEN}.threshold": Range("int", (1, 15)),
+            f"{BETWEEN}.marking_rate": Range("int", (0, 7)),
             "response.ibta.ccti_increase": Range("int", (1, 64), log=True),
             "response.ibta.ccti_timer": Range("int", (1, 150), log=True),
             f"{TABLE}.shape": Range("choice", manager.SHAPES),
@@ -222,8 +231,8 @@ def opensm_space(scenario: Scenario, contributors: int) -> Space:
 
 
 def neighbours(parameters: Parameters) -> list[Parameters]:
-    """Return parameters near becalm's guideline, or an empty list for parameters that are not its own."""
-    if parameters.get(f"{TABLE}.shape") != "geometric":
+    """Return parameters near a guideline of becalm; an empty list for other parameters."""
+    if parameters.get(f"{TABLE}.shape") not in ("geometric", "fine"):
         return []
     return [
         {
@@ -246,7 +255,11 @@ def guideline_parameters(changes: Mapping[str, Any], scenario: Scenario) -> Para
     if response is None or not delays or max(delays) == 0:
         return {}
     found = {f"response.ibta.{key}": response[key] for key in ("ccti_increase", "ccti_timer")}
-    ((shape, _),) = response["cct"].items()
+    ((shape, own),) = response["cct"].items()
+    if shape == "list":
+        if own["entries"] != manager.fine(delays[1], delays[-1], len(delays)):
+            return {}
+        shape = "fine"
     found |= {
         f"{TABLE}.shape": shape,
         f"{TABLE}.entries": len(delays),
@@ -254,9 +267,24 @@ def guideline_parameters(changes: Mapping[str, Any], scenario: Scenario) -> Para
         f"{TABLE}.longest": max(delays),
     }
     if name == "ibta":
-        found |= {f"marking.ibta.{key}": marking[key] for key in ("threshold", "marking_rate")}
+        between = _between(marking)
+        if between is None:
+            return {}
+        found |= {f"marking.ibta.{key}": marking[key] for key in PORTS} | between
     elif name == "queue_threshold":
         nearest = min(range(1, 16), key=lambda each: abs((16 - each) / 16 - marking["high"]))
         found |= {"marking.ibta.threshold": nearest, "marking.ibta.marking_rate": marking["marking_rate"]}
         found |= {f"{_THRESHOLD}.high": marking["high"]}
+        found |= {f"{BETWEEN}.{key}": found[f"marking.ibta.{key}"] for key in PORTS}
     return found
+
+
+def _between(marking: Mapping[str, Any]) -> Parameters | None:
+    """Return the settings of ports between switches; None if other ports have settings of their own."""
+    own = {key: marking[key] for key in PORTS}
+    for each in marking["overrides"]:
+        given = {key: value for key, value in each.items() if value is not None}
+        if given.pop("switches") != ["*"] or given.pop("ports") != "switches" or set(given) - set(PORTS):
+            return None
+        own |= given
+    return {f"{BETWEEN}.{key}": value for key, value in own.items()}

@@ -62,8 +62,8 @@ def rows_of(scenario: Scenario, contributors: int) -> dict[str, dict[str, Any]]:
     return rows
 
 
-WITHOUT, NOW, BEST, OWN = "no control", "now", "tuned", "becalm"
-"""Rows: no control, the current settings, the tuned parameters, and becalm's own guideline."""
+WITHOUT, NOW, BEST = "no control", "now", "tuned"
+"""Rows: no control, the current settings and the tuned parameters."""
 ALL, FIXED = "all", "fixed"
 """All classes of contributors, and the class of fixed cases."""
 
@@ -135,9 +135,9 @@ class Verdict:
 
     @property
     def recommended(self) -> str | None:
-        """The row that is significantly better than all others; None to keep the current settings.
+        """The row with the smallest mean loss; None to keep the current settings.
 
-        Between becalm's own guideline and the tuned parameters, a better mean suffices.
+        It must be significantly better than the rows that need no change: no control, the current settings.
         """
         best, near = self._leading()
         return None if near else best
@@ -155,11 +155,11 @@ class Verdict:
         )
 
     def _leading(self) -> tuple[str, list[str]]:
-        """Return the row with the smallest mean loss, and the rows that may be as good."""
+        """Return the row with the smallest mean loss, and the rows without a change that may be as good."""
         allowed = [row for row in self.losses if not (self.no_regret and self._regrets(row))]
         best = min(allowed, key=self.mean, default=WITHOUT)
-        rivals = [row for row in allowed if row != best and {best, row} != {BEST, OWN}]
-        return best, [row for row in rivals if self.difference(best, row).high >= 0]
+        idle = [row for row in (NOW, WITHOUT) if row in allowed and row != best]
+        return best, [row for row in idle if self.difference(best, row).high >= 0]
 
     def prices(self, row: str | None) -> list[Price]:
         """Return the prices in the classes where a row is worse than no control by more than `PRICE`."""
@@ -191,9 +191,14 @@ class Verdict:
             return f"keep the current settings: {self.reason}"
         if chosen == NOW:
             return "keep the current settings: they are better than every other row"
-        prices = "; ".join(price.sentence() for price in self.prices(chosen))
         what = "recommended: no congestion control" if chosen == WITHOUT else f"recommended: {chosen}"
-        return f"{what}; its price: {prices}" if prices else what
+        prices = self.prices(chosen)
+        return f"{what}; {self.priced(chosen)}" if prices else what
+
+    def priced(self, row: str) -> str:
+        """Return the prices of a row in words."""
+        prices = "; ".join(price.sentence() for price in self.prices(row))
+        return f"its price: {prices}" if prices else f"costs no class of contributors more than {PRICE:g}"
 
     def table(self) -> pl.DataFrame:
         """Return a table by row and class: loss, excess loss over no control, and shares of the traffic."""

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from becalm import jsons
-from becalm.cli.exits import BAD_INPUT, stop
+from becalm.cli.exits import BAD_INPUT, FAILED, stop
 from becalm.cli.infiniband.harm import Force, harm, refusal, say_unknown
 from becalm.cli.options import Fabric, Overwrite
 
 if TYPE_CHECKING:
-    from becalm.manager import Concern, Recommendation
+    from becalm.manager import Concern, Recommendation, Setting
     from becalm.scenario import Scenario
+    from becalm.tunings.guidelines import Decision
 
 
 FabricFile = Annotated[Path, typer.Argument(help="A scenario of the fabric.", show_default=False)]
@@ -25,23 +26,26 @@ Contributors = Annotated[
     typer.Option(
         "--contributors",
         "--degree",
-        help="Largest number of hosts that send to one hot host; default: choose settings that suit "
-        "hot spots of 2, 4, 8, ... and all hosts.",
+        help="Largest number of hosts that send to one hot host; default: all others.",
     ),
 ]
 Guideline = Annotated[
     str | None,
     typer.Option(
-        help="becalm, pfister2005, gran2010, or none to keep the scenario's parameters; default: "
-        "with --hot, the best one on the cases; with --contributors, becalm; otherwise the best one for "
-        "all sizes."
+        help="A guideline of becalm or of a paper, or none to keep the scenario's parameters; default: the "
+        "best one on random cases, if it is better than the fabric as it is. With --contributors, a given "
+        "guideline is not tried."
     ),
 ]
-Hot = Annotated[str | None, typer.Option(help="Try all guidelines on random cases with this hot host.")]
+Hot = Annotated[str | None, typer.Option(help="The hot host of all cases; default: random ones.")]
+MaxTime = Annotated[float, typer.Option(min=1, help="Limit on the time of the trial, in seconds.")]
 Out = Annotated[Path | None, typer.Option(help="Write the scenario with these parameters to a file.")]
 OpenSM = Annotated[
     Path | None,
-    typer.Option(help="Write the parameters as OpenSM options to FILE, and zeros to FILE.rollback."),
+    typer.Option(
+        help="Write the parameters as OpenSM options to FILE, zeros to FILE.rollback, and a script for "
+        "single ports to FILE.ports if they have settings of their own."
+    ),
 ]
 ServiceLevels = Annotated[
     str | None,
@@ -56,14 +60,33 @@ Json = Annotated[bool, typer.Option("--json", help="Print parameters and concern
 
 @dataclass
 class Choice:
-    """A guideline, the contributors that it is for, and what was tried to choose it."""
+    """A guideline, the contributors that it is for, and the trial that chose it."""
 
-    guideline: str
+    guideline: str | None
+    """None to leave the fabric as it is."""
     contributors: int | None
-    tried: dict[str, Any] = field(default_factory=dict)
-    """What was tried, for JSON."""
-    shows: list[Callable[[], None]] = field(default_factory=list)
-    """Functions that print what was tried."""
+    decided: Decision | None = None
+
+    @property
+    def tried(self) -> str:
+        """The guideline whose effects are shown: the chosen one, or else the best one."""
+        assert self.decided is not None
+        return self.guideline or self.decided.best
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the trial for JSON."""
+        from becalm.tunings.sizes import sizes
+
+        if self.decided is None:
+            return {}
+        verdict = self.decided.verdict
+        return {
+            "cases": verdict.table().to_dicts(),
+            "sizes": [each._asdict() for each in sizes(verdict, self.decided.numbers, self.tried)],
+            "best": self.decided.best,
+            "leave": self.decided.reason,
+            "prices": verdict.priced(self.tried),
+        }
 
 
 def manage(
@@ -71,6 +94,7 @@ def manage(
     contributors: Contributors = None,
     guideline: Guideline = None,
     hot: Hot = None,
+    max_time: MaxTime = 100,
     out: Out = None,
     opensm: OpenSM = None,
     fabric: Fabric = None,
@@ -83,7 +107,7 @@ def manage(
     import becalm
     from becalm import manager
     from becalm.folders import check_writable, write_new
-    from becalm.opensm import options, service_levels
+    from becalm.opensm import options, ports, service_levels
     from becalm.tunings.guidelines import starving
 
     given_options = (("--fabric", fabric is not None), ("--sl", sl is not None), ("--force", force))
@@ -91,11 +115,16 @@ def manage(
         if given and opensm is None:
             stop(f"{name}: has no effect without --opensm", BAD_INPUT)
     rollback = None if opensm is None else options.rollback_of(opensm)
-    check_writable(out, opensm, rollback, overwrite=overwrite)
+    script = None if opensm is None else ports.script_of(opensm)
+    check_writable(out, opensm, rollback, script, overwrite=overwrite)
     scenario = becalm.load(file)
-    choice = _choose(scenario, contributors, guideline, hot, quiet=as_json)
+    choice = _choose(scenario, contributors, guideline, hot, max_time, quiet=as_json)
+    before = [*manager.review(scenario, hot_spot_degree=contributors), *starving(scenario, contributors)]
+    if choice.guideline is None:
+        _leave(choice, (f"{file} as given", before), [out, opensm], as_json=as_json)
+        return
     recommendation = manager.recommend(
-        scenario, hot_spot_degree=choice.contributors, guideline=guideline or choice.guideline
+        scenario, hot_spot_degree=choice.contributors, guideline=choice.guideline
     )
     managed = recommendation.apply(scenario)
     texts, warnings = {} if out is None else {out: managed.to_toml()}, ""
@@ -104,16 +133,17 @@ def manage(
         levels = service_levels.used(managed, None if sl is None else service_levels.parse(sl))
         texts[opensm] = options.configuration(managed, recommendation, fabric, levels)
         texts[rollback] = options.rollback(managed, fabric, levels)
+        if script is not None and ports.has_own(managed):
+            texts[script] = ports.script(managed, fabric)
         warnings = harm(texts[opensm], opensm)
         if warnings and not force:
             stop(refusal(warnings, opensm), BAD_INPUT)
     # Write the files before printing: a reader such as `head` may close the pipe early.
     for target, text in texts.items():
         write_new(target, text, overwrite=overwrite)
-    before, after = (manager.review(one, hot_spot_degree=contributors) for one in (scenario, managed))
-    before = [*before, *starving(scenario, contributors)]
+    after = manager.review(managed, hot_spot_degree=contributors)
     if as_json:
-        typer.echo(jsons.dumps(_json(choice, recommendation, after, list(texts))))
+        typer.echo(jsons.dumps(_json(choice, recommendation.settings, after, list(texts))))
     else:
         _show(choice, recommendation, (f"{file} as given", before, after), list(texts))
     if levels is not None:
@@ -123,40 +153,64 @@ def manage(
 
 
 def _choose(
-    scenario: Scenario, contributors: int | None, guideline: str | None, hot: str | None, *, quiet: bool
+    scenario: Scenario,
+    contributors: int | None,
+    guideline: str | None,
+    hot: str | None,
+    max_time: float,
+    *,
+    quiet: bool,
 ) -> Choice:
-    """Try guidelines, and choose one: on random cases with a hot host, and for all sizes of hot spots."""
+    """Try guidelines on random cases, and choose one, unless one is given for a number of contributors."""
     from becalm import manager
-    from becalm.cli import console
-    from becalm.cli.hot_spots import show_sizes, show_tried
     from becalm.cli.screen import Screen
-    from becalm.tunings.guidelines import choose, try_guidelines
+    from becalm.tunings.guidelines import decide
 
-    choice = Choice(manager.DEFAULT, contributors)
-    if hot is not None:
-        with Screen(1, quiet=quiet) as screen:
-            tried = try_guidelines(scenario, hot, contributors, planned=screen.plan, progress=screen.on_done)
-        choice.guideline = tried.better
-        choice.tried["cases"] = tried.verdict.table().to_dicts()
-        choice.shows.append(lambda: show_tried(tried))
-    if contributors is None and guideline != manager.AS_IT_IS:
-        names = [guideline] if guideline else [choice.guideline] if hot else list(manager.GUIDELINES)
-        manager.check_guideline(names[0])
-        with console.Bar(quiet=quiet) as bar:
-            sizes = choose(scenario, names, bar.on_step)
-        choice.tried["hot_link"] = [asdict(size) for size in sizes]
-        choice.shows.append(lambda: show_sizes(sizes))
-        choice.guideline, choice.contributors = sizes[0].guideline, sizes[0].contributors
-    return choice
+    if guideline is not None:
+        manager.check_guideline(guideline)
+        if guideline == manager.AS_IT_IS or (contributors is not None and hot is None):
+            return Choice(guideline, contributors)
+    names = list(manager.GUIDELINES) if guideline is None else [guideline]
+    with Screen(1, quiet=quiet) as screen:
+        decided = decide(
+            scenario,
+            names,
+            host=hot,
+            contributors=contributors,
+            planned=screen.plan,
+            progress=screen.on_done,
+            seconds=max_time,
+        )
+    return Choice(guideline or decided.chosen, decided.contributors, decided)
+
+
+def _leave(
+    choice: Choice, given: tuple[str, list[Concern]], targets: list[Path | None], *, as_json: bool
+) -> None:
+    """Report that the fabric should stay as it is; fail if files were asked for."""
+    from becalm.cli import console
+    from becalm.cli.hot_spots import show_decision
+
+    assert choice.decided is not None
+    if as_json:
+        typer.echo(jsons.dumps(_json(choice, [], given[1], [])))
+    else:
+        show_decision(choice.decided, choice.guideline)
+        console.show_concerns(*given)
+    if asked := [str(target) for target in targets if target is not None]:
+        stop(
+            f"{', '.join(asked)}: not written, because no guideline is better; --guideline chooses one",
+            FAILED,
+        )
 
 
 def _json(
-    choice: Choice, recommendation: Recommendation, concerns: list[Concern], files: list[Path]
+    choice: Choice, settings: Sequence[Setting], concerns: list[Concern], files: list[Path]
 ) -> dict[str, Any]:
-    return choice.tried | {
-        "guideline": recommendation.guideline,
+    return choice.to_json() | {
+        "guideline": choice.guideline,
         "contributors": choice.contributors,
-        "parameters": [asdict(setting) for setting in recommendation.settings],
+        "parameters": [asdict(setting) for setting in settings],
         "concerns": [asdict(concern) for concern in concerns],
         "files": [str(target) for target in files],
     }
@@ -169,9 +223,10 @@ def _show(
     files: list[Path],
 ) -> None:
     from becalm.cli import console
+    from becalm.cli.hot_spots import show_decision
 
-    for show in choice.shows:
-        show()
+    if choice.decided is not None:
+        show_decision(choice.decided, choice.guideline)
     console.show_settings(recommendation)
     where, before, after = concerns
     console.show_concerns(where, before)

@@ -147,12 +147,13 @@ def _check_targets(
 ) -> None:
     """Check the files and the folder to write, before anything runs."""
     from becalm.folders import check_new
-    from becalm.opensm import options
+    from becalm.opensm import options, ports
     from becalm.tunings import api
 
     if fabric is not None and opensm is None:
         stop("--fabric: has no effect without --opensm", BAD_INPUT)
-    check_new(opensm, None if opensm is None else options.rollback_of(opensm), overwrite=overwrite)
+    if opensm is not None:
+        check_new(opensm, options.rollback_of(opensm), ports.script_of(opensm), overwrite=overwrite)
     if resume and not api.is_study(out):
         stop(f"{out}: no study to continue", BAD_INPUT)
     if not resume and out.exists():
@@ -172,16 +173,19 @@ def _write_options(
     """Write the OpenSM options of a scenario, and those that undo them."""
     from becalm import manager
     from becalm.folders import write_new
-    from becalm.opensm import options, service_levels
+    from becalm.opensm import options, ports, service_levels
 
     levels = service_levels.used(best)
     # A guideline's reasons do not apply to the tuned values.
     configuration = options.configuration(best, manager.Recommendation(manager.AS_IT_IS, []), fabric, levels)
+    script = ports.script(best, fabric) if ports.has_own(best) else ""
     warnings = harm(configuration, opensm)
     if warnings and not force:
         stop(f"{out}: the study is done\n{refusal(warnings, opensm)}", FAILED)
     write_new(opensm, configuration, overwrite=overwrite)
     write_new(options.rollback_of(opensm), options.rollback(best, fabric, levels), overwrite=overwrite)
+    if script:
+        write_new(ports.script_of(opensm), script, overwrite=overwrite)
     say_unknown(levels, best.name)
 
 
