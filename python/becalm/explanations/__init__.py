@@ -62,7 +62,7 @@ def explain(
     order = {each.name: place for place, each in enumerate(case.bottlenecks)}
     ranked = sorted(made, key=lambda each: (list(TOPICS).index(each.topic), _rank(each, order)))
     sentences = tuple(replace(each, text=_spaced(each.text)) for each in ranked)
-    return Explanation(results.scenario.name, replication, sentences)
+    return Explanation(results.scenario.name, replication, sentences, results.verdict_of(replication))
 
 
 def _rank(sentence: Sentence, order: Mapping[str, int]) -> int:
