@@ -1,4 +1,4 @@
-"""One verdict on every face: the command line, the page, the explanation and the notebook say the same sentence."""
+"""One verdict: the command line, the page, the explanation and the notebook begin with the same sentence."""
 
 from __future__ import annotations
 

@@ -346,6 +346,9 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         content = json.loads((folder / MANIFEST).read_bytes())
     except (OSError, RecursionError, ValueError) as error:
+        if folder.suffix == ".toml" and folder.is_file():
+            problem = f"is not a results folder; run a scenario first: `becalm run {folder}`"
+            raise ResultsError(f"{folder}: {problem}") from error
         raise ResultsError(f"{folder}: not a results folder: it has no readable {MANIFEST}") from error
     try:
         return manifests.read(content, str(folder / MANIFEST))

@@ -34,9 +34,9 @@ SHORT = "shorter runs and fewer points (full runs may reverse rankings and verdi
 VERDICT_STYLES = {"holds": "green", "weak": "cyan", "undecided": "yellow", "fails": "bold red"}
 """Styles of claim verdicts."""
 
-out = Console(highlight=False)
+out = Console(highlight=False, emoji=False)
 """Console for results."""
-err = Console(stderr=True, highlight=False)
+err = Console(stderr=True, highlight=False, emoji=False)
 """Console for messages and progress."""
 
 
