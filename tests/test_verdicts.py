@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 import zlib
@@ -46,7 +47,9 @@ def test_every_face_of_an_example_begins_with_the_same_sentence(name: str, tmp_p
     explained = CliRunner().invoke(app, ["explain", str(tmp_path / "r"), "--max-time", "0 s"])
     assert " ".join(explained.stdout.split()).startswith(sentence)
     alone = re.sub(r"^Replication .*?: ", "", sentence)
-    assert header(becalm.report(results))["runs"][0]["verdict"] == alone
+    page = becalm.report(results)
+    assert header(page)["runs"][0]["verdict"] == alone
+    assert f"<p>{html.escape(sentence)}</p>" in page.split("<noscript>")[1].split("</noscript>")[0]
     assert repr(results).startswith(sentence)
 
 

@@ -126,6 +126,7 @@ class Playground {
     const scene = SCENES.findIndex((each) => each.text === text);
     this.scenes.selectedIndex = scene < 0 ? SCENES.length : scene;
     [this.left, this.right, this.bare] = [null, null, ""];
+    this.panel.forget();
     this.set(text);
   }
 

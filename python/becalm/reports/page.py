@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from os import PathLike
@@ -58,10 +58,11 @@ def report(
         ResultsError: there is no such replication.
 
     """
-    return filled(
-        payload(results, title=title, replication=replication, max_size=max_size, full=full, folder=folder),
-        title or PurePath(results.scenario.name).stem,
+    name = title or PurePath(results.scenario.name).stem
+    packed = payload(
+        results, title=title, replication=replication, max_size=max_size, full=full, folder=folder
     )
+    return filled(packed, name, said=[results.verdict or ""])
 
 
 def payload(
@@ -106,11 +107,21 @@ PAGE = FileKind((".html", ".htm"), "a report", b'<script type="application/octet
 """The files of pages."""
 
 
-def filled(packed: bytes, title: str, second: bytes | None = None) -> str:
-    """Return the template with a payload, or with the payloads of two runs."""
+def filled(packed: bytes, title: str, second: bytes | None = None, said: Sequence[str] = ()) -> str:
+    """Return the template with a payload, or with the payloads of two runs.
+
+    Args:
+        packed: the payload.
+        title: the title.
+        second: the payload of the run on the right.
+        said: sentences for a browser without JavaScript.
+
+    """
     before, _, after = template().partition(_MARK)
     heading = f"<title>{html.escape(title)}</title>"
     before = before.replace("<title>becalm report</title>", heading, 1)
+    plain = f"<h1>{html.escape(title)}</h1>" + "".join(f"<p>{html.escape(each)}</p>" for each in said if each)
+    before = before.replace("<noscript>", f"<noscript>{plain}", 1)
     data = _element("payload", packed) + ("" if second is None else _element("second", second))
     return f"{before}{data}{after}"
 

@@ -63,7 +63,8 @@ def pair(
         )
         for run, name in zip(runs, names, strict=True)
     )
-    return filled(left, title, right)
+    said = [sentence, *(run.verdict or "" for run in runs)]
+    return filled(left, title, right, said)
 
 
 def _name(results: Results) -> str:
