@@ -60,6 +60,8 @@ def test_the_first_example_has_one_victim_and_control_helps_it(tmp_path: Path) -
     assert told.exit_code == 0, told.output
     sentence = json.loads(told.stdout)["verdict"]
     assert sentence.startswith("Congestion control helps: bystander delivers")
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    assert sentence in " ".join(readme.replace("\n> ", " ").split())
     without, controlled = (becalm.load_results(tmp_path / name) for name in ("r-without-control", "r"))
     assert "1 flow of bystander from host node9 is a victim and loses 8" in (without.verdict or "")
     assert "no flow is a victim" in (controlled.verdict or "")
