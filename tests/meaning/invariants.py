@@ -11,6 +11,7 @@ import polars as pl
 
 import becalm
 from becalm.quantities import seconds
+from drawn import Tables
 
 Invariant = Callable[[becalm.Results], Iterator[str]]
 TELEMETRY = 64
@@ -42,8 +43,18 @@ def near(one: float, two: float) -> bool:
 
 def windows(results: becalm.Results) -> list[float]:
     """Return the length of the measured window of each replication."""
-    start = seconds(results.scenario.resolved["run"]["warmup"])
+    resolved = results.scenario.resolved
+    start = seconds(resolved["run"]["warmup"])
+    if resolved["run"]["end"] == "delivered":
+        start = max(start, min(_starts(resolved), default=0.0))
     return [max(0.0, each.end - start) for each in results.replications]
+
+
+def _starts(resolved: Tables) -> Iterator[float]:
+    """Yield the start times of all groups, connections and jobs."""
+    for group in [*resolved["flows"], *resolved["jobs"]]:
+        own = [each["start"] for each in group.get("connections") or [] if each["start"] is not None]
+        yield from map(seconds, own or [group["start"]])
 
 
 def links(results: becalm.Results) -> Iterator[Link]:
@@ -221,6 +232,19 @@ def jobs_take_the_time_of_the_busiest_link(results: becalm.Results) -> Iterator[
             yield f"job {name}: time {time}, and {bound} for its bytes on one link"
 
 
+def faults_hold_up_what_they_can(results: becalm.Results) -> Iterator[str]:
+    """Packets have bytes; only a cable has packets on it; and a law without a choice moves none."""
+    if "faults" not in results.tables:
+        return
+    chooses = "destination" not in results.scenario.resolved["switch"]["paths"]
+    for row in results.faults.iter_rows(named=True):
+        down = row["kind"] == "link_down"
+        if (row["held"] > 0) != (row["held_bytes"] > 0) or (row["on_wire"] > 0) != (row["on_wire_bytes"] > 0):
+            yield f"packets without bytes: {row}"
+        if (not down and row["on_wire"] + row["moved"] > 0) or (not chooses and row["moved"] > 0):
+            yield f"not possible for this fault: {row}"
+
+
 INVARIANTS: tuple[Invariant, ...] = (
     utilization_is_bytes_over_capacity,
     busy_and_stalled_exclude_each_other,
@@ -233,6 +257,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     nothing_is_faster_than_light,
     nothing_exceeds_its_capacity,
     jobs_take_the_time_of_the_busiest_link,
+    faults_hold_up_what_they_can,
 )
 
 
