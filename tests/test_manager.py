@@ -102,7 +102,9 @@ def test_settings_that_cannot_work_are_named(changes: dict[str, object], key: st
 
 
 def test_bad_input_says_what_would_be_valid() -> None:
-    with pytest.raises(becalm.BecalmError, match="valid: becalm, becalm2, becalm2_opensm, pfister2005, gran2010"):
+    with pytest.raises(
+        becalm.BecalmError, match="valid: becalm, becalm2, becalm2_opensm, pfister2005, gran2010"
+    ):
         manager.recommend(tree(8, 2), guideline="x")
     with pytest.raises(becalm.BecalmError, match="between 2 and the 32 hosts"):
         manager.recommend(tree(8, 2), hot_spot_degree=33)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -235,6 +236,8 @@ def difference(test: Verdict, row: str, other: str, group: str) -> str:
     if group != ALL and group not in test.present:
         return "-"
     gap = test.difference(row, other, group)
+    if math.isinf(gap.high):
+        return f"{gap.mean:+.3f} (one case)"
     return f"{gap.mean:+.3f} ({gap.low:+.3f} to {gap.high:+.3f})"
 
 
