@@ -57,6 +57,9 @@ const DOUBLINGS: [u32; 2] = [5, 3];
 /// Least time between two trials, in multiples of the last one's duration: a trial lasts at least one window.
 const SPARE: u32 = 20;
 
+/// Number of windows that a stretch lasts at least: in the first, a part's state may be in another core's caches.
+const LEAST_WINDOWS: u64 = 2;
+
 /// A clock for one stretch, which is read rarely if windows are short.
 #[derive(Debug)]
 pub(crate) struct Clock {
@@ -83,7 +86,7 @@ impl Clock {
         let elapsed = self.elapsed();
         let step = Duration::from_micros(50).as_nanos() * u128::from(windows) / elapsed.as_nanos().max(1);
         self.next = windows + (step as u64).clamp(1, 64);
-        elapsed >= self.left
+        windows >= LEAST_WINDOWS && elapsed >= self.left
     }
 }
 
@@ -209,7 +212,7 @@ mod tests {
             clock.next != before
         });
         assert!((100_000 / 64..20_000).contains(&reads.count()));
-        assert!(Clock::new(Duration::ZERO).is_up(1));
+        assert!(!Clock::new(Duration::ZERO).is_up(1) && Clock::new(Duration::ZERO).is_up(2));
     }
 
     #[test]
