@@ -18,55 +18,114 @@ The module of a function such as `becalm.tune` has a different name, `becalm.tun
 can be imported by its path.
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
 # isort: off - must come first, because the rest loads slowly
 from becalm import interrupts as _interrupts  # noqa: F401
 
 # isort: on
 from becalm._core import __version__
-from becalm.designs import Design, design
-from becalm.errors import (
-    BecalmError,
-    DeadlockError,
-    DesignError,
-    FabricError,
-    MemoryLimitError,
-    Mistake,
-    ResultsError,
-    ScenarioError,
-    SchemeError,
-    StoppedError,
-    StoreError,
-)
-from becalm.explanations import Explanation, explain
-from becalm.progress import SweepProgress
-from becalm.reports import report
-from becalm.results import Results, load_results
-from becalm.runs import Progress, run
-from becalm.scenario import Scenario, load
-from becalm.schemes import (
-    MS,
-    NEVER,
-    NO_ACK,
-    NS,
-    UNLIMITED,
-    US,
-    Answer,
-    Echo,
-    Lanes,
-    Marker,
-    Parameter,
-    Response,
-    S,
-    exponential,
-    logarithm,
-    native,
-    power,
-)
-from becalm.stepping import Run, start
-from becalm.sweeps import SweepError, SweepResults, sweep
-from becalm.traces import Trace, trace
-from becalm.tunings import Tuned, tune
-from becalm.workload import read_connection_job, read_connection_matrix
+
+if TYPE_CHECKING:
+    from becalm.designs import Design, design
+    from becalm.errors import (
+        BecalmError,
+        DeadlockError,
+        DesignError,
+        FabricError,
+        MemoryLimitError,
+        Mistake,
+        ResultsError,
+        ScenarioError,
+        SchemeError,
+        StoppedError,
+        StoreError,
+    )
+    from becalm.explanations import Explanation, explain
+    from becalm.progress import SweepProgress
+    from becalm.reports import report
+    from becalm.results import Results, load_results
+    from becalm.runs import Progress, run
+    from becalm.scenario import Scenario, load
+    from becalm.schemes import (
+        MS,
+        NEVER,
+        NO_ACK,
+        NS,
+        UNLIMITED,
+        US,
+        Answer,
+        Echo,
+        Lanes,
+        Marker,
+        Parameter,
+        Response,
+        S,
+        exponential,
+        logarithm,
+        native,
+        power,
+    )
+    from becalm.stepping import Run, start
+    from becalm.sweeps import SweepError, SweepResults, sweep
+    from becalm.traces import Trace, trace
+    from becalm.tunings import Tuned, tune
+    from becalm.workload import read_connection_job, read_connection_matrix
+
+_MODULES = {
+    "designs": ("Design", "design"),
+    "errors": (
+        "BecalmError",
+        "DeadlockError",
+        "DesignError",
+        "FabricError",
+        "MemoryLimitError",
+        "Mistake",
+        "ResultsError",
+        "ScenarioError",
+        "SchemeError",
+        "StoppedError",
+        "StoreError",
+    ),
+    "explanations": ("Explanation", "explain"),
+    "progress": ("SweepProgress",),
+    "reports": ("report",),
+    "results": ("Results", "load_results"),
+    "runs": ("Progress", "run"),
+    "scenario": ("Scenario", "load"),
+    "schemes": (
+        "MS",
+        "NEVER",
+        "NO_ACK",
+        "NS",
+        "UNLIMITED",
+        "US",
+        "Answer",
+        "Echo",
+        "Lanes",
+        "Marker",
+        "Parameter",
+        "Response",
+        "S",
+        "exponential",
+        "logarithm",
+        "native",
+        "power",
+    ),
+    "stepping": ("Run", "start"),
+    "sweeps": ("SweepError", "SweepResults", "sweep"),
+    "traces": ("Trace", "trace"),
+    "tunings": ("Tuned", "tune"),
+    "workload": ("read_connection_job", "read_connection_matrix"),
+}
+"""The names of this package by module. A module is imported when one of its names is first used: all of them take
+as long as starting Python ten times."""
+_OTHERS = ("analysis", "frames", "intervals", "manager", "network", "quantities", "store", "tables")
+"""Other modules that are attributes of this package without an import of their own."""
+_PLACES = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "MS",
@@ -122,3 +181,19 @@ __all__ = [
     "trace",
     "tune",
 ]
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """Import a name of this package, or one of the modules above, at its first use."""
+        if name in _MODULES or name in _OTHERS:
+            return importlib.import_module(f"becalm.{name}")
+        if name not in _PLACES:
+            raise AttributeError(f"module 'becalm' has no attribute {name!r}")
+        value = getattr(importlib.import_module(f"becalm.{_PLACES[name]}"), name)
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        """Return all names, imported or not."""
+        return sorted({*globals(), *_MODULES, *_OTHERS, *_PLACES})

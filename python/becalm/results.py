@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import re
@@ -297,6 +298,8 @@ class Results(Tables):
 
     def _repr_html_(self) -> str | None:
         """Return the report, for notebooks."""
+        # The module is above this one, and sets the function when it is loaded.
+        importlib.import_module("becalm.reports")
         show = type(self).notebook
         return show(self) if show else None
 

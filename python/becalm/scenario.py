@@ -221,11 +221,12 @@ class Scenario:
             ScenarioError: the result is invalid.
 
         """
+        schemes = tuple(schemes)
+        if not schemes:
+            return self
         from becalm.schemes.loading import chosen, provide
 
         own = provide(schemes)
-        if not own:
-            return self
         data = chosen(self.data(), own)
         schemes = (*(self.schemes or ()), *own)
         return Scenario(data or self._text, name=self.name, max_memory=self._limit, schemes=schemes)

@@ -32,7 +32,7 @@ struct Arguments {
     /// Number of runs of each scenario. The fastest run counts.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
-    /// Number of threads of a run.
+    /// Largest number of threads of a run; fewer if they would mainly synchronize, as in `becalm run`.
     #[arg(long, default_value_t = 1)]
     threads: usize,
     /// Simulated time instead of the scenarios' own, such as "30 us".

@@ -98,7 +98,8 @@ fn run(bench: &Bench, settings: &Settings) -> Result<Figures, String> {
     let before = memory("VmRSS:");
     let cpu = ProcessTime::now();
     let scenario = read(bench, &settings.changes)?;
-    let run = scenario.prepare(0, settings.threads).map_err(|error| error.to_string())?;
+    let threads = scenario.allowed_threads(settings.threads);
+    let run = scenario.prepare(0, threads).map_err(|error| error.to_string())?;
     let set_up_seconds = cpu.elapsed().as_secs_f64();
     let idle = memory("VmRSS:").zip(before).map(|(after, before)| after.saturating_sub(before));
     let (cpu, wall) = (ProcessTime::now(), Instant::now());
@@ -110,7 +111,7 @@ fn run(bench: &Bench, settings: &Settings) -> Result<Figures, String> {
         scenario: bench.name.to_string(),
         hosts,
         port_pairs,
-        threads: settings.threads,
+        threads,
         packet_hops: results.packet_hops,
         events: results.events,
         set_up_seconds,

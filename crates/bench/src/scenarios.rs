@@ -22,7 +22,7 @@ const fn named(name: &'static str, text: &'static str) -> Bench {
 }
 
 /// All scenarios. `_cc` is the previous scenario with IBTA congestion control.
-pub const SCENARIOS: [Bench; 19] = [
+pub const SCENARIOS: [Bench; 23] = [
     usual("dumbbell", text!("dumbbell")),
     named("clos128_0.5", text!("clos128_0.5")),
     usual("clos128_0.9", text!("clos128_0.9")),
@@ -40,6 +40,10 @@ pub const SCENARIOS: [Bench; 19] = [
     named("pfister128", text!("pfister128")),
     named("pfister432", text!("pfister432")),
     named("pfister512", text!("pfister512")),
+    usual("pfc128", text!("pfc128")),
+    usual("dcqcn128", text!("dcqcn128")),
+    usual("job128", text!("job128")),
+    named("flows100k", text!("flows100k")),
     usual("tree8192", text!("tree8192")),
     named("tree65536", text!("tree65536")),
 ];

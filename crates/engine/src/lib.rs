@@ -17,6 +17,7 @@
 //! | [`queue`] | the queue of pending events |
 //! | `windows`, `sorting`, `line`, `inboxes` | pending events in groups: an inbox for each group and window of time |
 //! | [`run`] | the run loop: a [`Model`] handles events until a time, until none is left, or up to a number of events |
+//! | `meeting`, `choice` | a barrier for threads, and the choice between one thread and several |
 //! | [`parts`] | one model on several threads |
 //!
 //! # Example
@@ -48,9 +49,11 @@
 //! assert_eq!(simulator.now(), Time::from_us(25));
 //! ```
 
+mod choice;
 mod inboxes;
 pub mod key;
 mod line;
+mod meeting;
 pub mod order;
 pub mod parts;
 pub mod queue;

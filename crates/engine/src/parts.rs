@@ -3,18 +3,22 @@
 //! A message takes effect in another part no sooner than the look-ahead after the event that caused it. All parts can
 //! therefore handle their events in parallel, from the earliest event of all parts to just before that time plus the
 //! look-ahead. They then exchange messages and agree on the next window. Windows depend only on the times of events, so
-//! the result depends neither on the number of parts nor on the speed of their threads.
+//! the result depends neither on the number of parts nor on the speed of their threads, nor on whether one thread
+//! handles all parts in turn, as it does where that is faster (`choice`).
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread::Scope;
 
+use crate::choice::{Choice, Clock, Mode, Pace, Rules};
+use crate::meeting::{CancelOnPanic, Meeting};
 use crate::run::{Agenda, Model, Simulator, Stop};
 use crate::time::Time;
 
 /// Number of events between two checks whether to stop: a few milliseconds.
 const EVENTS_AT_ONCE: u64 = 10_000;
-/// Number of times that a waiting thread checks for the others before it yields the core.
-const SPINS: u32 = 5_000;
+/// Number of windows between two reports of progress.
+const REPORT: u64 = 64;
 
 /// A model that can be one part of a larger one.
 pub trait Part: Model {
@@ -57,6 +61,7 @@ pub struct Parts<M: Part> {
     lookahead: Time,
     /// Whether the run ends when all parts have closed.
     halts: bool,
+    choice: Choice,
 }
 
 /// State that the threads share during a run.
@@ -72,62 +77,64 @@ struct Shared<T> {
     /// For each part, its time and whether it is open (1) or closed (0); as for `next`. Only if the run ends when all
     /// parts have closed.
     states: Option<[Vec<(AtomicU64, AtomicU64)>; 2]>,
+    /// Whether the parts pause, so that all can be handled by one thread: for even windows and for odd ones.
+    pauses: [AtomicBool; 2],
+    door: Door,
 }
 
-/// A barrier at which threads wait for each other. They spin, since a window lasts microseconds.
-struct Meeting {
-    threads: usize,
-    here: AtomicUsize,
-    held: AtomicU64,
-    cancelled: AtomicBool,
+/// A thread's part. The thread that handles it has the lock.
+type Seat<'a, M> = Mutex<&'a mut Simulator<M>>;
+
+/// A stretch of a run, with one thread or one per part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stretch {
+    /// Number of windows that have passed.
+    windows: u64,
+    /// Whether the run is over or cancelled.
+    is_over: bool,
 }
 
-impl Meeting {
-    fn new(threads: usize) -> Meeting {
-        Meeting { threads, here: AtomicUsize::new(0), held: AtomicU64::new(0), cancelled: AtomicBool::new(false) }
+impl Stretch {
+    fn over(windows: u64) -> Stretch {
+        Stretch { windows, is_over: true }
     }
 
-    /// Waits until all threads have arrived or the meeting is cancelled; returns whether they have arrived.
-    fn join(&self) -> bool {
-        let held = self.held.load(Ordering::Acquire);
-        if self.here.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
-            self.here.store(0, Ordering::Relaxed);
-            self.held.store(held + 1, Ordering::Release);
-            return !self.is_cancelled();
-        }
-        let mut spins = 0;
-        while self.held.load(Ordering::Acquire) == held {
-            if self.is_cancelled() {
-                return false;
-            }
-            spins += 1;
-            if spins < SPINS {
-                std::hint::spin_loop();
-            } else {
-                std::thread::yield_now();
-            }
-        }
-        true
-    }
-
-    /// Cancels the meeting, so that no thread waits any longer.
-    fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Release);
-    }
-
-    fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::Acquire)
+    fn paused(windows: u64) -> Stretch {
+        Stretch { windows, is_over: false }
     }
 }
 
-/// Cancels a meeting if the thread panics, so that no other thread waits for it.
-struct CancelOnPanic<'a>(&'a Meeting);
+/// Where the threads of parts wait while one thread handles all parts.
+#[derive(Default)]
+struct Door {
+    /// Number of stretches in which each thread handles its own part; `u64::MAX` if the run is over.
+    stretches: Mutex<u64>,
+    opened: Condvar,
+}
 
-impl Drop for CancelOnPanic<'_> {
+impl Door {
+    /// Lets all threads through for a stretch, or for good.
+    fn open(&self, next: impl FnOnce(u64) -> u64) {
+        let mut stretches = self.stretches.lock().unwrap_or_else(PoisonError::into_inner);
+        *stretches = next(*stretches);
+        self.opened.notify_all();
+    }
+
+    /// Waits for the stretch after `seen`; returns its number, unless the run is over.
+    fn wait(&self, seen: u64) -> Option<u64> {
+        let closed = |stretches: &mut u64| *stretches == seen;
+        let stretches = self.stretches.lock().unwrap_or_else(PoisonError::into_inner);
+        let stretches = *self.opened.wait_while(stretches, closed).unwrap_or_else(PoisonError::into_inner);
+        (stretches != u64::MAX).then_some(stretches)
+    }
+}
+
+/// Ends the threads of parts, also if the leading thread panics.
+struct EndOnDrop<'a>(&'a Door);
+
+impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.cancel();
-        }
+        self.0.open(|_| u64::MAX);
     }
 }
 
@@ -140,7 +147,8 @@ where
     /// positive for several parts.
     pub fn new(simulators: Vec<Simulator<M>>, lookahead: Time) -> Parts<M> {
         assert!(!simulators.is_empty() && (simulators.len() == 1 || lookahead > Time::ZERO), "no look-ahead");
-        Parts { simulators, lookahead, halts: false }
+        let choice = Choice::new(simulators.len(), Rules::default());
+        Parts { simulators, lookahead, halts: false, choice }
     }
 
     /// The parts.
@@ -183,7 +191,7 @@ where
         Work { time: self.now(), events: sum(Simulator::events), work: sum(|simulator| simulator.model.work()) }
     }
 
-    /// Handles all events up to and including `until`, on one thread per part.
+    /// Handles all events up to and including `until`, on one thread per part or, where that is faster, on one.
     ///
     /// `watch` is called every few milliseconds on the calling thread; when it returns `false`, the run ends early and
     /// returns `None`. [`Stop::Idle`] means that no events are pending.
@@ -203,16 +211,13 @@ where
             states: self
                 .halts
                 .then(|| [zeros(), zeros()].map(|times: Vec<_>| times.into_iter().zip(zeros()).collect())),
+            pauses: Default::default(),
+            door: Door::default(),
         };
-        let lookahead = self.lookahead;
-        let (first, rest) = self.simulators.split_first_mut().expect("at least one part");
-        std::thread::scope(|scope| {
-            for (part, simulator) in (1..).zip(rest) {
-                let shared = &shared;
-                scope.spawn(move || shared.run(part, simulator, lookahead, until, &mut |_| true));
-            }
-            shared.run(0, first, lookahead, until, &mut |time| watch(&shared.progress(time)));
-        });
+        let span = Span { lookahead: self.lookahead, until };
+        let seats: Vec<Seat<'_, M>> = self.simulators.iter_mut().map(Mutex::new).collect();
+        std::thread::scope(|scope| shared.lead(scope, (&seats, &mut self.choice), span, watch));
+        drop(seats);
         let stopped = shared.meeting.is_cancelled();
         for (part, simulator) in self.simulators.iter_mut().enumerate() {
             shared.deliver(part, simulator);
@@ -244,51 +249,187 @@ where
     }
 }
 
+/// The look-ahead, and the last time of a run.
+#[derive(Clone, Copy)]
+struct Span {
+    lookahead: Time,
+    until: Time,
+}
+
+/// Locks a part, whose thread has finished its stretch or soon does.
+fn sit<'a, 's, M: Model>(seat: &'a Seat<'s, M>) -> std::sync::MutexGuard<'a, &'s mut Simulator<M>> {
+    seat.lock().expect("no thread panics while it handles a part")
+}
+
 impl<T: Send> Shared<T> {
-    /// Runs one part; `go_on` is called with the time every few milliseconds and decides whether to continue.
+    /// Runs all parts to the end of a span, alternately alone and together with the threads of the other parts.
+    fn lead<'scope, 'env, 'all: 'env, M>(
+        &'env self,
+        scope: &'scope Scope<'scope, 'env>,
+        (seats, choice): (&'env [Seat<'all, M>], &mut Choice),
+        span: Span,
+        watch: &mut dyn FnMut(&Work) -> bool,
+    ) where
+        M: Part<Message = T> + Send,
+        M::Event: Send,
+    {
+        let _end = EndOnDrop(&self.door);
+        let mut go_on = |time| watch(&self.progress(time));
+        let mut threads = 1;
+        seats.iter().enumerate().for_each(|(part, seat)| self.count(part, &sit(seat)));
+        loop {
+            let (mut clock, before) = (Clock::new(choice.left()), self.progress(Time::ZERO).events);
+            let stretch = match choice.mode() {
+                Mode::Alone => self.run_alone(seats, span, &mut go_on, &mut clock),
+                Mode::Together => {
+                    for (part, seat) in seats.iter().enumerate().skip(threads) {
+                        scope.spawn(move || self.attend(part, seat, span));
+                    }
+                    threads = seats.len();
+                    self.door.open(|stretches| stretches + 1);
+                    let stretch = self.run(0, &mut sit(&seats[0]), span, &mut go_on, Some(&mut clock));
+                    if !self.meeting.is_cancelled() {
+                        // The threads write what they share anew only after all have left the stretch.
+                        seats.iter().for_each(|seat| drop(sit(seat)));
+                    }
+                    stretch
+                }
+            };
+            let events = self.progress(Time::ZERO).events - before;
+            choice.note(Pace { events, windows: stretch.windows, time: clock.elapsed() });
+            if stretch.is_over {
+                return;
+            }
+        }
+    }
+
+    /// Runs one part whenever the leading thread lets the others take part.
+    fn attend<M: Part<Message = T>>(&self, part: usize, seat: &Seat<'_, M>, span: Span) {
+        let mut seen = 0;
+        while let Some(stretch) = self.door.wait(seen) {
+            seen = stretch;
+            self.run(part, &mut sit(seat), span, &mut |_| true, None);
+        }
+    }
+
+    /// Runs one part, while the threads of the others run theirs, until the end of the span or until the time is up on
+    /// the clock, which only the leading thread has. `go_on` is called with the time every few milliseconds and decides whether to continue.
     fn run<M: Part<Message = T>>(
         &self,
         part: usize,
         simulator: &mut Simulator<M>,
-        lookahead: Time,
-        until: Time,
+        span: Span,
         go_on: &mut dyn FnMut(Time) -> bool,
-    ) {
+        mut clock: Option<&mut Clock>,
+    ) -> Stretch {
         let _guard = CancelOnPanic(&self.meeting);
         let mut posted = Time::MAX;
         for window in 0.. {
+            let place = (window % 2) as usize;
             let next = simulator.agenda.next_time().unwrap_or(Time::MAX).min(posted);
-            let times = &self.next[window % 2];
-            times[part].store(next.0, Ordering::Relaxed);
-            self.tell_state(part, simulator, window);
+            self.next[place][part].store(next.0, Ordering::Relaxed);
+            self.tell_state(part, simulator, place);
+            if let Some(clock) = &mut clock {
+                self.pauses[place].store(clock.is_up(window), Ordering::Relaxed);
+            }
             if !self.meeting.join() {
-                return;
+                return Stretch::over(window);
             }
             self.deliver(part, simulator);
-            let start = times.iter().map(|time| time.load(Ordering::Relaxed)).min().map_or(Time::MAX, Time);
-            let (limit, all_closed) = self.limit(simulator, window).unwrap_or((Time::MAX, false));
-            if start > until || all_closed {
-                simulator.run_until(until.min(limit));
+            if self.pauses[place].load(Ordering::Relaxed) {
+                self.count(part, simulator);
+                return Stretch::paused(window);
+            }
+            let Some(end) = self.end(simulator, place, span) else {
                 // When all parts have closed, the last events may have caused messages.
                 self.post(part, simulator);
-                return;
-            }
-            let end = simulator.agenda.stop_before(start.saturating_add(lookahead), start).min(until).min(limit);
-            let run = if self.states.is_some() { Simulator::run_to_halt } else { Simulator::run };
-            while run(simulator, end, EVENTS_AT_ONCE) == Stop::Events {
-                self.report(part, simulator, go_on);
-            }
-            if window % 64 == 0 {
+                self.count(part, simulator);
+                return Stretch::over(window);
+            };
+            self.handle(part, simulator, end, go_on);
+            if window % REPORT == 0 {
                 self.report(part, simulator, go_on);
             }
             posted = self.post(part, simulator);
         }
+        unreachable!("there are fewer windows")
+    }
+
+    /// Runs all parts in turn on one thread, until the end of the span or until the time is up.
+    fn run_alone<M: Part<Message = T>>(
+        &self,
+        seats: &[Seat<'_, M>],
+        span: Span,
+        go_on: &mut dyn FnMut(Time) -> bool,
+        clock: &mut Clock,
+    ) -> Stretch {
+        let mut parts: Vec<_> = seats.iter().map(sit).collect();
+        for window in 0.. {
+            for (part, simulator) in parts.iter_mut().enumerate() {
+                self.deliver(part, simulator);
+                let next = simulator.agenda.next_time().unwrap_or(Time::MAX);
+                self.next[0][part].store(next.0, Ordering::Relaxed);
+                self.tell_state(part, simulator, 0);
+            }
+            if self.meeting.is_cancelled() {
+                return Stretch::over(window);
+            }
+            if clock.is_up(window) {
+                parts.iter().enumerate().for_each(|(part, simulator)| self.count(part, simulator));
+                return Stretch::paused(window);
+            }
+            // All parts know the same times, so the span ends for all of them or for none.
+            let mut is_over = false;
+            for (part, simulator) in parts.iter_mut().enumerate() {
+                match self.end(simulator, 0, span) {
+                    Some(end) => self.handle(part, simulator, end, go_on),
+                    None => is_over = true,
+                }
+                self.post(part, simulator);
+            }
+            if is_over {
+                parts.iter().enumerate().for_each(|(part, simulator)| self.count(part, simulator));
+                return Stretch::over(window);
+            }
+            if window % REPORT == 0 {
+                parts.iter().enumerate().for_each(|(part, simulator)| self.count(part, simulator));
+                self.report(0, &parts[0], go_on);
+            }
+        }
+        unreachable!("there are fewer windows")
+    }
+
+    /// The end of the current window, whose times are at this place. If the span is over, brings the part to its end and
+    /// returns `None`.
+    fn end<M: Part>(&self, simulator: &mut Simulator<M>, place: usize, span: Span) -> Option<Time> {
+        let start = self.next[place].iter().map(|time| time.load(Ordering::Relaxed)).min().map_or(Time::MAX, Time);
+        let (limit, all_closed) = self.limit(simulator, place).unwrap_or((Time::MAX, false));
+        if start > span.until || all_closed {
+            simulator.run_until(span.until.min(limit));
+            return None;
+        }
+        let before = start.saturating_add(span.lookahead);
+        Some(simulator.agenda.stop_before(before, start).min(span.until).min(limit))
+    }
+
+    /// Handles a part's events up to and including `end`.
+    fn handle<M: Part>(
+        &self,
+        part: usize,
+        simulator: &mut Simulator<M>,
+        end: Time,
+        go_on: &mut dyn FnMut(Time) -> bool,
+    ) {
+        let run = if self.states.is_some() { Simulator::run_to_halt } else { Simulator::run };
+        while run(simulator, end, EVENTS_AT_ONCE) == Stop::Events {
+            self.report(part, simulator, go_on);
+        }
     }
 
     /// Tells the others this part's time and whether it is open, if the run ends when all parts have closed.
-    fn tell_state<M: Part>(&self, part: usize, simulator: &Simulator<M>, window: usize) {
+    fn tell_state<M: Part>(&self, part: usize, simulator: &Simulator<M>, place: usize) {
         let Some(states) = &self.states else { return };
-        let (time, open) = &states[window % 2][part];
+        let (time, open) = &states[place][part];
         time.store(simulator.now().0, Ordering::Relaxed);
         open.store(u64::from(simulator.model.is_open()), Ordering::Relaxed);
     }
@@ -297,8 +438,8 @@ impl<T: Send> Shared<T> {
     ///
     /// The last part closes after the time of every open part. A closed part therefore waits for the open ones, so that
     /// none passes the end of the run.
-    fn limit<M: Part>(&self, simulator: &Simulator<M>, window: usize) -> Option<(Time, bool)> {
-        let states = &self.states.as_ref()?[window % 2];
+    fn limit<M: Part>(&self, simulator: &Simulator<M>, place: usize) -> Option<(Time, bool)> {
+        let states = &self.states.as_ref()?[place];
         let latest = |is: u64| {
             let those = states.iter().filter(|(_, open)| open.load(Ordering::Relaxed) == is);
             those.map(|(time, _)| Time(time.load(Ordering::Relaxed))).max()
@@ -311,11 +452,16 @@ impl<T: Send> Shared<T> {
     }
 
     fn report<M: Part>(&self, part: usize, simulator: &Simulator<M>, go_on: &mut dyn FnMut(Time) -> bool) {
-        self.events[part].store(simulator.events(), Ordering::Relaxed);
-        self.work[part].store(simulator.model.work(), Ordering::Relaxed);
+        self.count(part, simulator);
         if !go_on(simulator.now()) {
             self.meeting.cancel();
         }
+    }
+
+    /// Makes a part's progress known.
+    fn count<M: Part>(&self, part: usize, simulator: &Simulator<M>) {
+        self.events[part].store(simulator.events(), Ordering::Relaxed);
+        self.work[part].store(simulator.model.work(), Ordering::Relaxed);
     }
 
     /// Delivers messages from other parts to this one.
@@ -355,6 +501,7 @@ mod tests {
     use crate::key::Key;
     use crate::random::mix;
     use proptest::prelude::*;
+    use std::time::Duration;
 
     /// Cells that send each other tokens. A cell's reaction depends on everything that it has received.
     struct Cells {
@@ -416,6 +563,9 @@ mod tests {
         }
     }
 
+    /// Tries the other mode every few windows, however short they are.
+    const RESTLESS: Rules = Rules { trial: Duration::ZERO, between: Duration::ZERO, least_events: 0, least_gain: 0.0 };
+
     /// Cells in groups; `reach` is a multiple of the look-ahead.
     fn cells(part_of: &[usize], parts: usize, (groups, reach): (u16, u64)) -> Parts<Cells> {
         let simulator = |part| {
@@ -429,7 +579,9 @@ mod tests {
             }
             simulator
         };
-        Parts::new((0..parts).map(simulator).collect(), LOOKAHEAD)
+        let mut cells = Parts::new((0..parts).map(simulator).collect(), LOOKAHEAD);
+        cells.choice = Choice::new(parts, RESTLESS);
+        cells
     }
 
     /// The cells' states after some time, run in two stages, and the number of events.

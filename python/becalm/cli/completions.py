@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 def check(scenario: Scenario, file: Path | None, *, overwrite: bool) -> None:
     """Refuse a file that cannot be written, or a run without messages."""
+    if file is None:
+        return
     from becalm.folders import check_writable
     from becalm.simulators.fct import NEEDED
 
-    if file is None:
-        return
     check_writable(file, overwrite=overwrite)
     if not scenario.resolved["observe"]["messages"]:
         stop(f"--fct: {NEEDED}", BAD_INPUT)
@@ -26,10 +26,10 @@ def check(scenario: Scenario, file: Path | None, *, overwrite: bool) -> None:
 
 def write(results: Results, file: Path | None, *, overwrite: bool) -> list[str]:
     """Write the file; return what was written, in words."""
+    if file is None:
+        return []
     from becalm.folders import write_new
     from becalm.simulators import fct
 
-    if file is None:
-        return []
     write_new(file, "".join(f"{line}\n" for line in fct.lines(results)), overwrite=overwrite)
     return [f"completion times in {file}"]

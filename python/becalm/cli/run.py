@@ -138,7 +138,6 @@ def run(
     import becalm
     from becalm.cli import console
     from becalm.cli.twin import run_twin, twin_of
-    from becalm.comparison.scene import is_scene
     from becalm.results import FOLDER
     from becalm.runs import fewer_threads, memory
     from becalm.scenario import parse_change
@@ -167,7 +166,7 @@ def run(
     quiet = quiet or as_json
     if not quiet and (why := fewer_threads(scenario, threads)):
         console.say(f"note: {why}")
-    if not quiet and is_scene(file):
+    if not quiet and _is_scene(file):
         console.say(
             "note: this is a scene for `becalm compare`; `becalm run` runs it without congestion control"
         )
@@ -262,11 +261,21 @@ def list_(
 def _loaded(file: Path, max_memory: int | str | None, own: tuple[Provided, ...]) -> Scenario:
     """Return a file's scenario. For a scene of `becalm compare`, return one without congestion control."""
     import becalm
-    from becalm.comparison import merge, scene
 
-    if scene.is_scene(file):
+    if _is_scene(file):
+        from becalm.comparison import merge
+
         return merge.uncontrolled(file)
     return becalm.load(file, max_memory=max_memory, schemes=own)
+
+
+def _is_scene(file: Path) -> bool:
+    """Return whether a file is a scene. Comparisons load slowly, and few files contain the name of their table."""
+    if not file.is_file() or b"compare" not in file.read_bytes():
+        return False
+    from becalm.comparison.scene import is_scene
+
+    return is_scene(file)
 
 
 def _wall_time(text: str) -> float:
@@ -295,12 +304,12 @@ def _with_opensm(scenario: Scenario, configuration: Path | None, fabric: Path | 
         BecalmError: a fabric is given without a configuration, or either is invalid.
 
     """
-    from becalm.opensm import ibnetdiscover, simulate
-
     if configuration is None:
         if fabric is not None:
             raise BecalmError("--fabric: has no effect without --opensm")
         return scenario
+    from becalm.opensm import ibnetdiscover, simulate
+
     discovered = None if fabric is None else ibnetdiscover.read(fabric)
     idle = simulate.idle_levels(scenario, configuration)
     if idle:
@@ -317,11 +326,11 @@ def _watched(scenario: Scenario, page: Path | None, *, overwrite: bool) -> Scena
         ResultsError: the page already exists or cannot be written.
 
     """
+    if page is None:
+        return scenario
     from becalm.folders import check_writable
     from becalm.reports.page import PAGE
 
-    if page is None:
-        return scenario
     PAGE.check_target(page)
     check_writable(page, overwrite=overwrite)
     observe = scenario.resolved["observe"]
@@ -340,12 +349,12 @@ def _written(
     results: Results, twin: tuple[Results, Path] | None, page: Path | None, folder: Path, *, overwrite: bool
 ) -> list[str]:
     """Write the page of a run, or of a run and its twin, to a new file, if requested. Return its path."""
+    if page is None:
+        return []
     from becalm.folders import write_new
     from becalm.reports import report
     from becalm.reports.pair import pair
 
-    if page is None:
-        return []
     complete = twin is not None and twin[0].stopped is None
     text = pair(twin[0], results) if twin and complete else report(results, folder=folder)
     write_new(page, text, overwrite=overwrite)

@@ -66,10 +66,10 @@ class Wanted:
             BecalmError: a link or flow is unknown, or the times do not fit.
 
         """
-        from becalm.traces.record import Choice
-
         if not self.files:
             return None
+        from becalm.traces.record import Choice
+
         stop = self.chosen["until"][-1] if "until" in self.chosen else None
         start = self._last("from", "0 s")
         switches = self.chosen.get("switches") if self.events else ()
@@ -82,11 +82,11 @@ class Wanted:
             BecalmError: a file cannot be written.
 
         """
+        if choice is None:
+            return []
         from becalm.cli import console
         from becalm.traces.record import recorded
 
-        if choice is None:
-            return []
         with console.Bar(quiet=quiet) as bar:
             bar.on_trace(0.0, 1.0, 0, 0)
             found = recorded(choice, bar.on_trace)

@@ -11,12 +11,13 @@ use crate::context::Context;
 use crate::event::Signal;
 use crate::flow_control::credit::CreditReturn;
 use crate::flow_control::pauses::Pauses;
+use crate::host::answers::AnswerQueue;
 use crate::host::backlog::Backlog;
 use crate::host::faults::Receiving;
 use crate::host::flows::Flows;
 use crate::host::paced::Paced;
 use crate::host::pacer::PacerState;
-use crate::host::send_queue::SendQueue;
+use crate::host::ready::{Listed, Ready};
 use crate::ids::{FlowId, NodeId, PortId};
 use crate::network::link::{EgressLink, Transmission};
 use crate::packet::Packet;
@@ -59,14 +60,14 @@ pub(crate) struct Adapter {
     pub draining: VecDeque<Packet>,
     /// The earliest pending [`Signal::Wake`].
     wake_at: Time,
-    /// ACKs and CNPs to send, in order.
-    pub answers: VecDeque<Packet>,
+    /// ACKs and CNPs to send.
+    pub answers: AnswerQueue,
     /// CNPs that are not ready to be sent yet.
     pub cnps: VecDeque<Packet>,
     /// One bit per lane: whether data are due next, not answers.
     data_next: u16,
     /// Pacers that may send.
-    pub(super) ready: SendQueue,
+    pub(super) ready: Ready,
     /// Whether the first ready pacer lacks credit on the only lane. Nothing is then sent or attempted until
     /// credit arrives, or another change may let a different packet go first.
     blocked: bool,
@@ -76,7 +77,7 @@ pub(crate) struct Adapter {
     /// Pacers that may send later. An entry that does not match its pacer's state is invalid.
     paced: Paced,
     /// Scratch space of [`Adapter::send_next`].
-    passed_over: Vec<(u32, u64)>,
+    passed_over: Vec<Listed>,
     /// Whether the adapter's only pacer is listed while the link is busy, if it may send once the link is
     /// free. Its packets are not fetched from memory.
     pub lists_early: bool,
@@ -114,10 +115,10 @@ impl Adapter {
             drained_at: Time::ZERO,
             draining: VecDeque::new(),
             wake_at: Time::MAX,
-            answers: VecDeque::new(),
+            answers: AnswerQueue::default(),
             cnps: VecDeque::new(),
             data_next: 0,
-            ready: SendQueue::new(config.injection),
+            ready: Ready::new(config.injection),
             blocked: false,
             posted: 0,
             backlog: Backlog::new(&config),
@@ -168,8 +169,8 @@ impl Adapter {
             pacer.set_state(PacerState::Ready);
             self.early = if early { due } else { Time::MAX };
             // A greedy message has no position in posting order. It counts as posted now.
-            let order = flows.senders[flow.index()].first_order();
-            self.ready.push(id, order.unwrap_or(self.posted));
+            let sender = &flows.senders[flow.index()];
+            self.ready.push(id, sender.vl, sender.first_order().unwrap_or(self.posted));
             self.blocked &= self.config.injection == Injection::RoundRobin;
         } else if pacer.state() != PacerState::Paced(due) {
             pacer.set_state(PacerState::Paced(due));
@@ -181,7 +182,7 @@ impl Adapter {
     pub fn unlist<R>(&mut self, id: u32, flows: &mut Flows<R>) {
         if self.early < Time::MAX {
             self.early = Time::MAX;
-            self.ready.pop();
+            self.ready.first_outside(0).into_iter().for_each(|listed| self.ready.remove(listed));
             flows.pacers[id as usize].set_state(PacerState::Idle);
         }
     }
@@ -213,10 +214,11 @@ impl Adapter {
 
     /// Queues an answer, or merges it with a waiting one. Returns whether the number of packets has
     /// increased.
+    #[inline(always)]
     pub fn queue_answer(&mut self, answer: Packet) -> bool {
-        let merged = self.config.coalesces && self.answers.iter_mut().any(|waiting| waiting.absorb(&answer));
+        let merged = self.config.coalesces && self.answers.absorb(&answer);
         if !merged {
-            self.answers.push_back(answer);
+            self.answers.push(answer);
         }
         !merged
     }

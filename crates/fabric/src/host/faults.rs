@@ -10,6 +10,7 @@ use crate::faults::{FaultKind, Step};
 use crate::host::adapter::Adapter;
 use crate::host::flows::Flows;
 use crate::host::hosts::Hosts;
+use crate::host::ready::Listed;
 use crate::network::link::Rate;
 use crate::packet::{Kind, Packet};
 use crate::policy::{Echo, Observer, Response};
@@ -73,7 +74,7 @@ impl Adapter {
         // A pacer that was listed early may be due later than the end of the last transmission.
         if self.early < Time::MAX
             && self.early > self.busy_until.max(now)
-            && let Some((id, _)) = self.ready.first()
+            && let Some(Listed { pacer: id, .. }) = self.ready.first_outside(0)
         {
             self.unlist(id, flows);
             self.update_pacer(id, now, flows);

@@ -9,6 +9,7 @@
 //! that run on hosts, and `execution` runs their ranks.
 
 mod adapter;
+mod answers;
 mod backlog;
 mod delivery;
 mod execution;
@@ -22,6 +23,7 @@ pub mod mix;
 mod paced;
 mod pacer;
 mod posting;
+mod ready;
 mod receive_buffer;
 mod receiver;
 mod send_queue;

@@ -78,7 +78,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
         }
         other.switches.iter_mut().for_each(|switch| switch.state.pool.move_trails(places));
         for adapter in &mut other.hosts.adapters {
-            adapter.draining.iter_mut().chain(&mut adapter.answers).for_each(|packet| packet.move_trail(places));
+            adapter.draining.iter_mut().chain(adapter.answers.iter_mut()).for_each(|packet| packet.move_trail(places));
         }
         self.take_flows(&mut other, theirs);
         for rank in 0..self.hosts.adapters.len() {

@@ -9,7 +9,7 @@ use crate::switch::pool::{Slot, Waiting};
 use crate::switch::ports::Port;
 use crate::switch::rules::Rules;
 use crate::switch::state::State;
-use crate::switch::vl_arbiter::VlArbiter;
+use crate::switch::vl_arbiter::{VlArbiter, next_in_turn};
 
 impl State {
     /// Whether an output has credit for a packet of this size.
@@ -130,6 +130,9 @@ impl State {
         if M::one_lane(self) {
             return self.candidate::<M, O>(output, 0, cx).map(|place| (0, place));
         }
+        if M::lanes_take_turns(self) {
+            return self.choose_in_turn::<M, O>(output, cx);
+        }
         let mut arbiter = std::mem::replace(&mut self.arbiters[usize::from(output)], VlArbiter::IDLE);
         let mut chosen = 0;
         let vl = arbiter.choose(|vl| match self.candidate::<M, O>(output, vl, cx) {
@@ -141,6 +144,20 @@ impl State {
         });
         self.arbiters[usize::from(output)] = arbiter;
         vl.map(|vl| (vl, chosen))
+    }
+
+    /// As [`State::choose`], if lanes take turns.
+    #[inline(always)]
+    fn choose_in_turn<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) -> Option<(u8, u16)> {
+        let mut place = None;
+        let turn = self.arbiters[usize::from(output)].turn();
+        let vl = next_in_turn(turn, self.vls, |vl| {
+            if self.is_offered::<M>(output, vl) {
+                place = self.candidate::<M, O>(output, vl, cx);
+            }
+            place.is_some()
+        });
+        vl.zip(place)
     }
 
     /// The place of the input whose packet an output's VL can send now. Reports the start and end of a wait

@@ -16,7 +16,7 @@ use crate::network::routing::Heading;
 use crate::packet::Packet;
 use crate::policy::{Arrival, Departure, Marker, Observer};
 use crate::switch::pool::{Slot, Waiting};
-use crate::switch::rules::{self, Common, Configured, OneLane, Rules};
+use crate::switch::rules::{self, Common, Configured, Lanes, OneLane, Rules};
 use crate::switch::state::State;
 use crate::switch::view::View;
 
@@ -43,7 +43,16 @@ impl<K: Marker> Switch<K> {
         };
         match self.state.rules {
             rules::Kind::Common => self.arrive::<Common, O>(port, packet, cx),
-            rules::Kind::OneLane => self.arrive::<OneLane, O>(port, packet, cx),
+            _ => self.arrive_by_rules(port, packet, cx),
+        }
+    }
+
+    /// Handles a header by rules other than the common ones.
+    #[inline(never)]
+    fn arrive_by_rules<O: Observer>(&mut self, port: u16, packet: &Packet, cx: &mut Context<'_, O>) {
+        match self.state.rules {
+            rules::Kind::Common | rules::Kind::OneLane => self.arrive::<OneLane, O>(port, packet, cx),
+            rules::Kind::Lanes => self.arrive::<Lanes, O>(port, packet, cx),
             rules::Kind::Configured => self.arrive::<Configured, O>(port, packet, cx),
         }
     }
@@ -54,6 +63,7 @@ impl<K: Marker> Switch<K> {
         match self.state.rules {
             rules::Kind::Common => self.handle_by::<Common, O>(port, word, cx),
             rules::Kind::OneLane => self.handle_by::<OneLane, O>(port, word, cx),
+            rules::Kind::Lanes => self.handle_by::<Lanes, O>(port, word, cx),
             rules::Kind::Configured => self.handle_by::<Configured, O>(port, word, cx),
         }
     }
@@ -261,8 +271,15 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Starts packets until no listed output can send.
-    #[inline]
+    #[inline(always)]
     pub(super) fn arbitrate<M: Rules, O: Observer>(&mut self, cx: &mut Context<'_, O>) {
+        if self.state.has_listed() {
+            self.serve_listed::<M, O>(cx);
+        }
+    }
+
+    #[inline(never)]
+    fn serve_listed<M: Rules, O: Observer>(&mut self, cx: &mut Context<'_, O>) {
         while let Some(output) = self.state.next_listed(&cx.shared.config, cx.now) {
             self.serve::<M, O>(output, cx);
         }
@@ -274,7 +291,8 @@ impl<K: Marker> Switch<K> {
     fn serve<M: Rules, O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
         let out = &self.state.ports[M::at(&self.state, output, 0)].output;
         if !out.is_sending(cx.now) {
-            if !M::one_lane(&self.state) || self.state.is_wanted::<M>(output) {
+            // A table advances even if no lane can send.
+            if !M::lanes_take_turns(&self.state) || self.state.is_wanted::<M>(output) {
                 self.serve_free::<M, O>(output, cx);
             }
         } else if !out.awaited && self.state.is_wanted::<M>(output) {

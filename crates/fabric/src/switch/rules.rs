@@ -2,7 +2,7 @@
 //!
 //! Most fabrics have one virtual lane, virtual output queues and round-robin arbitration. For these, the
 //! forwarding path is compiled separately with [`Common`] instead of [`Configured`], and for other arbiters
-//! with [`OneLane`]. Settings that are then constant are not checked for every packet.
+//! with [`OneLane`]; fabrics of several lanes, as all with PFC, with [`Lanes`]. Settings that are then constant are not checked for every packet.
 
 use crate::config::{Arbiter, FlowControl, InputReads, PathSelection, Queueing, SwitchConfig, VlArbitration};
 use crate::distribution::Distribution;
@@ -14,6 +14,8 @@ pub(crate) trait Layout {
     fn ports(&self) -> usize;
     /// Whether there is one lane and no arbitration between lanes.
     fn has_one_lane(&self) -> bool;
+    /// Whether lanes take turns, without weights.
+    fn have_turns(&self) -> bool;
     /// Number of words in a set of an output's inputs.
     fn words(&self) -> usize;
     /// Whether transmission times vary.
@@ -52,6 +54,12 @@ pub(crate) trait Rules {
     #[inline(always)]
     fn one_lane(state: &impl Layout) -> bool {
         state.has_one_lane()
+    }
+
+    /// Whether lanes take turns, without weights.
+    #[inline(always)]
+    fn lanes_take_turns(state: &impl Layout) -> bool {
+        state.have_turns()
     }
 
     /// Whether the set of an output's inputs fits in one word.
@@ -96,6 +104,60 @@ pub(crate) struct Configured;
 
 impl Rules for Configured {}
 
+/// Several lanes that take turns, virtual output queues of at most 64 inputs that take turns, each of which can feed
+/// any number of outputs at the same time, and fixed transmission times. Most fabrics with PFC are of this kind.
+pub(crate) struct Lanes;
+
+impl Lanes {
+    /// Whether a switch with this many ports follows these rules.
+    pub fn holds(config: &SwitchConfig, ports: usize) -> bool {
+        config.queueing == Queueing::Voq
+            && config.vls > 1
+            && config.vl_arbitration == VlArbitration::RoundRobin
+            && config.service == Distribution::Fixed
+            && bits::words(ports) == 1
+            && config.arbiter == Arbiter::RoundRobin
+            && config.input_reads == InputReads::Many
+    }
+}
+
+impl Rules for Lanes {
+    #[inline(always)]
+    fn queueing(_: &SwitchConfig) -> Queueing {
+        Queueing::Voq
+    }
+
+    #[inline(always)]
+    fn arbiter(_: &SwitchConfig) -> Arbiter {
+        Arbiter::RoundRobin
+    }
+
+    #[inline(always)]
+    fn input_reads(_: &SwitchConfig) -> InputReads {
+        InputReads::Many
+    }
+
+    #[inline(always)]
+    fn one_lane(_: &impl Layout) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn lanes_take_turns(_: &impl Layout) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn one_word(_: &impl Layout) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn varies(_: &impl Layout) -> bool {
+        false
+    }
+}
+
 /// One lane, virtual output queues of at most 64 inputs, fixed transmission times, and credit.
 pub(crate) struct OneLane;
 
@@ -119,6 +181,11 @@ impl Rules for OneLane {
 
     #[inline(always)]
     fn one_lane(_: &impl Layout) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn lanes_take_turns(_: &impl Layout) -> bool {
         true
     }
 
@@ -184,6 +251,11 @@ impl Rules for Common {
     }
 
     #[inline(always)]
+    fn lanes_take_turns(state: &impl Layout) -> bool {
+        OneLane::lanes_take_turns(state)
+    }
+
+    #[inline(always)]
     fn one_word(state: &impl Layout) -> bool {
         OneLane::one_word(state)
     }
@@ -214,6 +286,7 @@ impl Rules for Common {
 pub(crate) enum Kind {
     Common,
     OneLane,
+    Lanes,
     Configured,
 }
 
@@ -224,6 +297,8 @@ impl Kind {
             Kind::Common
         } else if OneLane::holds(config, ports) {
             Kind::OneLane
+        } else if Lanes::holds(config, ports) {
+            Kind::Lanes
         } else {
             Kind::Configured
         }

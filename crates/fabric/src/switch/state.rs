@@ -70,6 +70,8 @@ pub(crate) struct State {
     pub one_rate: bool,
     /// Whether there is one VL and no VL arbitration table.
     pub one_lane: bool,
+    /// Whether there is no VL arbitration table.
+    lanes_take_turns: bool,
     /// Whether a tail for which no packet waits needs no event.
     pub lazy_tails: bool,
     /// Whether the marker need not see any packets.
@@ -98,6 +100,11 @@ impl Layout for State {
     #[inline(always)]
     fn has_one_lane(&self) -> bool {
         self.one_lane
+    }
+
+    #[inline(always)]
+    fn have_turns(&self) -> bool {
+        self.lanes_take_turns
     }
 
     #[inline(always)]
@@ -171,6 +178,7 @@ impl State {
             },
             pool: Pool::default(),
             pauses: None,
+            lanes_take_turns: config.vl_arbitration == VlArbitration::RoundRobin,
             one_lane: config.vls == 1 && config.vl_arbitration == VlArbitration::RoundRobin,
             lazy_tails: config.input_reads == InputReads::Many
                 && attention < Attention::Tails
@@ -268,6 +276,12 @@ impl State {
     pub fn list(&mut self, output: u16) {
         bits::set(&mut self.pending, usize::from(output));
         self.listed = true;
+    }
+
+    /// Whether an output may be listed.
+    #[inline(always)]
+    pub fn has_listed(&self) -> bool {
+        self.listed
     }
 
     /// Removes and returns the only listed output, or the one whose next packet is the oldest.

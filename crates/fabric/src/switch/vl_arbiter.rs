@@ -55,6 +55,19 @@ pub(crate) enum VlArbiter {
     Tables(Box<Tables>),
 }
 
+/// The first lane that can send, in turns after the lane that sent last.
+#[inline(always)]
+pub(crate) fn next_in_turn(last: u8, vls: u8, mut can_send: impl FnMut(u8) -> bool) -> Option<u8> {
+    let mut vl = last;
+    for _ in 0..vls {
+        vl = if vl + 1 < vls { vl + 1 } else { 0 };
+        if can_send(vl) {
+            return Some(vl);
+        }
+    }
+    None
+}
+
 /// The tables of IBTA. The high-priority table is served until its limit is used up. Then one packet of the
 /// low-priority table is sent.
 #[derive(Clone, Debug)]
@@ -85,12 +98,17 @@ impl VlArbiter {
         }
     }
 
+    /// The lane that sent last, if lanes take turns.
+    #[inline]
+    pub fn turn(&self) -> u8 {
+        if let VlArbiter::Turns { last, .. } = self { *last } else { 0 }
+    }
+
     /// Chooses the next lane to send, among those that can.
     #[inline]
     pub fn choose(&mut self, mut can_send: impl FnMut(u8) -> bool) -> Option<u8> {
         match self {
-            VlArbiter::Turns { vls: 1, .. } => can_send(0).then_some(0),
-            VlArbiter::Turns { vls, last } => (1..=*vls).map(|step| (*last + step) % *vls).find(|&vl| can_send(vl)),
+            &mut VlArbiter::Turns { vls, last } => next_in_turn(last, vls, can_send),
             VlArbiter::Tables(tables) => tables.choose(&mut can_send),
         }
     }

@@ -8,6 +8,7 @@ use crate::context::Context;
 use crate::event::Signal;
 use crate::host::flows::Flows;
 use crate::host::pacer::PacerState;
+use crate::host::ready::Listed;
 use crate::host::sender::Sender;
 use crate::ids::FlowId;
 use crate::packet::{Kind, Packet, common_tie, tie};
@@ -51,30 +52,28 @@ impl Adapter {
         cx: &mut Context<'_, O>,
     ) -> Option<u16> {
         self.prepared_at = Time::MAX;
-        let (mut dry, all_vls, mut sent) = (held, self.all_vls(), None);
-        while let Some((id, order)) = self.ready.first() {
-            let Some(flow) = self.recheck(id, cx.now, flows) else { continue };
+        let (mut dry, mut closed, mut sent) = (held, 0, None);
+        while let Some(first) = self.ready.first_outside(closed) {
+            let Some(flow) = self.recheck(first, cx.now, flows) else { continue };
             let sender = &flows.senders[flow.index()];
             let prepared = self.prepared(sender);
             if prepared > cx.now {
                 self.prepared_at = self.prepared_at.min(prepared);
+                self.ready.remove(first);
+                self.passed_over.push(first);
             } else if held & 1 << sender.vl == 0 && self.has_credit(sender.vl, flows.packets.largest(), cx) {
                 sent = Some(sender.vl);
-                self.ready.pop();
+                self.ready.remove(first);
                 self.send_data(flow, flows, cx);
                 break;
             } else {
                 dry |= 1 << sender.vl;
+                closed |= 1 << first.vl;
                 self.blocked = self.vls == 1 && self.passed_over.is_empty();
-                if dry == all_vls {
-                    break;
-                }
             }
-            self.ready.pop();
-            self.passed_over.push((id, order));
         }
-        while let Some((id, order)) = self.passed_over.pop() {
-            self.ready.push_front(id, order);
+        while let Some(listed) = self.passed_over.pop() {
+            self.ready.put_back(listed);
         }
         // Data that lack credit remain due.
         self.data_next = if self.config.answers == Answers::Turns { dry & !held } else { 0 };
@@ -90,33 +89,31 @@ impl Adapter {
     /// lanes on which answers lack credit.
     #[inline(always)]
     fn send_answer<O: Observer>(&mut self, reserved: u16, cx: &mut Context<'_, O>) -> Option<u16> {
-        let Some(&Packet { vl, size, .. }) = self.answers.front() else { return Some(0) };
-        let mut dry = 0;
-        if reserved & 1 << vl == 0 {
-            if self.has_credit(vl, size, cx) {
-                let answer = self.answers.pop_front();
-                self.transmit_answer(answer.expect("there is one"), cx);
-                return None;
-            }
-            dry = 1 << vl;
+        if self.vls > 1 {
+            return self.send_answer_of_several(reserved, cx);
         }
-        if self.vls > 1 { self.send_later_answer(reserved, dry, cx) } else { Some(dry) }
+        let Some((vl, size)) = self.answers.first() else { return Some(0) };
+        if reserved != 0 {
+            return Some(0);
+        }
+        if !self.has_credit(vl, size, cx) {
+            return Some(1);
+        }
+        let answer = self.answers.remove(vl);
+        self.transmit_answer(answer, cx);
+        None
     }
 
-    /// Sends the first answer after the head of the queue whose lane is neither reserved nor without credit.
+    /// As [`Adapter::send_answer`], with several lanes.
     #[inline(never)]
-    fn send_later_answer<O: Observer>(&mut self, reserved: u16, mut dry: u16, cx: &mut Context<'_, O>) -> Option<u16> {
-        for i in 1..self.answers.len() {
-            if reserved | dry == self.all_vls() {
-                break;
-            }
-            let &Packet { vl, size, .. } = &self.answers[i];
-            if (reserved | dry) & 1 << vl != 0 {
-                continue;
-            }
+    fn send_answer_of_several<O: Observer>(&mut self, reserved: u16, cx: &mut Context<'_, O>) -> Option<u16> {
+        let mut dry = 0;
+        while reserved | dry != self.all_vls()
+            && let Some((vl, size)) = self.answers.first_outside(reserved | dry)
+        {
             if self.has_credit(vl, size, cx) {
-                let answer = self.answers.remove(i);
-                self.transmit_answer(answer.expect("there is one"), cx);
+                let answer = self.answers.remove(vl);
+                self.transmit_answer(answer, cx);
                 return None;
             }
             dry |= 1 << vl;
@@ -125,7 +122,8 @@ impl Adapter {
     }
 
     #[inline(always)]
-    fn transmit_answer<O: Observer>(&mut self, mut answer: Packet, cx: &mut Context<'_, O>) {
+    fn transmit_answer<O: Observer>(&mut self, answer: Option<Packet>, cx: &mut Context<'_, O>) {
+        let mut answer = answer.expect("there is one");
         if self.config.answers == Answers::Turns {
             self.data_next |= 1 << answer.vl;
         }
@@ -143,13 +141,14 @@ impl Adapter {
 
     /// The flow for which the first pacer sends, if it still may send. Its pace or its windows may have
     /// changed since it was listed. Otherwise, the pacer is removed from the list.
-    fn recheck<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<R>) -> Option<FlowId> {
+    fn recheck<R: Response>(&mut self, listed: Listed, now: Time, flows: &mut Flows<R>) -> Option<FlowId> {
+        let id = listed.pacer;
         if flows.pacers[id as usize].due() <= now
             && let Some(flow) = flows.next_flow(id)
         {
             return Some(flow);
         }
-        self.ready.pop();
+        self.ready.remove(listed);
         flows.pacers[id as usize].set_state(PacerState::Idle);
         self.update_pacer(id, now, flows);
         None

@@ -1,0 +1,152 @@
+//! The pacers of an adapter that may send.
+
+use crate::config::Injection;
+use crate::host::send_queue::SendQueue;
+
+/// A pacer that is listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Listed {
+    pub pacer: u32,
+    /// Its position in sending order.
+    order: u64,
+    /// The virtual lane of its packets.
+    pub vl: u8,
+}
+
+const NONE: u8 = u8::MAX;
+
+/// Pacers that may send, in sending order, listed by the virtual lane of their packets. While a lane cannot send,
+/// none of its pacers is looked at. Hosts whose data use one lane have one list.
+#[derive(Debug)]
+pub(crate) struct Ready {
+    injection: Injection,
+    /// The lane of `first`: the first on which a pacer was listed; [`NONE`] before.
+    first_vl: u8,
+    first: SendQueue,
+    /// Lists of the other lanes.
+    others: Vec<(u8, SendQueue)>,
+    /// Pacers listed so far, if they take turns.
+    listed: u64,
+}
+
+impl Ready {
+    pub fn new(injection: Injection) -> Ready {
+        Ready { injection, first_vl: NONE, first: SendQueue::new(injection), others: Vec::new(), listed: 0 }
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.first.is_empty() && self.others.iter().all(|(_, list)| list.is_empty())
+    }
+
+    /// Lists a pacer whose next packet uses this lane and whose next message has position `posted` in the host's
+    /// posting order.
+    #[inline]
+    pub fn push(&mut self, pacer: u32, vl: u8, posted: u64) {
+        let order = match self.injection {
+            Injection::RoundRobin => self.listed,
+            Injection::Posted => posted,
+        };
+        self.listed += 1;
+        self.list(vl).push(pacer, order);
+    }
+
+    /// The list of a lane.
+    #[inline]
+    fn list(&mut self, vl: u8) -> &mut SendQueue {
+        if vl == self.first_vl { &mut self.first } else { self.other(vl) }
+    }
+
+    #[inline(never)]
+    fn other(&mut self, vl: u8) -> &mut SendQueue {
+        if self.first_vl == NONE {
+            self.first_vl = vl;
+            return &mut self.first;
+        }
+        let at = self.others.iter().position(|&(other, _)| other == vl).unwrap_or_else(|| {
+            self.others.push((vl, SendQueue::new(self.injection)));
+            self.others.len() - 1
+        });
+        &mut self.others[at].1
+    }
+
+    /// The first pacer whose lane is not among these, which have one bit each.
+    #[inline(always)]
+    pub fn first_outside(&self, lanes: u16) -> Option<Listed> {
+        if !self.others.is_empty() {
+            return self.first_of_several(lanes);
+        }
+        let (pacer, order) = self.first.first()?;
+        (lanes & 1 << self.first_vl == 0).then_some(Listed { pacer, order, vl: self.first_vl })
+    }
+
+    #[inline(never)]
+    fn first_of_several(&self, lanes: u16) -> Option<Listed> {
+        let others = self.others.iter().map(|(vl, list)| (*vl, list));
+        let open = std::iter::once((self.first_vl, &self.first)).chain(others).filter(|(vl, _)| lanes & 1 << vl == 0);
+        let firsts = open.filter_map(|(vl, list)| list.first().map(|(pacer, order)| Listed { pacer, order, vl }));
+        firsts.min_by_key(|listed| (listed.order, listed.pacer))
+    }
+
+    /// Removes a pacer that is the first of its lane.
+    #[inline]
+    pub fn remove(&mut self, listed: Listed) {
+        self.list(listed.vl).pop();
+    }
+
+    /// Puts back a removed pacer. The last one removed is put back first.
+    pub fn put_back(&mut self, listed: Listed) {
+        self.list(listed.vl).push_front(listed.pacer, listed.order);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pacers in the order in which they leave, if these lanes cannot send.
+    fn leave(ready: &mut Ready, lanes: u16) -> Vec<u32> {
+        let next = || ready.first_outside(lanes).inspect(|&first| ready.remove(first)).map(|first| first.pacer);
+        std::iter::from_fn(next).collect()
+    }
+
+    /// Six pacers on three lanes, numbered as they are listed. Their messages were posted in reverse.
+    fn six(injection: Injection) -> Ready {
+        let mut ready = Ready::new(injection);
+        for (pacer, vl) in [(0, 3), (1, 3), (2, 0), (3, 15), (4, 3), (5, 0)] {
+            ready.push(pacer, vl, u64::from(9 - pacer));
+        }
+        ready
+    }
+
+    #[test]
+    fn lanes_keep_the_common_order() {
+        assert_eq!(leave(&mut six(Injection::RoundRobin), 0), [0, 1, 2, 3, 4, 5]);
+        assert_eq!(leave(&mut six(Injection::Posted), 0), [5, 4, 3, 2, 1, 0]);
+    }
+
+    #[test]
+    fn pacers_of_lanes_that_cannot_send_stay_in_place() {
+        let mut ready = six(Injection::RoundRobin);
+        assert_eq!(leave(&mut ready, 1 << 3), [2, 3, 5]);
+        ready.push(6, 0, 0);
+        assert_eq!(ready.first_outside(1 | 1 << 3), None);
+        assert_eq!(leave(&mut ready, 0), [0, 1, 4, 6]);
+        assert!(ready.is_empty());
+    }
+
+    #[test]
+    fn pacers_put_back_come_first_again() {
+        for injection in [Injection::RoundRobin, Injection::Posted] {
+            let (mut ready, mut removed) = (six(injection), Vec::new());
+            for _ in 0..4 {
+                removed.push(ready.first_outside(0).expect("six are listed"));
+                ready.remove(removed[removed.len() - 1]);
+            }
+            while let Some(last) = removed.pop() {
+                ready.put_back(last);
+            }
+            assert_eq!(leave(&mut ready, 0), leave(&mut six(injection), 0));
+        }
+    }
+}
