@@ -99,7 +99,11 @@ def a_change_that_changes_nothing(data: Tables, draw: random.Random) -> list[Tab
 @relation(up_to(("faults",)), count=20)
 def a_fault_that_changes_nothing(data: Tables, draw: random.Random) -> list[Tables] | None:
     """A cable that is down changes nothing if no packet crosses it."""
-    unused = _unused_links(data)
+    network, idle = becalm.Scenario(data).network(), set(_unused_links(data))
+    ends = network.links.select("link", "from", "from_port", "to", "to_port").iter_rows()
+    by_end = {(here, port): (link, other) for link, here, port, *other in ends}
+    # A fault is of both directions.
+    unused = [link for link, other in by_end.values() if {link, by_end[tuple(other)][0]} <= idle]
     if not unused or "faults" in data:
         return None
     kind = {"link_down": {"link": draw.choice(unused)}}

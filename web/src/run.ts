@@ -8,8 +8,9 @@ import { choice, el, section } from "./dom";
 import { Film } from "./film";
 import { treeLinks } from "./geometry";
 import { periods } from "./gantt";
-import { frame } from "./frame";
+import { frame, say, verdict } from "./frame";
 import { jobSection, jobTile } from "./jobs";
+import { blocking } from "./sankey";
 import { type State, Store } from "./state";
 import { counted, table, title, written } from "./tables";
 import { percent, withUnit } from "./units";
@@ -35,8 +36,10 @@ export function runPage(page: RunPage, root: HTMLElement): { store: Store; film:
   const film = new Film(page, store, details.element);
   const changing = el("div");
   const tiles = el("dl", { class: "tiles" });
+  const first = verdict();
   const fill = () => {
     const run = page.runs[store.now.run];
+    say(first, run.verdict);
     tiles.replaceChildren(...keyFigures(page, run));
     changing.replaceChildren(...below(page, store, run));
   };
@@ -49,7 +52,7 @@ export function runPage(page: RunPage, root: HTMLElement): { store: Store; film:
   page.about.notes.push(...leftOut(page));
   const runs = page.runs.map((run, i): [number, string] => [i, `${run.replication}: ${run.fingerprint}`]);
   const selector = choice("Replication", runs, 0, (run) => store.set({ run, time: Math.min(store.now.time, last(page.runs[run])) }));
-  frame(root, page.about, selector, tiles, film.element, changing);
+  frame(root, page.about, first, selector, tiles, film.element, changing);
   return { store, film };
 }
 
@@ -153,6 +156,8 @@ function below(page: RunPage, store: Store, run: Run): HTMLElement[] {
   const made: HTMLElement[] = [];
   const jobs = jobSection(run, page.about.operations?.[run.replication] ?? []);
   if (jobs) made.push(jobs);
+  const blocked = blocking(page, store, run);
+  if (blocked) made.push(section("blocking", "Who blocks whom", el("p", { class: "faint" }, "Bytes that victims lose in the measured window, by the link at which they wait, the root behind it, and the traffic that crosses the root."), blocked));
   const note = page.runs.length > 1 ? `Lines are medians of ${page.runs.length} replications; bands show their range.` : "";
   if (time.length > 0) made.push(section("time", "Over time", ...(note ? [el("p", { class: "faint" }, note)] : []), el("div", { class: "multiples" }, ...time)));
   const pair: HTMLElement[] = [];

@@ -9,7 +9,9 @@ use crate::pack::{Deflate, Filter, Pack};
 use crate::ranking::{self, Shown};
 use crate::schema::Schema;
 use crate::tables::Tables;
-use crate::{crossing, fabric, frames, groups, growth};
+use crate::verdict::verdict;
+use crate::versus::Outcome;
+use crate::{blocking, crossing, fabric, frames, groups, growth};
 
 /// One replication.
 #[derive(Clone, Debug)]
@@ -106,10 +108,13 @@ fn one(scenario: &Scenario, run: &Run, paths: &FlowPaths, schema: &Schema, frame
         "end": end,
         "roles": ranking::roles(scenario, tables, paths),
         "replication": run.replication,
+        "verdict": verdict(scenario, tables, run.stopped),
+        "outcome": Outcome::new(scenario, tables).json(),
         "fingerprint": run.fingerprint,
         "packetHops": run.packet_hops,
         "frames": frames,
         "links": links(scenario, tables, pack),
+        "blocking": blocking::blocking(scenario, tables, paths),
         "crossing": crossing::crossing(scenario, tables, paths, pack),
         "growth": growth::growth(scenario, tables, end, pack),
         "overTime": groups::over_time(scenario, tables, pack),
