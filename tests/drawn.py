@@ -326,6 +326,20 @@ def faults(draw: random.Random, data: Tables) -> None:
     ]
 
 
+def watchdogs(draw: random.Random, data: Tables) -> None:
+    """Watch pauses, and find storms within microseconds."""
+    pfc = data["switch"].get("flow_control", {}).get("pfc")
+    if pfc is None:
+        return
+    watchdog = {
+        "detection": draw.choice(["1 us", "2 us"]),
+        "poll": "1 us",
+        "rule": draw.choice(["mellanox", "broadcom"]),
+        "action": draw.choice(["drop", "forward", "alert"]),
+    }
+    data["switch"]["flow_control"] = {"pfc": {**pfc, "watchdog": watchdog}}
+
+
 def adapters(draw: random.Random, data: Tables) -> None:
     """Change the hosts' adapters."""
     adapter = data.setdefault("adapter", {})
@@ -401,6 +415,7 @@ FEATURES: tuple[tuple[Feature, float], ...] = (
     (paths, 0.4),
     (changes, 0.1),
     (faults, 0.2),
+    (watchdogs, 0.15),
     (adapters, 0.4),
     (send_queues, 0.25),
     (schemes, 0.6),

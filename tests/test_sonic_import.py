@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import becalm
 from becalm.cli import app
 from becalm.errors import BecalmError, ScenarioError
-from becalm.sonic import hosts
+from becalm.sonic import hosts, protection
 from becalm.sonic.check import Asked, check
 from becalm.sonic.fabric import load
 from becalm.sonic.importing import import_fabric
@@ -237,3 +237,43 @@ def test_import_recognises_switches(tmp_path: Path) -> None:
         app, ["import", str(DATA / "sonic"), "--lfts", "x", "--out", str(out), "--overwrite"]
     )
     assert (done.exit_code, "--lfts: has no effect with SONiC switches" in done.output) == (2, True)
+
+
+def test_headroom_and_watchdog_are_imported(tmp_path: Path) -> None:
+    folder = fabric(tmp_path)
+    resolved = becalm.Scenario(import_fabric([folder]).text).resolved
+    pfc = resolved["switch"]["flow_control"]["pfc"]
+    assert pfc["watchdog"] == {
+        "rule": "broadcom",
+        "detection": "200 ms",
+        "restoration": "200 ms",
+        "poll": "200 ms",
+        "action": "drop",
+    }
+    sizes = {int(row["xoff"]) for row in traditional()["BUFFER_PROFILE"].values() if "xoff" in row}
+    assert {int(pfc["headroom"].split()[0])} <= sizes
+    file = folder / "leaf1" / "config_db.json"
+    document = changed(
+        json.loads(file.read_text()),
+        ("PFC_WD", "Ethernet0", "detection_time", "600"),
+        ("PFC_WD", "Ethernet0", "restoration_time", None),
+        ("DEVICE_METADATA", "localhost", "platform", "x86_64-mlnx_msn4600c-r0"),
+    )
+    file.write_text(json.dumps(document))
+    assert "leaf1: ports with another watchdog than most" in " ".join(import_fabric([folder]).notes)
+    (alone,) = load([file]).switches.values()
+    first, second = list(protection.watchdogs(alone))[:2]
+    assert first == protection.Watchdog("mellanox", 600, protection.NEVER, 200, "drop")
+    assert second == protection.Watchdog("mellanox", 200, 200, 200, "drop")
+
+
+def test_a_static_threshold_is_xoff(tmp_path: Path) -> None:
+    profile = next(name for name, row in traditional()["BUFFER_PROFILE"].items() if "xoff" in row)
+    base = changed(
+        traditional("leaf0"),
+        ("BUFFER_PROFILE", profile, "dynamic_th", None),
+        ("BUFFER_PROFILE", profile, "static_th", "65536"),
+    )
+    neighbours = {f"Ethernet{4 * i}": (f"gpu{i}", "eth0", "Server") for i in range(2)}
+    text = import_fabric([write(tmp_path, joined(base, **neighbours))]).text
+    assert becalm.Scenario(text).resolved["switch"]["buffer"] in ("64 KiB", "65536 B")

@@ -249,6 +249,21 @@ def faults_hold_up_what_they_can(results: becalm.Results) -> Iterator[str]:
             yield f"not possible for this fault: {row}"
 
 
+def storms_are_found_before_they_end(results: becalm.Results) -> Iterator[str]:
+    """No more storms end than begin, each takes its detection, and only some actions lose packets."""
+    if "storms" not in results.tables:
+        return
+    watchdog = results.scenario.resolved["switch"]["flow_control"]["pfc"]["watchdog"]
+    least, action = seconds(watchdog["detection"]), watchdog["action"]
+    lost = {"drop": ("tx_dropped", "rx_dropped"), "forward": ("overflowed",), "alert": ()}[action]
+    for row in results.storms.iter_rows(named=True):
+        if not 0 <= row["detected"] - row["restored"] <= 1 or row["first"] < least * 0.99 - 1e-12:
+            yield f"impossible times: {row}"
+        for key in ("tx_dropped", "rx_dropped", "overflowed"):
+            if (row[key] > 0) != (row[f"{key}_bytes"] > 0) or (row[key] > 0 and key not in lost):
+                yield f"{action} does not lose these packets: {row}"
+
+
 INVARIANTS: tuple[Invariant, ...] = (
     utilization_is_bytes_over_capacity,
     busy_and_stalled_exclude_each_other,
@@ -262,6 +277,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     nothing_exceeds_its_capacity,
     jobs_take_the_time_of_the_busiest_link,
     faults_hold_up_what_they_can,
+    storms_are_found_before_they_end,
 )
 
 

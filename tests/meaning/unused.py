@@ -14,7 +14,7 @@ from meaning.relation import relation, run
 from meaning.written import listed, walked
 
 ACYCLIC = tuple(kind for kind in ("dumbbell", "clos", "tree", "fat_tree", "edges"))
-LANES = ("buffers", "tree", "snapshots", "frames", "spans", "queues", "pauses")
+LANES = ("buffers", "tree", "snapshots", "frames", "spans", "queues", "pauses", "storms")
 """Tables with virtual lanes."""
 
 

@@ -8,7 +8,7 @@ use crate::distribution::Distribution;
 use crate::ids::PortId;
 use crate::network::link::Rate;
 use crate::packet::Kind;
-pub use pfc::{FlowControl, PauseResponse, Pfc, SharedPool};
+pub use pfc::{FlowControl, PauseResponse, Pfc, SharedPool, Watchdog, WatchdogAction, WatchdogRule};
 
 /// The capacity of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -136,6 +136,12 @@ impl<O: Observer> Context<'_, O> {
         }
     }
 
+    /// Removes a packet that a watchdog discards.
+    pub fn lose(&mut self, packet: &Packet) {
+        self.shared.packets -= 1;
+        self.shared.trails.end(packet);
+    }
+
     /// Schedules a call for a sender that lacks credit or whose gate is closed.
     pub fn wait_for_credit(&mut self, from: PortId, link: &EgressLink, vl: u8) {
         let at = link.credit_index(vl);

@@ -62,6 +62,8 @@ pub enum Signal {
     Rate(u32),
     /// A step of a fault at the port; contains its number, see [`crate::faults`].
     Fault(u32),
+    /// A switch's watchdog polls its queues.
+    Poll,
 }
 
 impl Compact for Event {
@@ -104,6 +106,7 @@ impl From<Signal> for Word {
             Signal::Rate(change) => (11, 0, 0, change),
             Signal::Notify(tie) => (12, 0, 0, tie),
             Signal::Fault(number) => (13, 0, 0, number),
+            Signal::Poll => (14, 0, 0, 0),
         };
         let (vl, port, number) = (u64::from(vl) << 8, u64::from(port) << 15, u64::from(number) << 31);
         Word(kind | vl | port | number)
@@ -129,7 +132,8 @@ impl Word {
             10 => Signal::Drained(number),
             11 => Signal::Rate(number),
             12 => Signal::Notify(number),
-            _ => Signal::Fault(number),
+            13 => Signal::Fault(number),
+            _ => Signal::Poll,
         }
     }
 }
@@ -147,7 +151,7 @@ impl Signal {
             Signal::Timer(_) => 3,
             Signal::Post(_) | Signal::Rank(_) | Signal::Left(_) | Signal::Notify(_) => 4,
             Signal::Wake => 5,
-            Signal::Rate(_) | Signal::Fault(_) => 6,
+            Signal::Rate(_) | Signal::Fault(_) | Signal::Poll => 6,
         }
     }
 
@@ -185,6 +189,7 @@ mod tests {
             Signal::Rate(number),
             Signal::Notify(number),
             Signal::Fault(number),
+            Signal::Poll,
         ];
         for signal in all {
             let word = Word::from(signal);

@@ -138,7 +138,7 @@ pub use cdf::{Cdf, CdfError};
 pub use config::{
     AdapterConfig, Answers, Arbiter, Bypass, CREDIT_BYTES, FlowControl, Injection, InputReads, PacketConfig,
     PathSelection, PauseResponse, Pfc, Queueing, RateChange, Room, SharedPool, SwitchConfig, Switching, VlArbitration,
-    WhenFull,
+    Watchdog, WatchdogAction, WatchdogRule, WhenFull,
 };
 pub use distribution::Distribution;
 pub use error::FabricError;
@@ -162,3 +162,4 @@ pub use sim::fabric::Fabric;
 pub use sim::headrooms::needed_headrooms;
 pub use sim::pausing::Headroom;
 pub use sim::spec::{FabricSpec, FlowSpec};
+pub use switch::StormReport;

@@ -10,7 +10,7 @@ use crate::sections::adapter::Adapter;
 use crate::sections::changes::Change;
 use crate::sections::collective::Collective;
 use crate::sections::faults::{Fault, Kind};
-use crate::sections::flow_control::{FlowControl, Thresholds};
+use crate::sections::flow_control::{FlowControl, Thresholds, Watchdog};
 use crate::sections::flows::{Group, Traffic};
 use crate::sections::jobs::{Job, Operation};
 use crate::sections::observe::Observe;
@@ -52,6 +52,7 @@ pub fn catalogue() -> Value {
             section::<Operation>("jobs.ops"),
             section::<Change>("changes"),
             section::<Fault>("faults"),
+            section::<Watchdog>("switch.flow_control.pfc.watchdog"),
             section::<Observe>("observe"),
         ],
     })

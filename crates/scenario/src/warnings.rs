@@ -85,7 +85,7 @@ impl Scenario {
         let worst = self.worst(&switch);
         let of_links =
             worst.map(|(link, needed)| [self.overflows(pfc, link, needed), self.runs_dry(pfc, link, needed)]);
-        of_links.into_iter().flatten().chain([self.pauses_first(pfc)]).flatten().collect()
+        of_links.into_iter().flatten().chain([self.pauses_first(pfc), self.finds_none(pfc)]).flatten().collect()
     }
 
     /// The link whose buffer needs the most headroom, and its size in bytes.
@@ -104,6 +104,16 @@ impl Scenario {
         Some(format!(
             "switch.flow_control.pfc.headroom: {given} B is too little: the buffer of {name} may need {needed} B"
         ))
+    }
+
+    /// A warning if the run is too short for its watchdogs.
+    fn finds_none(&self, pfc: &Pfc) -> Option<String> {
+        let (detection, duration) = (pfc.watchdog?.detection, *self.sections.run.duration);
+        (detection >= duration).then(|| {
+            format!(
+                "switch.flow_control.pfc.watchdog.detection: finds no storm in {duration}, as each must last {detection}"
+            )
+        })
     }
 
     /// A warning if a link can run dry, that is, if its buffer holds less at XON than can leave the buffer before the

@@ -1,8 +1,9 @@
 """A diagnosis in words: sentences about a run, derived from its tables by documented rules.
 
 The modules, from the bottom up: `model` (sentences); `rule`; `equipment` and `remedies` (changes that may
-remove causes); `spread`, `jobs`, `control`, `pauses`, `endings` and `advice` (rules by topic); `rules` (all
-rules); and `page` (their description). `becalm.analysis` computes the input of the rules, and runs trials.
+remove causes); `spread`, `jobs`, `control`, `pauses`, `faults`, `endings` and `advice` (rules by topic);
+`rules` (all rules); and `page` (their description). `becalm.analysis` computes the input of the rules, and
+runs trials.
 """
 
 from __future__ import annotations

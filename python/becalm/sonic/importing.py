@@ -20,6 +20,7 @@ from becalm.sonic.classes import served
 from becalm.sonic.fabric import Cable, Fabric, load
 from becalm.sonic.headroom import LIGHT
 from becalm.sonic.marks import default_exponent
+from becalm.sonic.protection import keys
 from becalm.sonic.switch import NULL, Switch
 
 SPEED, METRES = 100_000, 5.0
@@ -200,13 +201,18 @@ def _switch(read: Fabric, notes: list[str]) -> Iterator[str]:
     yield "[switch]"
     yield 'forwarding_delay = "300 ns" # an initial value'
     yield "arbiter.round_robin = {}"
+    if usual.static is not None:
+        yield f'buffer = "{usual.static:.0f} B" # static_th, which is XOFF'
     if _several(read):
         yield ""
         yield "[switch.paths.flow] # ECMP"
     yield ""
-    if usual.static is not None:
-        yield f'[switch.flow_control.pfc] # XOFF is static_th\n\n[switch]\nbuffer = "{usual.static:.0f} B"'
-    else:
+    protection = list(keys(read.switches, notes))
+    if usual.static is not None or protection:
+        yield "[switch.flow_control.pfc]"
+        yield from protection
+        yield ""
+    if usual.static is None:
         yield from _dynamic(usual, notes)
     yield ""
     yield from _marks(usual, notes)

@@ -42,6 +42,50 @@ pub struct Pfc {
     /// The sender's response time in the worst case; `None` for the standard's maximum at the link's rate,
     /// [`standard_quanta`].
     pub response: Option<PauseResponse>,
+    /// The watchdog of switches against storms of pauses, if there is one.
+    pub watchdog: Option<Watchdog>,
+}
+
+/// A watchdog polls the queues of a switch's outputs, and acts on those that have been paused for too long.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Watchdog {
+    /// The rule by which it finds a storm.
+    pub rule: WatchdogRule,
+    /// What it does.
+    pub action: WatchdogAction,
+    /// Interval of polls, longer than 0.
+    pub poll: Time,
+    /// Time for which a storm must last.
+    pub detection: Time,
+    /// Time without any pause after which a queue is restored.
+    pub restoration: Time,
+}
+
+impl Watchdog {
+    /// Whether packets may be lost.
+    pub fn loses(&self) -> bool {
+        self.action != WatchdogAction::Alert
+    }
+}
+
+/// The rule by which a watchdog finds a storm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WatchdogRule {
+    /// Packets wait, none has been sent since the last poll, and the queue was paused for over 99% of the time.
+    Mellanox,
+    /// The queue was paused at both polls and did not resume in between.
+    Broadcom,
+}
+
+/// What a watchdog does with a queue in a storm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WatchdogAction {
+    /// Discards the packets that wait, that come for the queue, and that arrive at its port on its lane.
+    Drop,
+    /// Sends in spite of pauses. What the buffer at the other end has no room for is lost.
+    Forward,
+    /// Only counts.
+    Alert,
 }
 
 /// Memory shared by the input buffers of a switch, excluding their headroom.

@@ -46,13 +46,15 @@ pub(crate) struct Pauses {
     xoff: u32,
     xon: u32,
     pool: Option<Pool>,
+    /// Whether packets without room are lost. Otherwise, headroom is large enough, or the run fails.
+    pub is_lossy: bool,
 }
 
 impl Pauses {
     /// Empty buffers with the given headroom, by (port, VL).
     pub fn new(headroom: impl Iterator<Item = u32>, xoff: u32, xon: u32) -> Pauses {
         let buffers = headroom.map(|headroom| Buffer { headroom, ..Buffer::default() }).collect();
-        Pauses { buffers, xoff, xon, pool: None }
+        Pauses { buffers, xoff, xon, pool: None, is_lossy: false }
     }
 
     /// The same buffers with shared memory instead of their own. By default, XON is `offset` bytes below
@@ -64,21 +66,35 @@ impl Pauses {
         self
     }
 
-    /// Adds a packet to a buffer. Returns whether to tell the sender to stop.
-    pub fn received(&mut self, at: usize, size: u32) -> bool {
-        let buffer = &mut self.buffers[at];
-        buffer.taken += size;
-        let own = match &mut self.pool {
-            None => size.saturating_sub(buffer.taken.saturating_sub(self.xoff)),
+    /// Bytes of a packet of `size` bytes that would not be in headroom.
+    #[inline]
+    fn own(&self, at: usize, size: u32) -> u32 {
+        let buffer = &self.buffers[at];
+        let taken = buffer.taken + size;
+        match &self.pool {
+            None => size.saturating_sub(taken.saturating_sub(self.xoff)),
             // A paused buffer uses no shared memory, which would pause others for packets that belong in
             // headroom.
             Some(_) if buffer.paused => 0,
-            Some(pool) if u64::from(buffer.taken) <= pool.xoff() && u64::from(size) <= pool.free => {
-                pool.free -= u64::from(size);
-                size
-            }
+            Some(pool) if u64::from(taken) <= pool.xoff() && u64::from(size) <= pool.free => size,
             Some(_) => 0,
-        };
+        }
+    }
+
+    /// Whether a packet is lost because the buffer has no room for it.
+    pub fn loses(&self, at: usize, size: u32) -> bool {
+        let buffer = &self.buffers[at];
+        self.is_lossy && buffer.over + size - self.own(at, size) > buffer.headroom
+    }
+
+    /// Adds a packet to a buffer. Returns whether to tell the sender to stop.
+    pub fn received(&mut self, at: usize, size: u32) -> bool {
+        let own = self.own(at, size);
+        if let Some(pool) = &mut self.pool {
+            pool.free -= u64::from(own);
+        }
+        let buffer = &mut self.buffers[at];
+        buffer.taken += size;
         buffer.over += size - own;
         buffer.most_over = buffer.most_over.max(buffer.over);
         let stops = buffer.over > 0 && !buffer.paused;

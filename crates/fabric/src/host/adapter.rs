@@ -40,6 +40,8 @@ pub(crate) struct Adapter {
     /// Number of faults that now keep the adapter from sending. Until they end, `busy_until` is [`Time::MAX`], and this is
     /// the end of the last packet's transmission.
     pub(super) holds: (u8, Time),
+    /// By lane: packets that the receive buffer had no room for, and their bytes. Empty unless a watchdog forwards.
+    pub lost: Vec<(u64, u64)>,
     /// Present with PFC, if the receive buffer can fill up or the host pauses its switch in a fault.
     pub pauses: Option<Box<Pauses>>,
     /// One bit per lane: whether its first packet waits for credit.
@@ -104,6 +106,7 @@ impl Adapter {
             drains: config.drain_rate.is_some(),
             receiving: None,
             holds: (0, Time::ZERO),
+            lost: Vec::new(),
             pauses: None,
             stalled: 0,
             busy_until: Time::ZERO,

@@ -156,7 +156,11 @@ impl<R: Response, E: Echo> Hosts<R, E> {
     #[inline(always)]
     fn acknowledge<O: Observer>(&mut self, packet: &Packet, held: Time, trail: &[Hop], cx: &mut Context<'_, O>) {
         let sender = &mut self.flows.senders[packet.flow.index()];
-        sender.acknowledged(packet.sequence, u32::from(packet.covers), packet.becn());
+        let covers = match self.flows.is_lossy {
+            false => u32::from(packet.covers),
+            true => sender.unacknowledged_to(packet.sequence),
+        };
+        sender.acknowledged(packet.sequence, covers, packet.becn());
         if sender.knows(packet.sequence) {
             let pacer = sender.pacer;
             let ack = Ack {

@@ -131,6 +131,9 @@ impl<R: Response, E: Echo> Hosts<R, E> {
     #[inline(never)]
     pub fn take_in<O: Observer>(&mut self, host: u32, packet: &Packet, cx: &mut Context<'_, O>) {
         let adapter = &mut self.adapters[host as usize];
+        if adapter.loses(packet, cx) {
+            return;
+        }
         adapter.fill(packet.vl, packet.size, cx);
         adapter.draining.push_back(*packet);
         if let Some(receiving) = &mut adapter.receiving {

@@ -32,6 +32,8 @@ pub(crate) struct Flows<R> {
     pub seed: u64,
     /// The first flow of jobs. Flows of jobs follow all others.
     pub first_of_jobs: u32,
+    /// Whether packets may be lost, so that an ACK covers all packets before it.
+    pub is_lossy: bool,
 }
 
 impl<R> Flows<R> {

@@ -51,7 +51,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             Signal::Notify(tie) => self.on_cnp_ready(host, tie),
             Signal::Rate(change) => adapter.link.rate = cx.shared.changes[change as usize].rate,
             Signal::Fault(number) => self.on_fault(host, number, cx),
-            Signal::Tail { .. } | Signal::Free | Signal::Ready(_) | Signal::Stored { .. } => {
+            Signal::Tail { .. } | Signal::Free | Signal::Ready(_) | Signal::Stored { .. } | Signal::Poll => {
                 unreachable!("{word:?} is not for a host")
             }
         }

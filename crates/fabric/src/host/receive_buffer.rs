@@ -11,6 +11,9 @@ impl Adapter {
     #[inline(never)]
     pub fn receive<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
         let Some(rate) = self.config.drain_rate else { return };
+        if self.loses(packet, cx) {
+            return;
+        }
         let mut packet = *packet;
         self.fill(packet.vl, packet.size, cx);
         self.drained_at = self.drained_at.max(cx.now) + rate.time_of(packet.size);
@@ -28,6 +31,19 @@ impl Adapter {
         let packet = self.draining.remove(at).expect("found");
         self.empty(packet.vl, packet.size, cx);
         packet
+    }
+
+    /// Whether a packet is lost because the receive buffer has no room for it. Records it.
+    #[inline(never)]
+    pub fn loses<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) -> bool {
+        let vl = usize::from(packet.vl);
+        if !self.pauses.as_ref().is_some_and(|pauses| pauses.loses(vl, packet.size)) {
+            return false;
+        }
+        self.lost.resize(self.taken.len(), (0, 0));
+        self.lost[vl] = (self.lost[vl].0 + 1, self.lost[vl].1 + u64::from(packet.size));
+        cx.lose(packet);
+        true
     }
 
     /// Occupies space in the receive buffer. With PFC, pauses the sender if the buffer is now above XOFF.

@@ -48,6 +48,10 @@ struct Early {
     pieces: BTreeMap<u32, Piece>,
     /// Total number of packets that arrived early.
     disordered: u32,
+    /// Whether a packet that arrives before an earlier one means that the earlier one is lost.
+    is_lossy: bool,
+    /// Packets that arrived after a lost one.
+    after_loss: u32,
 }
 
 /// Contribution of a packet to its message.
@@ -79,9 +83,16 @@ impl Receiver {
         }
     }
 
+    /// The same end where packets may be lost, but arrive in order. No host sends a packet again: after a loss, packets are
+    /// counted, but no message is complete.
+    pub fn lossy(mut self) -> Receiver {
+        self.early.get_or_insert_default().is_lossy = true;
+        self
+    }
+
     /// Packets that have arrived.
     pub fn packets(&self) -> u32 {
-        self.next + self.early.as_ref().map_or(0, |early| early.pieces.len() as u32)
+        self.next + self.early.as_ref().map_or(0, |early| early.pieces.len() as u32 + early.after_loss)
     }
 
     /// Bytes of the packets that have arrived.
@@ -135,6 +146,10 @@ impl Receiver {
         let &Packet { last, posted, injected, .. } = packet;
         let piece = Piece { payload, last, posted, injected };
         let early = self.early.get_or_insert_default();
+        if early.is_lossy {
+            early.after_loss += 1;
+            return;
+        }
         early.disordered += 1;
         early.pieces.insert(packet.sequence, piece);
     }
@@ -228,6 +243,14 @@ mod tests {
         let done = arrive(&mut receiver, 2);
         assert_eq!((done[0].number, done[0].last, done[0].bytes, done[0].began), (0, 2, 300, Time::ZERO));
         assert_eq!((receiver.disordered(), receiver.packets()), (0, 3));
+    }
+
+    #[test]
+    fn after_a_loss_packets_count_but_complete_no_message() {
+        let mut receiver = Receiver::new(20, 5).lossy();
+        assert!(arrive(&mut receiver, 0).is_empty());
+        assert_eq!([2, 3].map(|i| arrive(&mut receiver, i).len()), [0, 0]);
+        assert_eq!((receiver.packets(), receiver.payload, receiver.disordered(), receiver.messages), (3, 300, 0, 0));
     }
 
     #[test]

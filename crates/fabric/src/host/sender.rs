@@ -274,6 +274,11 @@ impl Sender {
         self.bytes += u64::from(size);
     }
 
+    /// Number of packets in flight up to one with this sequence number, whether acknowledged, lost or with a lost ACK.
+    pub fn unacknowledged_to(&self, sequence: u32) -> u32 {
+        self.in_flight.saturating_sub(self.packets - (sequence + 1))
+    }
+
     /// Counts an acknowledgement that covers this many packets. Some of them may belong to the previous flow.
     pub fn acknowledged(&mut self, sequence: u32, covers: u32, marked: bool) {
         if self.knows(sequence) {

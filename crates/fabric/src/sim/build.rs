@@ -2,7 +2,7 @@
 
 use becalm_engine::{Agenda, Key, Simulator, Time};
 
-use crate::config::{AdapterConfig, FlowControl, Switching};
+use crate::config::{AdapterConfig, FlowControl, PathSelection, Switching};
 use crate::context::{Context, Place, Shared};
 use crate::error::FabricError;
 use crate::event::{Event, Signal};
@@ -84,12 +84,20 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         if trails.iter().any(Option::is_some) {
             switches.iter_mut().for_each(|switch| switch.state.record());
         }
+        let switches_watched = watched(&switches);
         list_early(&mut adapters, &spec.adapters, &pacers);
         let sources = (0u64..).zip(spec.sources).map(|(i, source)| Source::new(source, spec.seed, i)).collect();
         let jobs = Jobs::new(spec.jobs, |host| share.part(host));
         let lanes = 2 * spec.topology.cables().len() * usize::from(spec.switch.vls);
         let pauses = spec.switch.flow_control != FlowControl::Credits;
-        let receiver = |sender: &Sender| Receiver::new(sender.header, pacers[sender.pacer as usize].host);
+        let moves = spec.faults.iter().any(|fault| fault.kind == FaultKind::LinkDown);
+        let in_order = spec.switch.paths == PathSelection::Destination || spec.switch.paths.keeps_order() && !moves;
+        let loses = spec.switch.flow_control.pfc().and_then(|pfc| pfc.watchdog).is_some_and(|dog| dog.loses());
+        let is_lossy = loses && in_order;
+        let receiver = |sender: &Sender| {
+            let plain = Receiver::new(sender.header, pacers[sender.pacer as usize].host);
+            if is_lossy { plain.lossy() } else { plain }
+        };
         Ok(Fabric {
             observer,
             hosts: Hosts {
@@ -108,6 +116,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                     answers_vls: answers_vls(&spec.flows, spec.routes.lanes().is_some()),
                     seed: spec.seed,
                     first_of_jobs: jobs.first_flow(),
+                    is_lossy,
                 },
                 jobs,
             },
@@ -121,7 +130,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 packets: 0,
                 credit: vec![LinkCredit::new(spec.switch.buffer.capacity()); if pauses { 0 } else { lanes }],
                 trails: Trails::default(),
-                gates: vec![Gate::new(); if pauses { lanes } else { 0 }],
+                gates: gates(if pauses { lanes } else { 0 }, &switches_watched),
                 config: spec.switch,
                 hops: 0,
                 outboxes: vec![Vec::new(); share.parts],
@@ -142,6 +151,13 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         for (number, time, port) in self.shared.faults.signals(|node| share.has(node), delay) {
             let signal = Signal::Fault(number);
             agenda.at(time, Key::new(port.node.0, signal.kind(), u64::from(number), port.port), signal.into());
+        }
+        let seed = self.hosts.flows.seed;
+        for state in self.switches.iter().map(|switch| &switch.state).filter(|state| share.has(state.node)) {
+            if let Some(dog) = &state.watchdog {
+                let key = Key::new(state.node.0, Signal::Poll.kind(), 0, 0);
+                agenda.at(dog.first_poll(seed, state.node.0), key, Signal::Poll.into());
+            }
         }
         let hosts = &mut self.hosts;
         let mut cx = Context { now: Time::ZERO, agenda, shared: &mut self.shared, observer: &mut self.observer };
@@ -195,6 +211,24 @@ fn nodes<R, K: Marker, E>(
     };
     let switches = topology.switches().zip(markers).map(switch).collect();
     (adapters, switches)
+}
+
+/// The indices of the gates that watchdogs poll.
+fn watched<K>(switches: &[Switch<K>]) -> Vec<usize> {
+    let states = switches.iter().map(|switch| &switch.state).filter(|state| state.watchdog.is_some());
+    let of_state = |state: &State| {
+        let links: Vec<EgressLink> = (0..state.degree).map(|output| state.output(output).link).collect();
+        let vls = state.vls;
+        links.into_iter().filter(EgressLink::gated).flat_map(move |link| (0..vls).map(move |vl| link.credit_index(vl)))
+    };
+    states.flat_map(of_state).collect()
+}
+
+/// Open gates, some of which are watched.
+fn gates(count: usize, watched: &[usize]) -> Vec<Gate> {
+    let mut gates = vec![Gate::new(); count];
+    watched.iter().for_each(|&at| gates[at].watch());
+    gates
 }
 
 /// The lane of each flow's answers; empty if all answers use the lane on which the data packet arrived.

@@ -7,10 +7,10 @@ use crate::context::{Context, Place, Shared};
 use crate::event::Event;
 use crate::faults::{Fault, FaultKind, Toll};
 use crate::host::Hosts;
-use crate::ids::FlowId;
+use crate::ids::{FlowId, PortId};
 use crate::network::topology::Topology;
 use crate::policy::{Echo, Marker, Observer, Response};
-use crate::switch::Switch;
+use crate::switch::{StormReport, Switch};
 
 /// A lossless network with its traffic. `R` is the response function, `K` the marker, `E` the echo, `O` the
 /// observer.
@@ -112,6 +112,26 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             Place::Host(rank) => self.hosts.adapters[rank as usize].in_receive_buffer(),
         };
         Toll { held, held_bytes, ..toll }
+    }
+
+    /// What the watchdog of a switch's output has found and discarded on a lane; `None` without a watchdog, and if the other
+    /// end of the link cannot pause it.
+    pub fn storms(&self, output: PortId, vl: u8, now: Time) -> Option<StormReport> {
+        let Place::Switch(rank) = self.shared.places[output.node.index()] else { return None };
+        let state = &self.switches[rank as usize].state;
+        let link = state.output(output.port).link;
+        let dog = state.watchdog.as_ref().filter(|_| link.gated())?;
+        let peer = link.peer();
+        let overflow = match self.shared.places[peer.node.index()] {
+            Place::Host(rank) => {
+                self.hosts.adapters[rank as usize].lost.get(usize::from(vl)).copied().unwrap_or((0, 0))
+            }
+            Place::Switch(rank) => {
+                let other = &self.switches[rank as usize].state;
+                other.watchdog.as_ref().map_or((0, 0), |dog| dog.report(other.at(peer.port, vl), now).overflow)
+            }
+        };
+        Some(StormReport { overflow, ..dog.report(state.at(output.port, vl), now) })
     }
 
     /// Whether a fault that never ends has begun. What it holds up never moves again.

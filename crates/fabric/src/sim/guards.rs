@@ -193,7 +193,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         match link.control {
             Control::Credit => self.shared.credit[at].total() < self.shared.config.need(size),
             Control::Free => false,
-            Control::Gate => !self.shared.gates[at].will_be_open() && !self.is_stormed(link.peer(), vl),
+            Control::Gate => self.shared.gates[at].stays_closed() && !self.is_stormed(link.peer(), vl),
         }
     }
 

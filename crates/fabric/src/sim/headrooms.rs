@@ -2,7 +2,7 @@
 
 use becalm_engine::Time;
 
-use crate::config::pfc::{Pfc, headroom};
+use crate::config::pfc::{Pfc, WatchdogAction, headroom};
 use crate::config::{PacketConfig, RateChange, SwitchConfig, Switching};
 use crate::faults::FaultKind;
 use crate::flow_control::pauses::Pauses;
@@ -11,7 +11,7 @@ use crate::ids::{NodeId, PortId};
 use crate::network::link::Rate;
 use crate::network::topology::{Cable, NodeKind, Topology};
 use crate::sim::spec::FabricSpec;
-use crate::switch::Switch;
+use crate::switch::{Dog, Switch};
 
 /// Headroom by port, and the thresholds and lanes of all buffers.
 pub(crate) struct Headrooms<'a> {
@@ -50,6 +50,7 @@ impl<'a> Headrooms<'a> {
                 Some(pool) => own.sharing(pool, self.offset),
                 None => own,
             }));
+            state.watchdog = self.pfc.watchdog.map(|config| Box::new(Dog::new(config, state.ports.len())));
         }
         let pauses = |adapter: &Adapter| adapter.drains || self.storms.contains(&adapter.node);
         for adapter in adapters.iter_mut().filter(|adapter| pauses(adapter)) {
@@ -60,7 +61,11 @@ impl<'a> Headrooms<'a> {
     /// The buffers of a node, without shared memory.
     fn buffers(&self, node: NodeId) -> Pauses {
         let ports = self.headrooms[node.index()].iter();
-        Pauses::new(ports.flat_map(|&headroom| std::iter::repeat_n(headroom, self.vls)), self.xoff, self.xon)
+        let headrooms = ports.flat_map(|&headroom| std::iter::repeat_n(headroom, self.vls));
+        let forwards = self.pfc.watchdog.is_some_and(|watchdog| watchdog.action == WatchdogAction::Forward);
+        let mut pauses = Pauses::new(headrooms, self.xoff, self.xon);
+        pauses.is_lossy = forwards;
+        pauses
     }
 }
 

@@ -60,12 +60,12 @@ impl State {
         self.bypasses[self.at(output, vl)].hold(order, max_bypass) && config.arbiter.counts(kind)
     }
 
-    /// Whether there is an oldest packet, and it has credit.
+    /// Whether there is an oldest packet, and it has credit and a link that is up.
     #[inline(never)]
     fn oldest_has_credit<M: Rules, O: Observer>(&self, cx: &mut Context<'_, O>) -> bool {
         let Some(foremost) = self.foremost::<M>(&cx.shared.config) else { return false };
         let &Waiting { output, packet: Packet { vl, size, .. }, .. } = self.pool.get(foremost);
-        self.has_credit(output, vl, size, cx)
+        self.is_up(output) && self.has_credit(output, vl, size, cx)
     }
 
     /// The oldest packet of the switch. With FIFO queueing, the head of its buffer, because an answer that

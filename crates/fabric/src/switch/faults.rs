@@ -1,11 +1,14 @@
 //! Faults of switches: links that are down, and storms of pauses.
 
+use std::ops::Range;
+
 use becalm_engine::Time;
 
 use crate::config::{Arbiter, Bypass, PathSelection, Queueing};
 use crate::context::Context;
 use crate::event::Signal;
 use crate::faults::{FaultKind, Step};
+use crate::network::routing::Heading;
 use crate::packet::Packet;
 use crate::policy::{Marker, Observer};
 use crate::switch::forwarding::Switch;
@@ -21,8 +24,17 @@ pub(crate) struct Down {
     pub tail: Time,
 }
 
-/// A packet that leaves a queue for another: its position in arrival order, its input and the lane on which it arrived.
-type Withdrawn = (u64, u16, Packet);
+/// A packet that leaves a queue, to be chosen another or to be discarded.
+pub(super) struct Withdrawn {
+    /// Position in the order of arrival.
+    order: u64,
+    pub input: u16,
+    pub output: u16,
+    /// The lane on which the packet would have left.
+    pub vl: u8,
+    /// The packet on the lane on which it arrived.
+    pub packet: Packet,
+}
 
 impl State {
     /// Whether the link of an output is up.
@@ -44,6 +56,12 @@ impl State {
         let (out, last) = (self.output(output), self.last_sent(output));
         let leaves = if last.tail > now { (1, u64::from(last.size)) } else { (0, 0) };
         [(out.packets, out.bytes), (out.packets - leaves.0, out.bytes - leaves.1)]
+    }
+
+    /// The lane on which a packet that has just arrived leaves.
+    pub fn onward_lane<O>(&self, packet: &Packet, ports: (u16, u16), cx: &Context<'_, O>) -> u8 {
+        let lanes = cx.shared.routes.lanes().filter(|_| !self.one_lane);
+        lanes.map_or(packet.vl, |lanes| lanes.next(self.rank, ports, packet.vl, Heading::of(packet)))
     }
 
     /// Ends the waits of an output for credit: its link is down.
@@ -81,6 +99,9 @@ impl<K: Marker> Switch<K> {
                 cx.shared.faults.begin(index, begun);
                 self.link_down(port, cx);
                 cx.shared.faults.tolls[index].moved = self.reroute(port, cx);
+                // Others may have yielded to a packet that has moved, or that cannot leave now.
+                self.state.unblock_all_outputs();
+                self.arbitrate::<Configured, O>(cx);
             }
             (_, Step::End) => {
                 let toll = &mut cx.shared.faults.tolls[index];
@@ -128,23 +149,32 @@ impl<K: Marker> Switch<K> {
         if matches!(law, PathSelection::Destination | PathSelection::Valiant | PathSelection::Ugal) {
             return 0;
         }
-        let mut withdrawn = self.withdraw_all(output, cx);
-        withdrawn.sort_unstable_by_key(|&(order, ..)| order);
         let mut moved = 0;
-        for (_, input, packet) in withdrawn {
+        for each in self.withdraw_all(output, 0..self.state.vls, cx) {
+            let Withdrawn { input, packet, .. } = each;
             let chosen = self.state.choose_port(law, (input, &packet), cx).expect("it had a port before");
-            moved += u64::from(chosen != output);
-            let slot = self.state.pool.insert(&packet, (input, chosen), 0);
-            self.ready::<Configured, O>(input, slot, cx);
+            moved += u64::from(chosen != each.output);
+            self.wait_anew(&each, chosen, cx);
         }
         moved
     }
 
-    /// Removes the packets that wait for an output. With FIFO queueing, those in the same buffers are removed too.
-    fn withdraw_all<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) -> Vec<Withdrawn> {
-        let (degree, vls) = (self.state.degree, self.state.vls);
+    /// Admits a packet that was withdrawn.
+    pub(super) fn wait_anew<O: Observer>(&mut self, each: &Withdrawn, output: u16, cx: &mut Context<'_, O>) {
+        let slot = self.state.pool.insert(&each.packet, (each.input, output), 0);
+        self.ready::<Configured, O>(each.input, slot, cx);
+    }
+
+    /// Removes the packets that wait for some lanes of an output, and returns them in order of arrival. With FIFO queueing, those in the same buffers are removed too.
+    pub(super) fn withdraw_all<O: Observer>(
+        &mut self,
+        output: u16,
+        lanes: Range<u8>,
+        cx: &mut Context<'_, O>,
+    ) -> Vec<Withdrawn> {
+        let degree = self.state.degree;
         let mut all = Vec::new();
-        for (vl, place) in (0..vls).flat_map(|vl| (0..degree).map(move |place| (vl, place))) {
+        for (vl, place) in lanes.flat_map(|vl| (0..degree).map(move |place| (vl, place))) {
             let voq = self.state.voq(output, vl, place);
             if cx.shared.config.queueing == Queueing::Voq {
                 while self.state.voqs[voq].offered.head.is_some() {
@@ -158,6 +188,7 @@ impl<K: Marker> Switch<K> {
                 }
             }
         }
+        all.sort_unstable_by_key(|each: &Withdrawn| each.order);
         all
     }
 
@@ -186,6 +217,6 @@ impl<K: Marker> Switch<K> {
             buffer.taken -= units;
             buffer.packets -= 1;
         });
-        (order, input, Packet { vl: came_on, ..packet })
+        Withdrawn { order, input, output, vl, packet: Packet { vl: came_on, ..packet } }
     }
 }

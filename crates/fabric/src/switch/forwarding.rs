@@ -78,6 +78,7 @@ impl<K: Marker> Switch<K> {
             Signal::Free => self.free::<M, O>(port, cx),
             Signal::Rate(change) => self.state.change_rate(port, cx.shared.changes[change as usize].rate),
             Signal::Fault(number) => self.on_fault(port, number, cx),
+            Signal::Poll => self.poll(cx),
             Signal::Wake
             | Signal::Post(_)
             | Signal::Rank(_)
@@ -103,6 +104,9 @@ impl<K: Marker> Switch<K> {
         };
         let output = output.expect("routes were checked for every flow");
         if M::pauses(&self.state) {
+            if self.state.watchdog.is_some() && self.state.discards(packet, (input, output), cx) {
+                return;
+            }
             self.state.pause(input, packet, cx);
         }
         if !self.state.one_rate && self.runs_dry(packet, (input, output), cx) {

@@ -19,8 +19,11 @@ mod storage;
 mod turns;
 mod view;
 mod vl_arbiter;
+mod watchdog;
 
 pub(crate) use forwarding::Switch;
 pub(crate) use pool::Slot;
 pub(crate) use ports::Port;
 pub(crate) use state::State;
+pub(crate) use watchdog::Dog;
+pub use watchdog::StormReport;

@@ -22,6 +22,7 @@ use crate::switch::ports::{Input, Output, Port, Voq, service};
 use crate::switch::rules::{self, Configured, Layout, Rules};
 use crate::switch::turns::Turns;
 use crate::switch::vl_arbiter::VlArbiter;
+use crate::switch::watchdog::Dog;
 
 /// The state of a switch, excluding its marker.
 #[derive(Debug)]
@@ -66,6 +67,8 @@ pub(crate) struct State {
     pub pool: Pool,
     /// Present with PFC.
     pub pauses: Option<Box<Pauses>>,
+    /// Present with PFC and a watchdog.
+    pub watchdog: Option<Box<Dog>>,
     /// Whether all links have the same rate.
     pub one_rate: bool,
     /// Whether there is one VL and no VL arbitration table.
@@ -179,6 +182,7 @@ impl State {
             pool: Pool::default(),
             pauses: None,
             lanes_take_turns: config.vl_arbitration == VlArbitration::RoundRobin,
+            watchdog: None,
             one_lane: config.vls == 1 && config.vl_arbitration == VlArbitration::RoundRobin,
             lazy_tails: config.input_reads == InputReads::Many
                 && attention < Attention::Tails

@@ -112,9 +112,31 @@ fn flow_controls() -> impl Strategy<Value = FlowControl> {
         time().prop_map(|time| time.map(PauseResponse::Time)),
         (0u32..900).prop_map(|quanta| Some(PauseResponse::Quanta(quanta))),
     ];
-    let pfc = (prop::option::of(0u32..9_000), prop::option::of(pool), time(), response);
-    let pfc = pfc.prop_map(|(xon, pool, delay, response)| Pfc { xon, pool, headroom: None, delay, response });
+    let pfc = (prop::option::of(0u32..9_000), prop::option::of(pool), time(), response, prop::option::of(watchdogs()));
+    let pfc = pfc.prop_map(|(xon, pool, delay, response, watchdog)| Pfc {
+        xon,
+        pool,
+        headroom: None,
+        delay,
+        response,
+        watchdog,
+    });
     prop_oneof![Just(FlowControl::Credits), pfc.prop_map(FlowControl::Pfc)]
+}
+
+/// Watchdogs that find storms within microseconds.
+fn watchdogs() -> impl Strategy<Value = Watchdog> {
+    let rule = prop_oneof![Just(WatchdogRule::Mellanox), Just(WatchdogRule::Broadcom)];
+    let action = prop_oneof![Just(WatchdogAction::Drop), Just(WatchdogAction::Forward), Just(WatchdogAction::Alert)];
+    (rule, action, 1u64..5_000_000, 1u64..4, 1u64..4).prop_map(|(rule, action, poll, detection, restoration)| {
+        Watchdog {
+            rule,
+            action,
+            poll: Time(poll),
+            detection: Time(poll * detection),
+            restoration: Time(poll * restoration),
+        }
+    })
 }
 
 fn scenes() -> impl Strategy<Value = Scene> {
@@ -249,6 +271,16 @@ fn faults(scene: &Scene, topology: &Topology) -> Vec<Fault> {
         }
     }
     faults
+}
+
+impl Scene {
+    /// The same scene without a watchdog, which may lose packets, and polls as long as the run lasts.
+    fn unwatched(mut self) -> Scene {
+        if let FlowControl::Pfc(pfc) = &mut self.config.flow_control {
+            pfc.watchdog = None;
+        }
+        self
+    }
 }
 
 type Run = becalm_engine::Simulator<Fabric<Erratic, Inspector, Acks, Trajectory>>;
@@ -392,6 +424,7 @@ proptest! {
     /// All sent packets arrive, unless the run ends in a deadlock, which is reported.
     #[test]
     fn nothing_is_lost_and_the_run_repeats(scene in scenes()) {
+        let scene = scene.unwatched();
         let mut run = build(&scene);
         let deadlock = run_checked(&mut run, 7);
         prop_assert_eq!(run.model.packets_in_flight() > 0, deadlock);
@@ -411,7 +444,7 @@ proptest! {
     /// A tree of switches has no cyclic waits.
     #[test]
     fn trees_never_deadlock(scene in scenes()) {
-        let mut run = build(&Scene { extra_cables: 0, ..scene });
+        let mut run = build(&Scene { extra_cables: 0, ..scene.unwatched() });
         prop_assert!(!run_checked(&mut run, 3));
     }
 }
@@ -430,7 +463,7 @@ proptest! {
 /// A pause may withdraw the oldest packet's credit after other packets have yielded to it.
 #[test]
 fn a_packet_that_yields_goes_on_when_the_oldest_is_paused() {
-    let pfc = Pfc { xon: None, pool: None, headroom: None, delay: None, response: None };
+    let pfc = Pfc { xon: None, pool: None, headroom: None, delay: None, response: None, watchdog: None };
     let config = SwitchConfig {
         buffer: Room::Slots(2),
         switching: Switching::StoreAndForward,

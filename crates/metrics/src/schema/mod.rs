@@ -103,7 +103,7 @@ impl TableSchema {
 }
 
 /// The tables of results, in the order of the documentation.
-pub static RESULTS: [&TableSchema; 24] = [
+pub static RESULTS: [&TableSchema; 25] = [
     &FLOWS,
     &GROUPS,
     &LATENCIES,
@@ -127,6 +127,7 @@ pub static RESULTS: [&TableSchema; 24] = [
     &FRAMES_GROUPS,
     &PAUSES,
     &FAULTS,
+    &STORMS,
     &SPANS,
 ];
 

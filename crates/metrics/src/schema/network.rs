@@ -142,6 +142,35 @@ pub static FAULTS: TableSchema = TableSchema {
     ]],
 };
 
+/// One row per output and virtual lane on which a watchdog found a storm of pauses.
+pub static STORMS: TableSchema = TableSchema {
+    name: "storms",
+    rows: "One row per output and virtual lane on which a watchdog found a storm of pauses, over the entire run.",
+    asked_by: "switch.flow_control.pfc.watchdog",
+    over_time: false,
+    rank: "stormed",
+    columns: &[&[
+        name("switch", "Switch of the watchdog."),
+        number("port", "Port of the output."),
+        name("peer", "Node at the other end of its cable, which sent the pauses."),
+        number("vl", "Virtual lane."),
+        count("detected", "storms", "Storms that were found."),
+        count("restored", "storms", "Storms that ended."),
+        time("first", "Time at which the first was found."),
+        time("stormed", "Total time from finding a storm to its end, or to the end of the run."),
+        count("tx_dropped", "packets", "Discarded packets that waited for the output, or came for it."),
+        bytes("tx_dropped_bytes", "Bytes of these packets."),
+        count("rx_dropped", "packets", "Discarded packets that arrived at the port on the lane."),
+        bytes("rx_dropped_bytes", "Bytes of these packets."),
+        count(
+            "overflowed",
+            "packets",
+            "Packets that were sent in spite of pauses and lost, because the other end had no room for them.",
+        ),
+        bytes("overflowed_bytes", "Bytes of these packets."),
+    ]],
+};
+
 /// One row per switch output and virtual lane, with statistics of the waiting bytes.
 pub static QUEUES: TableSchema = TableSchema {
     name: "queues",

@@ -12,7 +12,7 @@ use becalm_model::Model;
 use super::counters::{Counters, Observed};
 use super::ending::Ending;
 use super::film::Film;
-use super::{Progress, Results, RunError, Stopper, check_guards, faults, guards, jobs, tables};
+use super::{Progress, Results, RunError, Stopper, check_guards, faults, guards, jobs, storms, tables};
 use crate::assemble::Traffic;
 use crate::scenario::Scenario;
 use crate::sections::run::End;
@@ -275,6 +275,7 @@ impl Course {
         let alone = alone.ok_or(RunError::Interrupted)?;
         let mut others = jobs::tables(scenario, &whole.model, &alone);
         others.extend(faults::table(scenario, &whole.model, after.time));
+        others.extend(storms::table(scenario, &whole.model, after.time));
         // With many flows, both the tables and the flows are large. Do not keep both at the same time.
         let watch = &whole.model.into_observer();
         let observed = Observed { watch, followed: &followed, series, paces, snapshots, frames };

@@ -2,7 +2,7 @@
 //!
 //! - `course` is a run in progress. `counters`: counters and observations. `film`: frames. `window`: the measured
 //!   window. `ending`: the end with the jobs. `offers`, `roots`, `parts`: the traffic that every flow offered, the roots that count, and the role of
-//!   every flow in the congestion. `tables`, `messages`, `pauses`, `faults`, `jobs`, `congestion`: the result tables.
+//!   every flow in the congestion. `tables`, `messages`, `pauses`, `faults`, `storms`, `jobs`, `congestion`: the result tables.
 
 mod congestion;
 mod counters;
@@ -17,6 +17,7 @@ mod outputs;
 mod parts;
 mod pauses;
 mod roots;
+mod storms;
 mod tables;
 mod window;
 
@@ -41,9 +42,12 @@ pub use course::Course;
 /// A property that is checked only if the path selection of the switches guarantees it.
 const ORDER: &str = "flows kept their order";
 /// Properties checked at the end of every successful run.
-const GUARDS: [&str; 4] = ["no packet was lost", CREDITS, ORDER, "no deadlock"];
+const GUARDS: [&str; 4] = [LOSSLESS, CREDITS, ORDER, "no deadlock"];
 /// The property for credits, and its replacement with PFC.
 const CREDITS: &str = "credits were conserved";
+/// The property that nothing was lost, and its replacement if a watchdog may lose packets.
+const LOSSLESS: &str = "no packet was lost";
+const LOST: &str = "no packet was lost but those that a watchdog discarded";
 const PAUSES: &str = "no buffer overflowed, and senders obeyed their pauses";
 
 /// The progress of a run.
@@ -64,7 +68,7 @@ pub struct Progress {
 pub struct Results {
     /// `flows`, `groups`, `latencies`, `links`, `buffers`, `hosts`, `tree`, `victims` and `series`; if
     /// requested, `paces`, `snapshots`, `frames`, `frames_groups`, `queues`, `spans`, `pauses`, `completion`,
-    /// `completion_by_size`, `completion_times` and `messages`; with faults, `faults`; with jobs, `jobs`, `ranks` and `ops`.
+    /// `completion_by_size`, `completion_times` and `messages`; with faults, `faults`; with watchdogs, `storms`; with jobs, `jobs`, `ranks` and `ops`.
     pub tables: Vec<Table>,
     /// Fingerprint, which is equal for two runs that agree packet by packet.
     pub fingerprint: u64,
@@ -204,9 +208,14 @@ fn guards(scenario: &Scenario) -> Vec<String> {
     // A flow may take another path while a link is down.
     let moves = paths.chooses() && scenario.plan.faults.iter().any(|each| each.fault.kind == FaultKind::LinkDown);
     let ordered = paths.config().keeps_order() && !moves;
-    let pfc = scenario.sections.switch.flow_control.pfc().is_some();
-    let guards = GUARDS.into_iter().filter(|&guard| ordered || guard != ORDER);
-    guards.map(|guard| if pfc && guard == CREDITS { PAUSES } else { guard }.to_string()).collect()
+    let control = scenario.sections.switch.flow_control.config();
+    let loses = control.pfc().and_then(|pfc| pfc.watchdog).is_some_and(|dog| dog.loses());
+    let named = |guard| match guard {
+        CREDITS if control.pfc().is_some() => PAUSES,
+        LOSSLESS if loses => LOST,
+        _ => guard,
+    };
+    GUARDS.into_iter().filter(|&guard| ordered || guard != ORDER).map(|guard| named(guard).to_string()).collect()
 }
 
 fn check_guards(run: &Simulator<Whole>) -> Result<(), RunError> {

@@ -2,8 +2,8 @@
 
 use becalm_engine::Time;
 use becalm_fabric as fabric;
-use becalm_fabric::SharedPool;
-use becalm_schema::Located;
+use becalm_fabric::{SharedPool, Watchdog as Watched, WatchdogAction, WatchdogRule};
+use becalm_schema::{Conflict, Located};
 
 use crate::sections::quantities::{Bytes, PauseTime};
 
@@ -66,6 +66,79 @@ becalm_schema::table! {
         /// it is the worst case: `response` plus the transmission times of a packet of the largest size and of the
         /// pause frame (84 B).
         pub delay: Option<Time> = None; ""; Time(1)..=Time::from_ms(1000),
+        /// Watchdogs of the switches against storms of pauses; none if left out.
+        pub watchdog: Option<Watchdog> = None,
+    }
+}
+
+becalm_schema::words! {
+    /// The rule by which a watchdog finds a storm between two polls.
+    pub enum Rule {
+        /// Packets wait, none has been sent since the last poll, and the queue was paused for over 99% of the time. A
+        /// storm is found when these times sum up to over 99% of `detection`.
+        Mellanox = "mellanox",
+        /// The queue was paused at both polls, and did not resume in between. Packets do not count.
+        Broadcom = "broadcom",
+    }
+}
+
+becalm_schema::words! {
+    /// What a watchdog does with a queue in a storm.
+    pub enum Action {
+        /// Discards the packets that wait in the queue, that come for it, and that arrive at its port on its lane.
+        Drop = "drop",
+        /// Ignores pauses. Packets for which the buffer at the other end has no room are lost.
+        Forward = "forward",
+        /// Only counts the storm, which ends with its condition.
+        Alert = "alert",
+    }
+}
+
+becalm_schema::table! {
+    /// Watchdogs of all switches against storms of pauses, as SONiC has them. The queues of an output are polled together;
+    /// switches are not synchronized. Lost packets are lost for good: no host of becalm sends a packet again. The messages of
+    /// a flow that lost a packet are never complete, and its ACKs acknowledge what was lost.
+    pub located struct Watchdog {
+        /// Time for which a storm must last.
+        pub detection: Time; ""; Time(1)..,
+        /// Time without a pause after which a queue is restored; twice `detection` if left out, as with `pfcwd start`.
+        pub restoration: Option<Time> = None; ""; Time(1)..,
+        /// Interval of polls; `detection` if left out, but not longer than `restoration`.
+        pub poll: Option<Time> = None; ""; Time(1)..,
+        /// The rule by which a storm is found.
+        pub rule: Rule = Rule::Mellanox,
+        /// What happens to a queue in a storm.
+        pub action: Action = Action::Drop,
+    }
+    check Watchdog::check;
+}
+
+impl Watchdog {
+    fn check(&self) -> Result<(), Conflict> {
+        let Watched { poll, detection, restoration, .. } = self.config();
+        let most = detection.min(restoration);
+        Conflict::unless(poll <= most, "poll", || {
+            format!("must not be longer than detection = {detection} and restoration = {restoration}")
+        })
+    }
+
+    /// The watchdog as the fabric represents it.
+    fn config(&self) -> Watched {
+        let restoration = self.restoration.unwrap_or(Time(self.detection.0.saturating_mul(2)));
+        Watched {
+            rule: match *self.rule {
+                Rule::Mellanox => WatchdogRule::Mellanox,
+                Rule::Broadcom => WatchdogRule::Broadcom,
+            },
+            action: match *self.action {
+                Action::Drop => WatchdogAction::Drop,
+                Action::Forward => WatchdogAction::Forward,
+                Action::Alert => WatchdogAction::Alert,
+            },
+            poll: self.poll.unwrap_or(self.detection.min(restoration)),
+            detection: *self.detection,
+            restoration,
+        }
     }
 }
 
@@ -110,6 +183,7 @@ impl Pfc {
             headroom: bytes(&self.headroom),
             delay: *self.delay,
             response: self.response.map(|PauseTime(response)| response),
+            watchdog: self.watchdog.as_ref().map(Watchdog::config),
         }
     }
 }

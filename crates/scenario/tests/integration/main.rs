@@ -37,3 +37,4 @@ mod stations;
 mod telemetry;
 mod traffic;
 mod waits;
+mod watchdog;

@@ -1,0 +1,69 @@
+"""Explanations of faults in time, and of what watchdogs did."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import becalm
+
+STORM = {"kind": {"pause_storm": {"link": "leaf1->H3"}}, "at": "300 us", "until": "1700 us"}
+DOWN = {"kind": {"link_down": {"link": "leaf0->spine0"}}, "at": "300 us", "until": "400 us"}
+
+
+def scene(fault: dict[str, Any], watchdog: dict[str, Any] | None = None) -> becalm.Scenario:
+    """Four hosts on each of two leaves; the first leaf's hosts send to those of the second."""
+    pfc = {"watchdog": watchdog} if watchdog else {}
+    return becalm.Scenario(
+        {
+            "run": {"duration": "2 ms"},
+            "topology": {"clos": {"leaves": 2, "spines": 2, "hosts_per_leaf": 2, "rate": "10 Gb/s"}},
+            "switch": {"paths": {"flow": {}}, "flow_control": {"pfc": pfc}},
+            "flows": [
+                {
+                    "name": "f",
+                    "from": ["H0", "H1"],
+                    "to": ["H2", "H3"],
+                    "traffic": {"poisson": {"load": 0.5}},
+                }
+            ],
+            "faults": [fault],
+        }
+    )
+
+
+def explained(scenario: becalm.Scenario) -> str:
+    return " ".join(str(becalm.explain(becalm.run(scenario, threads=1), max_time=0)).split())
+
+
+def test_a_storm_is_named_with_its_origin_and_what_the_watchdog_did() -> None:
+    text = explained(scene(STORM))
+    assert "H3 paused leaf1 without end, from 300 us to 1.70 ms" in text
+    assert "pause storm" in text
+    assert "watchdog of" not in text
+    watchdog = {"detection": "100 us", "poll": "50 us"}
+    text = explained(scene(STORM, watchdog))
+    assert "The watchdog of leaf1 found a storm of pauses from H3" in text
+    assert "The pauses begin at H3." in text
+    assert "It dropped" in text
+    assert "It only counted." in explained(scene(STORM, {**watchdog, "action": "alert"}))
+
+
+def test_a_watchdog_without_a_storm_says_so() -> None:
+    assert "The watchdogs found no storm of pauses." in explained(scene(DOWN, {"detection": "500 us"}))
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (DOWN, "The cable between leaf0 and spine0 was down"),
+        ({"kind": {"host_stop": {"hosts": ["H2", "H3"]}}, "at": "1 ms"}, "H2 and 1 other host neither sent"),
+        (
+            {"kind": {"slow_receiver": {"hosts": ["H2"], "drain_rate": "1 Gb/s"}}, "at": "1 ms"},
+            "H2 received slowly",
+        ),
+    ],
+)
+def test_faults_are_named(fault: dict[str, Any], said: str) -> None:
+    assert said in explained(scene(fault))
