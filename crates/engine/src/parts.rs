@@ -223,12 +223,17 @@ where
             shared.deliver(part, simulator);
         }
         let halted = self.halts && self.simulators.iter().all(|simulator| !simulator.model.is_open());
-        let idle = || self.simulators.iter().all(|simulator| simulator.agenda.pending().next().is_none());
-        (!stopped).then(|| match halted {
-            true => Stop::Halt,
-            false if idle() => Stop::Idle,
-            false => Stop::Time,
-        })
+        if stopped || halted {
+            return halted.then_some(Stop::Halt).filter(|_| !stopped);
+        }
+        let idle = self.simulators.iter().all(|simulator| simulator.agenda.pending().next().is_none());
+        if until != Time::MAX {
+            // The last window need not have reached the end, where the clocks of all parts are as after a single part.
+            self.simulators.iter_mut().for_each(|simulator| {
+                simulator.run_until(until);
+            });
+        }
+        Some(if idle { Stop::Idle } else { Stop::Time })
     }
 
     fn run_alone(&mut self, until: Time, watch: &mut dyn FnMut(&Work) -> bool) -> Option<Stop> {
@@ -637,6 +642,18 @@ mod tests {
             // A part that closes later than the others ends the run.
             assert!(handled.iter().zip(missing).all(|(handled, missing)| *handled >= missing));
             assert!(missing == [0; 4] || handled.iter().zip(missing).any(|(handled, missing)| handled - missing < 9));
+        }
+    }
+
+    #[test]
+    fn all_clocks_are_at_the_end_of_a_run_that_does_not_halt() {
+        let part_of: Vec<usize> = (0..12).map(|cell| cell % 4).collect();
+        let mut run = cells(&part_of, 4, (3, 2));
+        run.halt_at_close(true);
+        run.simulators_mut().iter_mut().for_each(|simulator| simulator.model.missing = 100_000);
+        for until in [1_001, 1_777, 4_003] {
+            assert_eq!(run.run(Time(until), &mut |_| true), Some(Stop::Time));
+            assert!(run.simulators().iter().all(|part| part.now() == Time(until)), "{until}");
         }
     }
 
