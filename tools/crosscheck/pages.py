@@ -42,8 +42,8 @@ Tolerances depend only on the kind of a quantity and were fixed before the compa
 {kinds}
 
 A quantity outside its tolerance is *explained* if a rule of either program is known to cause the difference;
-otherwise it *differs*. Below, each entry lists only these quantities. `becalm crosscheck NAME` prints all of them, and
-[verdicts.json](crosschecks/verdicts.json) has their numbers.
+otherwise it *differs*. Below, each entry lists only these quantities. `becalm crosscheck NAME` prints all of
+them, and [verdicts.json](crosschecks/verdicts.json) has their numbers.
 """
 
 
