@@ -206,7 +206,9 @@ class _Tuning:
         self._plan(began, until, planned)
         if family(self.base) != "ibta":
             self.search.enqueue(self.search.space.clipped(own_parameters(self.base, self.search.space)))
-        for control in self.rows.values():
+        # The second guideline comes first, since it is the best one on most fabrics.
+        ordered = sorted(self.rows, key=lambda row: row != manager.OWN[1])
+        for control in (self.rows[row] for row in ordered):
             known = guideline_parameters(control, self.base)
             self.search.enqueue(self.search.space.clipped(known))
         # The third guideline is a part of the second.
