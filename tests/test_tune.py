@@ -21,7 +21,7 @@ from becalm.errors import BecalmError
 from becalm.runs.engines import Engine, Threads
 from becalm.store import Store
 from becalm.sweeps.random import Range
-from becalm.tunings import Case, Goals, HotSpot, Population, Space, Tuned, api, evaluate, study
+from becalm.tunings import Case, Goals, HotSpot, Population, Space, Tuned, api, evaluate
 from becalm.tunings.api import LEARN, _name
 from becalm.tunings.evaluate import UNCONTROLLED, Evaluator, Run, by_case
 from becalm.tunings.goals import read_limit
@@ -363,7 +363,7 @@ def test_a_budget_is_planned_and_kept(spot: HotSpot, tmp_path: Path, monkeypatch
     """On a clock that only runs move, by a tenth of a second each."""
     clock = Clock()
     plans: list[api.Plan] = []
-    for module in (api, evaluate, study):
+    for module in (api, evaluate):
         monkeypatch.setattr(module, "time", clock)
     becalm.tune(
         spot,
@@ -377,6 +377,41 @@ def test_a_budget_is_planned_and_kept(spot: HotSpot, tmp_path: Path, monkeypatch
     assert (plan.seconds, plan.each) == pytest.approx((15, 0.1))
     assert 0 < plan.load[0] < plan.load[1] <= 1
     assert 0.8 * 15 < clock.now < 1.1 * 15
+
+
+def test_all_rows_are_compared_however_short_the_time(
+    spot: HotSpot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Six runs of a tenth of a second fit, but the comparison needs more; one trial has met six cases."""
+    clock = Clock()
+    for module in (api, evaluate):
+        monkeypatch.setattr(module, "time", clock)
+    tuned = becalm.tune(
+        spot, minutes=0.01, folder=tmp_path / "study", engine=threads, progress=lambda _: clock.advance(0.1)
+    )
+    assert set(tuned.verdict.losses) == {WITHOUT, *manager.GUIDELINES, BEST}
+    assert {len(losses) for losses in tuned.verdict.losses.values()} == {6}
+    assert (tuned.trials.height, tuned.trials["cases"].to_list()) == (1, [6])
+
+
+def test_a_slower_machine_gets_fewer_cases(
+    spot: HotSpot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the hundredth run on, runs take five times as long as planned; the limit still holds."""
+    clock, done = Clock(), [0]
+    plans: list[api.Plan] = []
+    for module in (api, evaluate):
+        monkeypatch.setattr(module, "time", clock)
+
+    def on_done(_: object) -> None:
+        done[0] += 1
+        clock.advance(0.1 if done[0] < 100 else 0.5)
+
+    tuned = becalm.tune(
+        spot, minutes=1, folder=tmp_path / "study", engine=threads, planned=plans.append, progress=on_done
+    )
+    assert len(tuned.verdict.classes) < plans[0].judge
+    assert 0.8 * 60 < clock.now < 1.2 * 60
 
 
 def test_settings_that_cannot_be(fixed: list[Case]) -> None:

@@ -34,7 +34,7 @@ from becalm.tunings.space import (
     space_of,
 )
 from becalm.tunings.study import JOURNAL, Search, check_installed
-from becalm.tunings.tuned import Tuned, gain
+from becalm.tunings.tuned import Tuned, gain, validation_of
 from becalm.tunings.verdict import BEST, NOW, WITHOUT, judged, rows_of, worst_degree
 
 if TYPE_CHECKING:
@@ -51,8 +51,6 @@ LEARN, JUDGE = 24, 48
 """Default numbers of random cases for the search and for the comparison, without a time limit."""
 LONG = 60, 120
 """Maximum numbers of cases with a time limit."""
-FEWEST = 12
-"""Minimum number of cases, however short the time limit."""
 JUDGING = 0.4
 """Share of the time that the comparison of all rows uses."""
 MEASURED = 6
@@ -60,7 +58,10 @@ MEASURED = 6
 MANY_TRIALS = 100_000
 """Maximum number of trials if only time limits the search."""
 ROUND = 6
-"""Number of cases after which a comparison that has run out of time may end."""
+"""Number of cases after which a comparison that runs out of time may end: the least of cases, however short
+the time limit."""
+LATE = 0.1
+"""Share of the time limit by which the comparison may exceed it."""
 MORE = 4
 """Seed of the additional cases for finalists."""
 FINALISTS = 5
@@ -194,23 +195,29 @@ class _Tuning:
         self.finalists = finalists
         self.fresh = list(range(FRESH, FRESH + validate))
         self.tried = self.cases
-        self.reserve = 0.0
+        self.compared = 0
+        """Number of runs that the comparison of all rows needs, with a time limit."""
         self.rows = rows_of(base, most)
+        self.whole = math.inf
+        """Seconds of the time limit."""
 
     def go(self, began: float, until: float, planned: Callable[[Plan], object]) -> Tuned:
+        self.whole = until - began
         self._plan(began, until, planned)
         if family(self.base) != "ibta":
             self.search.enqueue(self.search.space.clipped(own_parameters(self.base, self.search.space)))
-        for control in self.rows.values():
+        # The second guideline comes first, since it is the best one on most fabrics.
+        ordered = sorted(self.rows, key=lambda row: row != manager.OWN[1])
+        for control in (self.rows[row] for row in ordered):
             known = guideline_parameters(control, self.base)
             self.search.enqueue(self.search.space.clipped(known))
         # The third guideline is a part of the second.
         for own in manager.OWN[:2] if family(self.base) == "ibta" else ():
             for known in neighbours(guideline_parameters(self.rows[own], self.base)):
                 self.search.enqueue(self.search.space.clipped(known))
-        self.search.go(self.evaluator, self.tried, self.seeds, until=until - self.reserve)
-        if not self.search.best(1):
-            raise BecalmError("no trial finished in this time: allow more minutes")
+        self.search.go(
+            self.evaluator, self.tried, self.seeds, over=lambda: time.monotonic() > until - self._reserve()
+        )
         return self._result(self._race(until), until)
 
     def _plan(self, began: float, until: float, planned: Callable[[Plan], object]) -> None:
@@ -223,8 +230,8 @@ class _Tuning:
         compared = judge + len(self.fixed) * len(self.fresh)
         runs = (len(self.rows) + 2) * compared
         if math.isfinite(left):
-            self.reserve = 1.1 * each * runs
-            runs += max(0, int((left - self.reserve) / each))
+            self.compared = runs
+            runs += max(0, int((left - self._reserve()) / each))
             seconds = until - began
         else:
             # About half of the runs of a race over random cases are dropped.
@@ -233,6 +240,10 @@ class _Tuning:
             seconds = time.monotonic() - began + runs * each
         loads = [load for case in [*self.tried, *self.judge] if (load := load_of(case)) is not None] or [0.0]
         planned(Plan(runs, len(self.tried), compared, (min(loads), max(loads)), each, seconds))
+
+    def _reserve(self) -> float:
+        """Return the seconds that the comparison needs, at the speed of all runs so far."""
+        return 1.1 * self.evaluator.each * self.compared
 
     def _run_time(self) -> float:
         """Run the first cases without control, and return the wall-clock seconds of a run."""
@@ -257,8 +268,8 @@ class _Tuning:
         if math.isinf(left):
             return len(self.cases), JUDGE
         most = int(JUDGING * left / each / (len(self.rows) + 2))
-        judge = max(FEWEST, most - len(self.fixed) * len(self.fresh))
-        return max(FEWEST // 2, most), min(LONG[1], judge)
+        judge = max(ROUND, most - len(self.fixed) * len(self.fresh))
+        return max(ROUND, most), min(LONG[1], judge)
 
     def _race(self, until: float) -> Parameters:
         """Run the best trials on more cases or seeds, and return the best one that keeps all limits."""
@@ -273,7 +284,7 @@ class _Tuning:
         found: dict[Run, Measured] = {}
         met: list[Case] = []
         for case in [*cases[len(self.tried) :], *cases[: len(self.tried)]] if self.population else cases:
-            if time.monotonic() > until - self.reserve and met:
+            if time.monotonic() > until - self._reserve() and met:
                 break
             found |= self.evaluator.evaluate({**candidates, WITHOUT: self.rows[WITHOUT]}, [case], seeds)
             met.append(case)
@@ -294,7 +305,9 @@ class _Tuning:
         found = self.evaluator.evaluate(rows, self.fixed, self.fresh)
         judge: list[Case] = []
         for place in range(0, len(self.judge), ROUND):
-            if place >= FEWEST and time.monotonic() > until:
+            # The next round must end in time, too.
+            needed = self.evaluator.each * ROUND * (len(rows) + 1)
+            if place and time.monotonic() + needed > until + LATE * self.whole:
                 break
             judge += self.judge[place : place + ROUND]
             found |= self.evaluator.evaluate(rows, self.judge[place : place + ROUND], self.fresh[:1])
@@ -323,7 +336,7 @@ class _Tuning:
             trials=self._table(self.search.finished()),
             importance=self.search.importance(),
             at_end=self.search.space.at_end(best),
-            validation=_validation(means, cases),
+            validation=validation_of(means, cases),
             gain=gain(verdict, guideline, len(self.fresh)),
             broken=broken,
             runs=self.evaluator.runs,
@@ -349,22 +362,6 @@ class _Tuning:
             for trial in trials
         ]
         return pl.DataFrame(rows)
-
-
-def _validation(means: Mapping[str, Mapping[str, Measured]], cases: Sequence[Case]) -> pl.DataFrame:
-    import polars as pl
-
-    return pl.DataFrame(
-        [
-            {
-                **{"candidate": name, "case": case.name, "kind": case.kind},
-                "contributors": case.contributors,
-                **found[case.name],
-            }
-            for case in cases
-            for name, found in means.items()
-        ]
-    )
 
 
 def _check(cases: Sequence[Case], trials: int, seeds: int, finalists: float, validate: int) -> None:

@@ -63,6 +63,11 @@ class Evaluator:
         self._known: set[str] = set()
         self._failed: set[str] = set()
 
+    @property
+    def each(self) -> float:
+        """Wall-clock seconds of a run, on average; 0 without any."""
+        return self.spent / self.runs if self.runs else 0.0
+
     def evaluate(
         self, candidates: Mapping[str, Mapping[str, Any]], cases: Iterable[Case], seeds: Iterable[int]
     ) -> dict[Run, Measured]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import time
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,17 +105,17 @@ class Search:
         cases: Sequence[Case],
         seeds: Sequence[int],
         *,
-        until: float = math.inf,
+        over: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Try candidates up to the requested number of trials, or `until` on the monotonic clock.
+        """Try candidates up to the requested number of trials, or until the time is `over`.
 
         Each candidate first runs on some of the cases. It is dropped if it is worse than the best so far on
         these cases by more than the standard error of the difference.
         """
         control = uncontrolled(cases[0].scenario)
-        self._free = by_case(evaluator.evaluate({"": control}, cases, seeds), "")
         batches = _batches(cases)
-        while (left := self.trials - len(self.finished())) > 0 and time.monotonic() < until:
+        # One trial is tried in any case, on as few cases as there is time for.
+        while (left := self.trials - len(self.finished())) > 0 and not (self.finished() and over()):
             # Run enough trials at once to keep all workers busy.
             ahead = min(left, max(1, math.ceil(evaluator.engine.width / (len(batches[0]) * len(seeds)))))
             asked = [self.study.ask(self.space.distributions()) for _ in range(ahead)]
@@ -124,12 +123,19 @@ class Search:
             for batch in batches:
                 racing = [trial for trial in asked if not self._behind(known[trial.number])]
                 candidates = {str(t.number): self.space.changes(self.space.suggest(t)) for t in racing}
-                found = evaluator.evaluate(candidates, batch, seeds) if candidates else {}
-                for trial in racing:
-                    known[trial.number] |= by_case(found, str(trial.number))
-                if time.monotonic() >= until:
+                for part in _parts(batch if candidates else []):
+                    found = evaluator.evaluate({**candidates, "": control}, part, seeds)
+                    self._free |= by_case(found, "")
+                    for trial in racing:
+                        known[trial.number] |= by_case(found, str(trial.number))
+                    if over():
+                        break
+                if over():
                     break
             for trial in asked:
+                if not known[trial.number]:
+                    self._drop(trial)
+                    continue
                 self._tell(trial, cases, known[trial.number], whole=len(known[trial.number]) == len(cases))
 
     def _behind(self, found: Mapping[str, Measured]) -> bool:
@@ -149,8 +155,14 @@ class Search:
         return best[0].user_attrs[_MEASURES] if best else {}
 
     def best(self, count: int) -> list[FrozenTrial]:
-        """Return the distinct trials with the smallest losses, preferring trials that keep all limits."""
-        whole = [trial for trial in self.finished() if trial.user_attrs[_WHOLE]]
+        """Return the distinct trials with the smallest losses, preferring trials that keep all limits.
+
+        Trials that were run on all cases count, or else those that were run on the most.
+        """
+        finished = self.finished()
+        most = max((len(trial.user_attrs[_MEASURES]) for trial in finished), default=0)
+        whole = [trial for trial in finished if trial.user_attrs[_WHOLE]]
+        whole = whole or [trial for trial in finished if len(trial.user_attrs[_MEASURES]) == most]
         feasible = [trial for trial in whole if _kept(trial)]
         ordered = sorted(feasible or whole, key=lambda trial: float(trial.user_attrs["loss"]))
         once = {json.dumps(trial.params, sort_keys=True): trial for trial in reversed(ordered)}
@@ -191,6 +203,12 @@ class Search:
             trial.set_constraint(limit, min(excess, 1e9))
         self.study.tell(trial, min(value, 1e9))
 
+    def _drop(self, trial: Trial) -> None:
+        """Discard a trial for which there was no time."""
+        from optuna.trial import TrialState
+
+        self.study.tell(trial, state=TrialState.FAIL)
+
     def _score(self, cases: Sequence[Case], found: Mapping[str, Measured]) -> float:
         return score(cases, found, self._free, no_regret=self.goals.no_regret)
 
@@ -230,6 +248,11 @@ def _batches(cases: Sequence[Case]) -> list[list[Case]]:
     while ends[-1] < len(mixed):
         ends.append(min(2 * ends[-1], len(mixed)))
     return [mixed[first:last] for first, last in pairwise(ends)]
+
+
+def _parts(cases: Sequence[Case]) -> list[Sequence[Case]]:
+    """Return the cases in parts of at most `FIRST`, between which the time may be over."""
+    return [cases[place : place + FIRST] for place in range(0, len(cases), FIRST)]
 
 
 def _kept(trial: FrozenTrial) -> bool:

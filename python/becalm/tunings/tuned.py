@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,6 +16,7 @@ from becalm.errors import BecalmError
 from becalm.intervals import mean_interval
 from becalm.scenario import Scenario
 from becalm.store.export import write_table
+from becalm.tunings.goals import Measured
 from becalm.tunings.verdict import BEST, Verdict
 
 if TYPE_CHECKING:
@@ -148,6 +149,23 @@ def gain(verdict: Verdict, guideline: str, count: int) -> Gain:
     guided, tuned = verdict.losses[guideline], verdict.losses[BEST]
     low, high = interval([one - other for one, other in zip(guided, tuned, strict=True)])
     return Gain(sum(guided) / len(guided), sum(tuned) / len(tuned), low, high, count)
+
+
+def validation_of(means: Mapping[str, Mapping[str, Measured]], cases: Sequence[Case]) -> pl.DataFrame:
+    """Return the means of all measures on new cases, one row per candidate and case."""
+    import polars as pl
+
+    return pl.DataFrame(
+        [
+            {
+                **{"candidate": name, "case": case.name, "kind": case.kind},
+                "contributors": case.contributors,
+                **found[case.name],
+            }
+            for case in cases
+            for name, found in means.items()
+        ]
+    )
 
 
 def interval(values: Sequence[float]) -> tuple[float, float]:
