@@ -122,8 +122,14 @@ SCHEMES: tuple[Tables, ...] = (
     {"response": {"swift": {}}},
     {"response": {"timely": {}}},
     {"response": {"hpcc": {}}},
+    {"marking": {"ramp": {}}, "response": {"nscc": {}}, "echo": {"uet": {}}},
+    {
+        "marking": {"queue_threshold": {"high": 0.5, "low": 0.4}},
+        "response": {"nscc": {"target": "2 us", "initial": 3.0}},
+        "echo": {"uet": {"ack_every": 2}},
+    },
 )
-PATHS = ("destination", "flow", "packet", "round_robin", "least_waiting", "flowlet", "valiant", "ugal")
+PATHS = ("destination", "flow", "packet", "round_robin", "least_waiting", "flowlet", "entropy", "valiant", "ugal")
 
 
 def hosts(topology: Tables) -> list[str]:

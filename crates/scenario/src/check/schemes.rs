@@ -4,6 +4,7 @@
 use becalm_control::{
     EchoScheme, Echoing, Feedback, Marking, MarkingParams, MarkingScheme, Responding, ResponseParams, ResponseScheme,
 };
+use becalm_fabric::policy::Echo;
 use becalm_schema::{Choice, Conflict, Located, Place, Review};
 
 use super::groups::readable;
@@ -136,6 +137,10 @@ fn acks(sections: &Sections, review: &mut Review<'_>) {
     if !jobs && groups.iter().all(|group| group.get().is_some_and(|group| group.most_packets(packet) == Some(1))) {
         let problem = "does nothing: every message is one packet, and the last packet is always acknowledged";
         review.add_in(place, &key, problem);
+    }
+    // A packet that fills a window requests an ACK.
+    if Echoing::new(echo).hears_requests() {
+        return;
     }
     for group in readable(&sections.flows) {
         let (Some(params), Some(longest)) = (response_of(group, sections), group.most_packets(packet)) else {
