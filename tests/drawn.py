@@ -129,7 +129,16 @@ SCHEMES: tuple[Tables, ...] = (
         "echo": {"uet": {"ack_every": 2}},
     },
 )
-PATHS = ("destination", "flow", "packet", "round_robin", "least_waiting", "flowlet", "entropy", "valiant", "ugal")
+PATHS = (
+    *("destination", "flow", "packet", "round_robin", "least_waiting", "flowlet", "entropy", "valiant", "ugal"),
+)
+ENTROPY: tuple[Tables, ...] = (
+    {},
+    {"values": 8, "balancer": "reps"},
+    {"values": 4, "balancer": "bitmap"},
+    {"balancer": "oblivious"},
+)
+"""Tables of `switch.paths.entropy`."""
 
 
 def hosts(topology: Tables) -> list[str]:
@@ -291,9 +300,8 @@ def switching(draw: random.Random, data: Tables) -> None:
 
 def paths(draw: random.Random, data: Tables) -> None:
     """Change the choice among equal ports."""
-    data["switch"]["paths"] = {
-        draw.choice(PATHS if next(iter(data["topology"])) in CYCLIC else PATHS[:-2]): {}
-    }
+    law = draw.choice(PATHS if next(iter(data["topology"])) in CYCLIC else PATHS[:-2])
+    data["switch"]["paths"] = {law: draw.choice(ENTROPY) if law == "entropy" else {}}
 
 
 def changes(draw: random.Random, data: Tables) -> None:

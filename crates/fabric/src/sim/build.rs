@@ -8,7 +8,9 @@ use crate::error::FabricError;
 use crate::event::{Event, Signal};
 use crate::flow_control::credit::{CreditReturn, LinkCredit};
 use crate::flow_control::gate::Gate;
-use crate::host::{Adapter, Entropy, Flows, Hosts, Jobs, Pacer, PacerFlows, RECORDED, Receiver, SendQueue, Sender, Source};
+use crate::host::{
+    Adapter, Entropy, Flows, Hosts, Jobs, Pacer, PacerFlows, RECORDED, Receiver, SendQueue, Sender, Source,
+};
 use crate::ids::{FlowId, NodeId, PortId, SourceId};
 use crate::network::link::{Control, EgressLink, LOCAL};
 use crate::network::routing::Paths;
@@ -208,7 +210,11 @@ fn places(topology: &Topology) -> Vec<Place> {
 }
 
 /// The sending end of a flow, initially without messages.
-fn sender<R, K, E: Echo>(spec: &FabricSpec<R, K, E>, (number, flow): (u64, &FlowSpec), trails: &[Option<u32>]) -> Sender {
+fn sender<R, K, E: Echo>(
+    spec: &FabricSpec<R, K, E>,
+    (number, flow): (u64, &FlowSpec),
+    trails: &[Option<u32>],
+) -> Sender {
     let destination = spec.topology.node(flow.destination).rank;
     let trail = trails[flow.response as usize];
     let mut sender = Sender::new(flow.response, destination, flow.vl);

@@ -276,7 +276,9 @@ fn requests(hears: bool, window: u32) -> (Vec<u32>, usize) {
     let mut topology = Topology::default();
     let switch = topology.add_switch("A");
     let [source, destination] = ["AV", "BV"].map(|name| topology.add_host(name));
-    [source, destination].map(|host| topology.connect(host, switch, rate, Time::from_us(2)));
+    for host in [source, destination] {
+        topology.connect(host, switch, rate, Time::from_us(2));
+    }
     let requests = Arc::new(Mutex::new(Vec::new()));
     let spec = FabricSpec {
         adapters: vec![ADAPTER; 2],

@@ -130,6 +130,10 @@ fn response_of<'a>(group: &'a Group, sections: &'a Sections) -> Option<&'a Respo
 fn acks(sections: &Sections, review: &mut Review<'_>) {
     let (Some(echo), Some(packet)) = (sections.echo.get(), sections.packet.complete()) else { return };
     let Some(every) = Echoing::ack_every(echo).filter(|&every| every > 1) else { return };
+    // With requests, a window never closes before an ACK, and the default covers several packets.
+    if Echoing::new(echo).hears_requests() {
+        return;
+    }
     let key = format!("{}.ack_every", echo.name());
     let place = sections.echo.place();
     let groups = sections.flows.items();
@@ -137,10 +141,6 @@ fn acks(sections: &Sections, review: &mut Review<'_>) {
     if !jobs && groups.iter().all(|group| group.get().is_some_and(|group| group.most_packets(packet) == Some(1))) {
         let problem = "does nothing: every message is one packet, and the last packet is always acknowledged";
         review.add_in(place, &key, problem);
-    }
-    // A packet that fills a window requests an ACK.
-    if Echoing::new(echo).hears_requests() {
-        return;
     }
     for group in readable(&sections.flows) {
         let (Some(params), Some(longest)) = (response_of(group, sections), group.most_packets(packet)) else {

@@ -27,9 +27,14 @@ fn an_echo_that_leaves_out_marks_is_warned_of_where_they_are_counted() {
     );
     assert_eq!(warnings("[marking.ramp]\n[echo.rocev2]\ncnp_scope = \"port\"\n[response.dctcp]").len(), 1);
     let all = "[echo.rocev2]\ncnp_interval = \"0 s\"\n[response.dctcp]";
-    let fine =
-        [all, "[echo.ack]\n[response.dctcp]", "[echo.rocev2]\n[response.dcqcn]", "[echo.rocev2]\n[response.lipd]",
-         "[echo.uet]\n[response.nscc]", "[echo.uet]\n[response.dctcp]"];
+    let fine = [
+        all,
+        "[echo.ack]\n[response.dctcp]",
+        "[echo.rocev2]\n[response.dcqcn]",
+        "[echo.rocev2]\n[response.lipd]",
+        "[echo.uet]\n[response.nscc]",
+        "[echo.uet]\n[response.dctcp]",
+    ];
     for schemes in fine {
         assert_eq!(warnings(&format!("[marking.ramp]\n{schemes}")), Vec::<String>::new(), "{schemes}");
     }

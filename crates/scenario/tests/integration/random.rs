@@ -165,7 +165,8 @@ fn scene() -> impl Strategy<Value = String> {
             // Fewer ACKs than packets require messages of several packets. A window that can close to one packet
             // requires an ACK for each packet, or requests.
             let several = [&first, &second].iter().any(|traffic| traffic.contains("9000 B"));
-            let moves = ["binary_feedback", "dctcp", "swift", "hpcc", "nscc"].iter().any(|name| response.contains(name));
+            let moves =
+                ["binary_feedback", "dctcp", "swift", "hpcc", "nscc"].iter().any(|name| response.contains(name));
             let echo = match (several, moves) {
                 (true, false) => format!("[echo.ibta]\nack_every = {ack_every}\n"),
                 (true, true) if ack_every > 1 => format!("[echo.uet]\nack_every = {ack_every}\n"),
