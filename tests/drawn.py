@@ -304,18 +304,40 @@ def paths(draw: random.Random, data: Tables) -> None:
     data["switch"]["paths"] = {law: draw.choice(ENTROPY) if law == "entropy" else {}}
 
 
-def changes(draw: random.Random, data: Tables) -> None:
-    """Change the rate of a host's link during the run."""
-    data["switch"]["switching"] = "store_and_forward"
+def _first_host(data: Tables) -> tuple[str, str]:
+    """Return a switch and the first host, which is on it in most topologies."""
     ((kind, shape),) = data["topology"].items()
     switch = {
         "clos": "leaf0",
         "edges": "S0",
         "torus": "S" + "_".join("0" for _ in shape.get("sides", [])),
     }.get(kind, "A")
-    host = "A1" if kind == "dumbbell" else "H0"
+    return switch, "A1" if kind == "dumbbell" else "H0"
+
+
+def changes(draw: random.Random, data: Tables) -> None:
+    """Change the rate of a host's link during the run."""
+    data["switch"]["switching"] = "store_and_forward"
+    switch, host = _first_host(data)
     ends = draw.choice([f"{switch}->{host}", f"{host}->{switch}"])
     data["changes"] = [{"link": ends, "at": "10 us", "rate": draw.choice(["4 Gb/s", "2 GB/s"])}]
+
+
+def faults(draw: random.Random, data: Tables) -> None:
+    """Break a host, its cable, or its buffers during the run."""
+    host, (switch, first) = draw.choice(hosts(data["topology"])), _first_host(data)
+    kinds: list[Tables] = [
+        {"link_down": {"link": f"{switch}->{first}"}},
+        {"slow_receiver": {"hosts": [host], "drain_rate": draw.choice(["1 Gb/s", "50 MB/s"])}},
+        {"host_stop": {"hosts": [host]}},
+    ]
+    if "pfc" in data["switch"].get("flow_control", {}):
+        kinds += [{"pause_storm": {"link": f"{switch}->{first}"}}] * 3
+    data["faults"] = [
+        {"kind": kind, "at": at, "until": until}
+        for kind in draw.sample(kinds, draw.choice([1, 2]))
+        for at, until in [draw.choice([("3 us", "9 us"), ("4 us", "4050 ns")])]
+    ]
 
 
 def adapters(draw: random.Random, data: Tables) -> None:
@@ -392,6 +414,7 @@ FEATURES: tuple[tuple[Feature, float], ...] = (
     (switching, 0.5),
     (paths, 0.4),
     (changes, 0.1),
+    (faults, 0.2),
     (adapters, 0.4),
     (send_queues, 0.25),
     (schemes, 0.6),

@@ -33,6 +33,7 @@ def everything(scenario: becalm.Scenario) -> Results:
         **{"observe.paces": True, "observe.queues": True, "observe.snapshots": [end]},
         **{"observe.frames": end, "observe.spans": True, "observe.messages": True},
         "switch.flow_control": {"pfc": {}},
+        "faults": [{"kind": {"slow_receiver": {"hosts": ["B1"], "drain_rate": "50 MB/s"}}, "at": "1 us"}],
         "jobs": [{"name": "job", "hosts": ["A1", "B1"], "collective": {"barrier": {}}, "record_ops": True}],
     }
     return becalm.run(scenario.replace(changes))

@@ -18,7 +18,7 @@ import public_api  # noqa: E402
 
 FAULTS = {
     "    def rounding(self) -> dict[str, Any]: ...\n": ("", "becalm.Design.rounding"),
-    "def explain(results: Results, replication: int = 0,": (
+    "def explain(results: Results | str | PathLike[str], replication: int = 0,": (
         "def explain(results: Results,",
         "becalm.explain",
     ),

@@ -41,13 +41,14 @@ CHOICES = {
         "switch.flow_control.pfc.thresholds",
         "Levels at which a buffer pauses and resumes its sender. Set one of these tables.",
     ),
+    "faults": ("faults.kind", "What breaks. Set one of these tables."),
     "traffic": (
         "flows.traffic",
         "Timing and size of the messages in a group's flows. Set one of these tables.",
     ),
 }
 
-LISTS = ("flows", "jobs", "jobs.ops")
+LISTS = ("flows", "jobs", "jobs.ops", "changes", "faults")
 """Sections that a scenario may contain several times."""
 
 

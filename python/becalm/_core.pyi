@@ -49,9 +49,12 @@ __all__ = [
     "seconds",
     "toml_lines",
     "trace",
+    "verdict",
+    "versus",
 ]
 
 _Loaded = TypeVar("_Loaded")
+_Columns = dict[str, list[tuple[str, str, Any]]]
 
 __version__: str
 model: str
@@ -310,11 +313,15 @@ def trace(
 ) -> _Trace: ...
 def report(
     scenario: Scenario,
-    runs: Sequence[tuple[int, str, int, float | None, dict[str, list[tuple[str, str, Any]]]]],
+    runs: Sequence[tuple[int, str, int, float | None, _Columns]],
     about: str,
     most_bytes: int = 0,
     all: bool = False,
 ) -> tuple[builtins.bytes, int, list[str]]: ...
+def verdict(scenario: Scenario, tables: _Columns, stopped: float | None = None) -> str | None: ...
+def versus(
+    scenario: Scenario, before: _Columns, after: _Columns, subject: str
+) -> tuple[float, list[str], str]: ...
 def pack(header: str) -> builtins.bytes: ...
 def layout(scenario: Scenario) -> tuple[str, NDArray[np.float64], NDArray[np.float64]]: ...
 def catalogue() -> str: ...

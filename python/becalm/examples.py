@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from becalm.errors import BecalmError
+from becalm.mistakes import nearest
 
 if TYPE_CHECKING:
     from becalm.scenario import Scenario
@@ -29,7 +30,8 @@ def path(name: str) -> Path:
 
     """
     if name not in names():
-        raise BecalmError(f"`{name}`: no such example; valid: {', '.join(names())}")
+        near = nearest(name, names())
+        raise BecalmError(f"`{name}`: no such example{near or '; valid: ' + ', '.join(names())}")
     return _FOLDER / f"{name}.toml"
 
 

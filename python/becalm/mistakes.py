@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 
@@ -29,6 +30,12 @@ def short(text: str) -> str:
     """Return a text for a message, on one line and truncated if long."""
     text = text.replace("\n", "\\n")
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return `, did you mean ...?` with the most similar of the known names; empty if none is similar."""
+    found = difflib.get_close_matches(name, list(known), n=1)
+    return f", did you mean `{found[0]}`?" if found else ""
 
 
 def printable(text: str) -> str:

@@ -11,7 +11,8 @@ from os import PathLike
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from becalm import jsons, provenance
+from becalm import columns, jsons, provenance
+from becalm._core import verdict
 from becalm.attributes import Tables
 from becalm.errors import BecalmError, ResultsError
 from becalm.folders import Kind
@@ -28,6 +29,13 @@ if TYPE_CHECKING:
 
 MANIFEST = "manifest.json"
 """Name of the file that identifies a results folder."""
+_JUDGED = {
+    "flows": ("group", "source", "role", "lost", "rate"),
+    "jobs": ("job", "end", "slowdown", "time", "time_alone"),
+    "links": ("from", "to", "utilization"),
+    "tree": ("role", "since", "root_share", "branch_share", "offered", "contributors"),
+}
+"""Columns that a verdict reads."""
 _FILE = re.compile(r"[a-z][a-z_]*\.parquet")
 
 
@@ -111,9 +119,9 @@ class Results(Tables):
         parts: dict[str, list[pl.DataFrame]] = {}
         units: dict[str, dict[str, str]] = {}
         for outcome in outcomes:
-            for name, columns in outcome.core["tables"].items():
-                units[name] = {"replication": ""} | {column: unit for column, unit, _ in columns}
-                parts.setdefault(name, []).append(_frame(outcome.replication, columns))
+            for name, given in outcome.core["tables"].items():
+                units[name] = {"replication": ""} | {column: unit for column, unit, _ in given}
+                parts.setdefault(name, []).append(columns.frame(outcome.replication, given))
         # A column without rows may have no type.
         tables = {name: pl.concat(frames, how="vertical_relaxed") for name, frames in parts.items()}
         return cls(scenario, [_replication(outcome) for outcome in outcomes], tables, units)
@@ -171,6 +179,26 @@ class Results(Tables):
         except ImportError as error:
             why = f"{error}; pip install 'becalm[pandas]'"
             raise ResultsError(f"to_pandas needs pandas and pyarrow: {why}") from error
+
+    @property
+    def verdict(self) -> str | None:
+        """Who suffers in the first replication, and from what; see `verdict_of`."""
+        return self.verdict_of(self.replications[0].replication)
+
+    def verdict_of(self, replication: int) -> str | None:
+        """Return who suffers in a replication, and from what, in one sentence.
+
+        None if the results lack tables that every run produces, as in a store that kept only the summary.
+        """
+        tables = {
+            name: columns.of(self.tables[name].select("replication", *read), replication, self.units[name])
+            for name, read in _JUDGED.items()
+            if name in self.tables
+        }
+        ends = {each.replication: each.end for each in self.replications if each.stopped}
+        said = verdict(self.scenario.core, tables, ends.get(replication))
+        number = len(self.replications)
+        return said if said is None or number == 1 else f"Replication {replication} of {number}: {said}"
 
     @property
     def stopped(self) -> float | None:
@@ -274,7 +302,10 @@ class Results(Tables):
 
     def __repr__(self) -> str:
         tables = ", ".join(f"{name} ({table.height})" for name, table in self.tables.items())
-        return f"<Results of {self.scenario.name!r}, {len(self.replications)} replications: {tables}>"
+        number = len(self.replications)
+        runs = f"{number} replication{'' if number == 1 else 's'}"
+        said = f"{self.verdict}\n" if self.verdict else ""
+        return f"{said}<Results of {self.scenario.name!r}, {runs}: {tables}>"
 
 
 def load_results(folder: str | PathLike[str], *, only: Collection[str] | None = None) -> Results:
@@ -315,25 +346,14 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         content = json.loads((folder / MANIFEST).read_bytes())
     except (OSError, RecursionError, ValueError) as error:
+        if folder.suffix == ".toml" and folder.is_file():
+            problem = f"is not a results folder; run a scenario first: `becalm run {folder}`"
+            raise ResultsError(f"{folder}: {problem}") from error
         raise ResultsError(f"{folder}: not a results folder: it has no readable {MANIFEST}") from error
     try:
         return manifests.read(content, str(folder / MANIFEST))
     except BecalmError as error:
         raise ResultsError(str(error)) from error
-
-
-def _frame(replication: int, columns: Sequence[tuple[str, str, Any]]) -> pl.DataFrame:
-    import polars as pl
-
-    data: Mapping[str, Any] = {column: values for column, _, values in columns}
-    return pl.DataFrame(data).insert_column(0, _constant(replication, data))
-
-
-def _constant(replication: int, data: Mapping[str, Any]) -> pl.Series:
-    import polars as pl
-
-    rows = len(next(iter(data.values()), ()))
-    return pl.Series("replication", [replication] * rows, dtype=pl.UInt32)
 
 
 def _replication(outcome: Outcome) -> Replication:

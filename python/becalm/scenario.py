@@ -183,9 +183,10 @@ class Scenario:
         """Return a changed copy.
 
         Args:
-            changes: values by dotted key. A table replaces the entire table, so `{"response": {"fimd": {}}}`
-                replaces the response. None removes the key. Items of a list are named by their index or by
-                their `name`: `{"flows.victim.stop": "60 ms"}`.
+            changes: values by dotted key. A table replaces the entire table, and another scheme replaces the
+                scheme, so both `{"response": {"fimd": {}}}` and `{"response.fimd": {}}` replace the response.
+                None removes the key. Items of a list are named by their index or by their `name`:
+                `{"flows.victim.stop": "60 ms"}`.
             option: the command-line option that requests the changes, such as `--set`. Messages about a
                 value then name the option, key and value instead of the scenario.
 
@@ -374,6 +375,10 @@ def _put(data: dict[str, Any], key: str, value: Any, name: str) -> str:  # noqa:
         raise _no_place(key, f"`{'.'.join(path)}` is not a table", "a key inside a table", name)
     if value is None:
         place.pop(last, None)
+    elif path and path[-1] in ("marking", "echo", "response") and isinstance(value, dict):
+        # These tables have exactly one sub-table, so another one replaces it.
+        place.clear()
+        place[last] = copy.deepcopy(value)
     else:
         place[last] = copy.deepcopy(value)
     return f"{read}.{last}".removeprefix(".")

@@ -17,7 +17,7 @@ TIMED = (
     *("messages", "completion", "completion_by_size", "completion_times"),
 )
 """Tables that depend on `[observe]`."""
-NAMES = ("group", "host", "source", "destination", "from", "to", "switch", "peer", "name", "job")
+NAMES = ("group", "host", "source", "destination", "from", "to", "switch", "node", "peer", "name", "job")
 """Columns with names of nodes and groups."""
 ADDED = "unused"
 """Name of a node or group that one of two scenarios adds."""

@@ -11,6 +11,7 @@ import polars as pl
 
 import becalm
 from becalm.quantities import seconds
+from drawn import Tables
 
 Invariant = Callable[[becalm.Results], Iterator[str]]
 TELEMETRY = 64
@@ -42,8 +43,18 @@ def near(one: float, two: float) -> bool:
 
 def windows(results: becalm.Results) -> list[float]:
     """Return the length of the measured window of each replication."""
-    start = seconds(results.scenario.resolved["run"]["warmup"])
+    resolved = results.scenario.resolved
+    start = seconds(resolved["run"]["warmup"])
+    if resolved["run"]["end"] == "delivered":
+        start = max(start, min(_starts(resolved), default=0.0))
     return [max(0.0, each.end - start) for each in results.replications]
+
+
+def _starts(resolved: Tables) -> Iterator[float]:
+    """Yield the start times of all groups, connections and jobs."""
+    for group in [*resolved["flows"], *resolved["jobs"]]:
+        own = [each["start"] for each in group.get("connections") or [] if each["start"] is not None]
+        yield from map(seconds, own or [group["start"]])
 
 
 def links(results: becalm.Results) -> Iterator[Link]:
@@ -139,7 +150,11 @@ def series_integrate_to_groups(results: becalm.Results) -> Iterator[str]:
         ]
         if abs(math.remainder(end, step)) > 1e-12:
             continue
-        found, whole = sum(max(0.0, float(length)) * rate for length, rate in covered), group["rate"] * end
+        flows = results.flows.filter(pl.col("group") == group["group"])
+        own_flows = flows.filter(pl.col("replication") == group["replication"])
+        # With `run.end = "delivered"`, rates are means from the first posted message.
+        whole = float(own_flows["delivered_bytes"].sum())
+        found = sum(max(0.0, float(length)) * rate for length, rate in covered)
         if end > 0 and not math.isclose(found, whole, rel_tol=1e-6, abs_tol=slack):
             yield f"group {group['group']}: series add up to {found} B, delivered {whole} B"
 
@@ -221,6 +236,19 @@ def jobs_take_the_time_of_the_busiest_link(results: becalm.Results) -> Iterator[
             yield f"job {name}: time {time}, and {bound} for its bytes on one link"
 
 
+def faults_hold_up_what_they_can(results: becalm.Results) -> Iterator[str]:
+    """Packets have bytes; only a cable has packets on it; and a law without a choice moves none."""
+    if "faults" not in results.tables:
+        return
+    chooses = "destination" not in results.scenario.resolved["switch"]["paths"]
+    for row in results.faults.iter_rows(named=True):
+        down = row["kind"] == "link_down"
+        if (row["held"] > 0) != (row["held_bytes"] > 0) or (row["on_wire"] > 0) != (row["on_wire_bytes"] > 0):
+            yield f"packets without bytes: {row}"
+        if (not down and row["on_wire"] + row["moved"] > 0) or (not chooses and row["moved"] > 0):
+            yield f"not possible for this fault: {row}"
+
+
 INVARIANTS: tuple[Invariant, ...] = (
     utilization_is_bytes_over_capacity,
     busy_and_stalled_exclude_each_other,
@@ -233,6 +261,7 @@ INVARIANTS: tuple[Invariant, ...] = (
     nothing_is_faster_than_light,
     nothing_exceeds_its_capacity,
     jobs_take_the_time_of_the_busiest_link,
+    faults_hold_up_what_they_can,
 )
 
 

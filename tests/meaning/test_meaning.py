@@ -14,7 +14,7 @@ import pytest
 import becalm
 import drawn
 from drawn import Tables
-from meaning import elsewhere, grouped, invariants, observed, programs, scaled, unused, written
+from meaning import broken, elsewhere, grouped, invariants, observed, programs, scaled, unused, written
 from meaning.relation import RELATIONS, accepted, run
 from meaning.shrink import shrunk
 
@@ -22,7 +22,7 @@ SEED = int(os.environ.get("MEANING_SEED", "1"))
 MANY = int(os.environ.get("MEANING", "1"))
 SCENES = 320
 """Scenes on which the invariants are tested."""
-FAMILIES = (written, grouped, unused, observed, scaled, elsewhere, programs)
+FAMILIES = (written, grouped, unused, observed, scaled, elsewhere, programs, broken)
 """Modules that add relations to the list."""
 
 

@@ -22,7 +22,8 @@ LANES = ("buffers", "tree", "snapshots", "frames", "spans", "queues", "pauses")
 def an_unused_lane(data: Tables, _: random.Random) -> list[Tables] | None:
     """Lanes are alike, so a scenario may leave the first one unused. CNPs may take any lane that is left."""
     switch, packet = data["switch"], data.get("packet", {})
-    dynamic = "dynamic" in str(switch)
+    # A storm pauses all lanes by default, but named lanes have other numbers.
+    dynamic = "dynamic" in str(switch) or "'vls'" in str(data.get("faults"))
     if dynamic or ("rocev2" in data.get("echo", {}) and packet.get("cnp_lane") != "acks"):
         return None
     levels = switch.get("sl_to_vl") or [*range(switch.get("vls", 1))]
@@ -75,19 +76,38 @@ def a_group_without_load(data: Tables, _: random.Random) -> list[Tables] | None:
     return [data, {**data, "flows": [*data.get("flows", []), group]}]
 
 
+def _unused_links(data: Tables) -> list[str]:
+    """Return the links whose cable no packet crosses."""
+    network = becalm.Scenario(data).network()
+    used: set[str] = set()
+    for source, destination in network.flows.select("source", "destination").iter_rows():
+        used.update(network.paths(source, destination)["link"], network.paths(destination, source)["link"])
+    return [link for link in network.links["link"] if link not in used]
+
+
 @relation(up_to(()), count=20)
 def a_change_that_changes_nothing(data: Tables, draw: random.Random) -> list[Tables] | None:
     """A change of the rate of a link that no packet crosses changes nothing."""
     if data["switch"].get("switching") != "store_and_forward" or "changes" in data:
         return None
-    network = becalm.Scenario(data).network()
-    used: set[str] = set()
-    for source, destination in network.flows.select("source", "destination").iter_rows():
-        used.update(network.paths(source, destination)["link"], network.paths(destination, source)["link"])
-    unused = [link for link in network.links["link"] if link not in used]
+    unused = _unused_links(data)
     if not unused:
         return None
     return [data, {**data, "changes": [{"link": draw.choice(unused), "at": "7 us", "rate": "1 Mb/s"}]}]
+
+
+@relation(up_to(("faults",)), count=20)
+def a_fault_that_changes_nothing(data: Tables, draw: random.Random) -> list[Tables] | None:
+    """A cable that is down changes nothing if no packet crosses it."""
+    network, idle = becalm.Scenario(data).network(), set(_unused_links(data))
+    ends = network.links.select("link", "from", "from_port", "to", "to_port").iter_rows()
+    by_end = {(here, port): (link, other) for link, here, port, *other in ends}
+    # A fault is of both directions.
+    unused = [link for link, other in by_end.values() if {link, by_end[tuple(other)][0]} <= idle]
+    if not unused or "faults" in data:
+        return None
+    kind = {"link_down": {"link": draw.choice(unused)}}
+    return [data, {**data, "faults": [{"kind": kind, "at": "3 us", "until": draw.choice(["5 us", "7 us"])}]}]
 
 
 def _other(name: str) -> str:
@@ -135,7 +155,7 @@ def a_shift_and_its_inverse(data: Tables, draw: random.Random) -> list[Tables] |
         "torus": len(shape.get("sides", ())) == 1,
         "edges": shape.get("switches") == ["S"],
     }
-    if not mirrored[kind] or "caps" in data.get("adapter", {}) or "changes" in data:
+    if not mirrored[kind] or "caps" in data.get("adapter", {}) or {"changes", "faults"} & set(data):
         return None
     group = data["flows"][0]
     many = len(drawn.hosts(data["topology"]))

@@ -73,6 +73,7 @@ interface Exports {
   becalm_give_back(address: number, length: number): void;
   becalm_check(text: number, length: number): number;
   becalm_run(text: number, length: number, replication: number, control: number): number;
+  becalm_versus(text: number, length: number): number;
   becalm_version(): number;
 }
 
@@ -103,6 +104,12 @@ export class Core {
     const length = new DataView(bytes.buffer).getUint32(0, true);
     const summary = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length)));
     return "fingerprint" in summary ? { summary, payload: bytes.slice(4 + length).buffer } : summary;
+  }
+
+  /** What a change did, from the outcomes of two payloads, in a sentence with the change as its subject. */
+  versus(before: object, after: object, subject: string): string {
+    const text = JSON.stringify({ before, after, subject });
+    return this.given(text, (at, length) => this.string(this.exports.becalm_versus(at, length)));
   }
 
   version(): string {

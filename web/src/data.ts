@@ -79,6 +79,10 @@ export interface Growth {
 export interface Run {
   replication: number;
   fingerprint: string;
+  /** Who suffers, and from what, in one sentence; null without the tables. */
+  verdict: string | null;
+  /** What a comparison of two runs reads. */
+  outcome: object;
   packetHops: number;
   /** End of the run in seconds. */
   end: number;
@@ -108,6 +112,10 @@ export interface Operations {
 
 export interface About {
   title: string;
+  /** The first sentence of a page of many runs, or of two. */
+  verdict?: string;
+  /** The name of a run beside another one. */
+  run?: string;
   facts: string[];
   notes: string[];
   /** Sentences by topic, each with its link or host and the section that shows its rows, if there are any. Those with

@@ -4,15 +4,27 @@ import type { About } from "./data";
 import { coded, el, saved, section } from "./dom";
 import { theme, toggleTheme } from "./theme";
 
-/** Places the parts of a page between its heading and its end. */
-export function frame(root: HTMLElement, about: About, selector: HTMLElement | null, ...parts: HTMLElement[]): void {
+/** The element of a page's first sentence; hidden without one. */
+export function verdict(text: string | null = null): HTMLElement {
+  const made = el("p", { class: "verdict" });
+  say(made, text);
+  return made;
+}
+
+export function say(verdict: HTMLElement, text: string | null): void {
+  verdict.textContent = text;
+  verdict.hidden = !text;
+}
+
+/** Places the parts of a page between its heading, which ends with the verdict, and its end. */
+export function frame(root: HTMLElement, about: About, verdict: HTMLElement, selector: HTMLElement | null, ...parts: HTMLElement[]): void {
   document.title = about.title;
   const light = el("button", { type: "button", class: "light" }, "Light or dark");
   light.addEventListener("click", () => {
     toggleTheme();
     light.setAttribute("aria-pressed", String(theme().dark));
   });
-  const heading = el("header", {}, el("h1", {}, about.title), el("p", { class: "faint" }, about.facts.join(" · ")));
+  const heading = el("header", {}, el("h1", {}, about.title), verdict, el("p", { class: "faint" }, about.facts.join(" · ")));
   const tools = el("div", { class: "tools" }, ...(selector ? [selector] : []), light);
   root.replaceChildren(el("div", { class: "top" }, heading, tools), ...diagnosis(about), ...parts, ...closing(about));
   addEventListener("beforeprint", () => {

@@ -50,14 +50,17 @@ export interface Tree {
   depth: Map<number, number>;
 }
 
-/** The tree of a run's worst root: all links upstream of it that were branches for longer than roots. In fabrics with
- * levels, packets go up and then down, so packets going up from a switch have come to it from below. */
+/** Byte of the smallest share of the window for which a link counts as a branch, 5%. */
+const LEAST_BRANCH = 13;
+
+/** The tree of a run's worst root: all links upstream of it that were branches. A link that was a root for longer, such
+ * as one that feeds the root from a switch above, belongs to the tree if it was also a branch. In fabrics with levels, packets go up and then down, so packets going up from a switch have come to it from below. */
 export function rootTree(fabric: Fabric, run: Run): Tree | null {
   const root = run.roles?.first?.link;
   if (root === undefined) return null;
   const into = new Map<number, number[]>();
   for (const link of treeLinks(run)) {
-    if (run.links && run.links.root[link] > run.links.branch[link]) continue;
+    if (run.links && run.links.root[link] > run.links.branch[link] && run.links.branch[link] < LEAST_BRANCH) continue;
     into.set(fabric.to[link], [...(into.get(fabric.to[link]) ?? []), link]);
   }
   const up = (link: number) => fabric.form === "rows" && fabric.level[fabric.to[link]] > fabric.level[fabric.from[link]];

@@ -1,7 +1,8 @@
 // Reads the payload of this page and draws it.
 
-import { decode } from "./data";
+import { type RunPage, decode } from "./data";
 import { el } from "./dom";
+import { pairPage } from "./pair";
 import { runPage } from "./run";
 import { sweepPage } from "./sweep";
 
@@ -15,10 +16,13 @@ declare global {
 async function main(): Promise<void> {
   const root = document.getElementById("page") as HTMLElement;
   const payload = document.getElementById("payload")?.textContent;
+  const second = document.getElementById("second")?.textContent;
   try {
     if (!payload) throw new Error("This page is a template without results; becalm report fills it in.");
     const page = await decode(payload);
-    if (page.kind !== "run") {
+    if (second && page.kind === "run") {
+      pairPage([page, (await decode(second)) as RunPage], root);
+    } else if (page.kind !== "run") {
       sweepPage(page, root);
     } else {
       const { store, film } = runPage(page, root);

@@ -4,7 +4,7 @@ import type { Catalogue, Facts } from "./core";
 import { el } from "./dom";
 import { type Topic, pathAt, topicAt, topics } from "./help";
 import { KINDS, type Kind } from "./kinds";
-import { fitted, swapped } from "./schemes";
+import { type Blocks, block, fitted, swapped } from "./schemes";
 import { type Slider, at, moved, position, positions, sliders } from "./sliders";
 import { singular } from "./units";
 
@@ -31,6 +31,8 @@ export class Panel {
   private schemes: Record<Kind, string> | null = null;
   private text = "";
   private catalogue: Catalogue = {};
+  /** Tables of schemes that were replaced, for when they come back. */
+  private readonly known: Blocks = new Map();
 
   constructor(private readonly changed: (text: string) => void) {
     const row = el("div", { class: "schemes" });
@@ -67,6 +69,11 @@ export class Panel {
     });
   }
 
+  /** Forgets the tables of schemes of another scenario. */
+  forget(): void {
+    this.known.clear();
+  }
+
   /** Shows the schemes of a scenario. */
   know(facts: Facts): void {
     this.schemes = facts.schemes;
@@ -95,14 +102,15 @@ export class Panel {
 
   private swap(kind: Kind, name: string): void {
     this.note.textContent = "";
+    if (this.schemes) for (const each of KINDS) this.known.set(`${each}.${this.schemes[each]}`, block(this.text, each));
     if (kind === "response" && this.schemes) {
-      const { text, changed } = fitted(this.text, name, this.schemes, this.catalogue);
+      const { text, changed } = fitted(this.text, name, this.schemes, this.catalogue, this.known);
       if (changed.length > 0) this.note.textContent = `Also changed, because ${name} requires it: ${changed.join(", ")}.`;
       this.changed(text);
       return;
     }
     const scheme = this.catalogue[kind]?.find((entry) => entry.name === name);
-    if (scheme) this.changed(swapped(this.text, kind, scheme));
+    if (scheme) this.changed(swapped(this.text, kind, scheme, this.known));
   }
 }
 
@@ -114,7 +122,9 @@ function show({ slider, input, output, unit }: Control): void {
   // A dragged control keeps its position, which may lie between two values.
   const place = position(slider);
   if (document.activeElement !== input || at(slider, Number(input.value)) !== slider.value) input.value = String(place);
-  const text = `${slider.value} ${slider.value === 1 ? singular(unit) : unit}`.trim();
+  // A unit such as `1.024 us` counts steps of this length.
+  const times = /^\d/.test(unit) ? "× " : "";
+  const text = `${slider.value} ${times}${slider.value === 1 ? singular(unit) : unit}`.trim();
   output.textContent = text;
   input.setAttribute("aria-valuetext", text);
 }

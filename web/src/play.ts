@@ -4,6 +4,7 @@ import type { Catalogue, Checked, Facts, Mistakes, Outcome, Summary } from "./co
 import { type RunPage, parse } from "./data";
 import { choice, el, saved } from "./dom";
 import { Editor } from "./editor";
+import { say, verdict } from "./frame";
 import { Panel } from "./panel";
 import { type Port, Runner, type Wish } from "./runner";
 import { SCENES, story } from "./scenes";
@@ -52,6 +53,7 @@ class Playground {
   private text = "";
   private facts: Facts | null = null;
   private checks = 0;
+  private judged = 0;
   private changed = 0;
   private agreed = "";
   private speed = SPEED;
@@ -69,6 +71,7 @@ class Playground {
   private readonly editor = new Editor((text) => this.set(text));
   private readonly title = el("h1");
   private readonly about = el("p", { class: "story" });
+  private readonly verdict = verdict();
   private readonly status = el("output", { class: "faint status" });
   private readonly notice = el("div", { class: "notice", role: "alert", hidden: true });
   private readonly edit = el("button", { type: "button", "aria-expanded": "false" }, "Edit the scenario");
@@ -115,7 +118,7 @@ class Playground {
     const tools = [el("label", { class: "choice" }, "Scene ", this.scenes), button("Copy link", () => void this.link()), button("Save as file", () => this.save()), light];
     const heading = el("header", {}, this.title, this.about);
     const controls = el("section", { "aria-label": "sliders" }, this.panel.element, el("div", { class: "row" }, beside, this.edit, stop, this.status));
-    this.root.replaceChildren(el("div", { class: "top" }, heading, el("div", { class: "tools" }, ...tools)), controls, this.notice, this.editor.element, this.versus.element);
+    this.root.replaceChildren(el("div", { class: "top" }, heading, el("div", { class: "tools" }, ...tools)), controls, this.notice, this.editor.element, this.verdict, this.versus.element);
   }
 
   /** Shows a scenario from a scene, a link, or a file. */
@@ -123,6 +126,7 @@ class Playground {
     const scene = SCENES.findIndex((each) => each.text === text);
     this.scenes.selectedIndex = scene < 0 ? SCENES.length : scene;
     [this.left, this.right, this.bare] = [null, null, ""];
+    this.panel.forget();
     this.set(text);
   }
 
@@ -158,6 +162,8 @@ class Playground {
       this.root.dataset.version = reply.version;
     } else if (reply.kind === "checked" && reply.id === this.checks) {
       this.know(reply.checked);
+    } else if (reply.kind === "compared" && reply.id === this.judged) {
+      say(this.verdict, `${reply.sentence} ${this.left?.page.runs[0].verdict ?? ""}`);
     } else if (reply.kind === "broke") {
       this.say(`The core stopped: ${reply.problem}`);
     }
@@ -290,6 +296,17 @@ class Playground {
     if (this.beside === "without" && controlled) sides.push({ title: "Without congestion control", note, page: this.right?.page ?? null });
     if (this.beside === "kept" && this.kept) sides.push({ title: "Kept", note, page: this.kept.page });
     this.versus.show(sides);
+    this.judge();
+  }
+
+  /** The verdict on the left run or, beside another run, on the difference between both. */
+  private judge(): void {
+    const [now, other] = [this.left, this.beside === "kept" ? this.kept : this.beside === "without" ? this.right : null].map((result) => result?.page.runs[0]);
+    say(this.verdict, now?.verdict ?? null);
+    if (!now || !other || now === other) return;
+    this.judged += 1;
+    const subject = this.beside === "kept" ? "The change" : "Congestion control";
+    this.checker.postMessage({ kind: "versus", id: this.judged, before: other.outcome, after: now.outcome, subject });
   }
 
   private compare(beside: Beside): void {

@@ -8,7 +8,7 @@ import { choice, el, section } from "./dom";
 import { Film } from "./film";
 import { treeLinks } from "./geometry";
 import { periods } from "./gantt";
-import { frame } from "./frame";
+import { frame, say, verdict } from "./frame";
 import { jobSection, jobTile } from "./jobs";
 import { type State, Store } from "./state";
 import { counted, table, title, written } from "./tables";
@@ -35,8 +35,10 @@ export function runPage(page: RunPage, root: HTMLElement): { store: Store; film:
   const film = new Film(page, store, details.element);
   const changing = el("div");
   const tiles = el("dl", { class: "tiles" });
+  const first = verdict();
   const fill = () => {
     const run = page.runs[store.now.run];
+    say(first, run.verdict);
     tiles.replaceChildren(...keyFigures(page, run));
     changing.replaceChildren(...below(page, store, run));
   };
@@ -49,7 +51,7 @@ export function runPage(page: RunPage, root: HTMLElement): { store: Store; film:
   page.about.notes.push(...leftOut(page));
   const runs = page.runs.map((run, i): [number, string] => [i, `${run.replication}: ${run.fingerprint}`]);
   const selector = choice("Replication", runs, 0, (run) => store.set({ run, time: Math.min(store.now.time, last(page.runs[run])) }));
-  frame(root, page.about, selector, tiles, film.element, changing);
+  frame(root, page.about, first, selector, tiles, film.element, changing);
   return { store, film };
 }
 

@@ -13,8 +13,18 @@ const MOST_SLIDERS = 5;
 /** A slider ranges from its default divided by this to its default times this, if the parameter's range is wider. */
 const SPREAD = 16;
 
-/** The text with another scheme instead of its own; values of shared parameters are kept. */
-export function swapped(text: string, kind: Kind, scheme: Entry): string {
+/** Lines of the tables of schemes, by kind and name: `response.ibta`. */
+export type Blocks = Map<string, string[]>;
+
+/** The lines of a text's table of a kind. */
+export function block(text: string, kind: Kind): string[] {
+  const lines = text.split("\n");
+  return span(lines, kind).map((at) => lines[at]);
+}
+
+/** The text with another scheme instead of its own; values of shared parameters are kept. A scheme whose table is known
+ * gets this table. */
+export function swapped(text: string, kind: Kind, scheme: Entry, known: Blocks = new Map()): string {
   const lines = text.split("\n");
   const old = [...span(lines, kind)];
   const kept = old.map((at) => lines[at]);
@@ -22,17 +32,18 @@ export function swapped(text: string, kind: Kind, scheme: Entry): string {
   const first = old.length > 0 ? old[0] : place(lines);
   const gone = new Set(old);
   const rest = (from: number, until: number) => lines.slice(from, until).filter((_, i) => !gone.has(from + i));
-  const block = table(kind, scheme, kept);
-  if (old.length === 0) block.push("");
-  return [...rest(0, first), ...block, ...rest(first, lines.length)].join("\n");
+  const before = known.get(`${kind}.${scheme.name}`) ?? [];
+  const made = before.length > 0 ? [...before] : table(kind, scheme, kept);
+  if (old.length === 0) made.push("");
+  return [...rest(0, first), ...made, ...rest(first, lines.length)].join("\n");
 }
 
 /** The text with another response and a suitable marking and echo, and a list of the changes. */
-export function fitted(text: string, response: string, now: Record<Kind, string>, catalogue: Catalogue): { text: string; changed: string[] } {
+export function fitted(text: string, response: string, now: Record<Kind, string>, catalogue: Catalogue, known: Blocks = new Map()): { text: string; changed: string[] } {
   const changed: string[] = [];
   const put = (text: string, kind: Kind, name: string) => {
     const scheme = catalogue[kind]?.find((entry) => entry.name === name);
-    return scheme ? swapped(text, kind, scheme) : text;
+    return scheme ? swapped(text, kind, scheme, known) : text;
   };
   let made = put(text, "response", response);
   const fit = catalogue.response?.find((entry) => entry.name === response)?.companions;

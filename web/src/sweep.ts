@@ -3,7 +3,7 @@
 import { chart } from "./charts";
 import type { Panel, Scatter, SweepPage } from "./data";
 import { el, section } from "./dom";
-import { frame } from "./frame";
+import { frame, verdict } from "./frame";
 import { counted, table, written } from "./tables";
 import { onTheme, theme } from "./theme";
 import { ticks } from "./units";
@@ -22,7 +22,7 @@ export function sweepPage(page: SweepPage, root: HTMLElement): void {
     const caption = el("p", { class: "faint" }, `${counted(data)} ${data.total === 1 ? "row" : "rows"}`);
     return section(data.name, data.title, caption, table(data, {}));
   });
-  frame(root, page.about, null, ...parts, ...tables);
+  frame(root, page.about, verdict(page.about.verdict), null, ...parts, ...tables);
 }
 
 /** A measure by one key: lines for numeric keys, bars for names. */

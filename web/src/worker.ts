@@ -6,11 +6,13 @@ export type Request =
   | { kind: "load"; wasm: ArrayBuffer }
   | { kind: "about"; id: number }
   | { kind: "check"; id: number; text: string }
+  | { kind: "versus"; id: number; before: object; after: object; subject: string }
   | { kind: "run"; id: number; text: string; control: boolean };
 
 export type Reply =
   | { kind: "about"; id: number; version: string }
   | { kind: "checked"; id: number; checked: Checked }
+  | { kind: "compared"; id: number; sentence: string }
   | { kind: "progress"; id: number; share: number; packetHops: number }
   /** `milliseconds` is the time of the run and its payload. */
   | { kind: "ran"; id: number; outcome: Outcome; milliseconds: number }
@@ -49,6 +51,7 @@ function answer(request: Exclude<Request, { kind: "load" }>, module: WebAssembly
   }
   checker ??= new Core(module);
   if (kind === "check") scope.postMessage({ kind: "checked", id, checked: checker.check(request.text) });
+  else if (kind === "versus") scope.postMessage({ kind: "compared", id, sentence: checker.versus(request.before, request.after, request.subject) });
   else scope.postMessage({ kind, id, version: checker.version() });
 }
 

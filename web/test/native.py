@@ -1,4 +1,4 @@
-"""Runs scenarios with the installed becalm; prints JSON lines: fingerprint, packet-hops, CPU seconds.
+"""Runs scenarios with the installed becalm; prints JSON lines: fingerprint, verdict, packet-hops, CPU seconds.
 
 Arguments are files. One that takes longer than MOST seconds has no fingerprint.
 """
@@ -39,6 +39,7 @@ def main() -> None:
             "file": file,
             "fingerprint": f"{done['fingerprint']:016x}",
             "packet_hops": done["packet_hops"],
+            "verdict": _core.verdict(core, done["tables"]),
         }
         print(json.dumps(told | {"seconds": time.process_time() - begin}), flush=True)
 

@@ -1,4 +1,4 @@
-// Whether the core as WebAssembly gives the fingerprints of the installed becalm, packet by packet:
+// Whether the core as WebAssembly gives the fingerprints and the verdicts of the installed becalm, packet by packet:
 //
 //     node test/same.mjs CORE SCENARIO...
 //
@@ -11,8 +11,8 @@ import { here } from "../bundle.mjs";
 import { coreOf, python } from "../core.mjs";
 
 const [from, ...files] = process.argv.slice(2);
-const code = await build({ entryPoints: [here("src/core.ts")], bundle: true, write: false, format: "esm" });
-const { Core } = await import(`data:text/javascript;base64,${Buffer.from(code.outputFiles[0].contents).toString("base64")}`);
+const code = await build({ stdin: { contents: 'export { Core } from "./core"; export { parse } from "./data";', resolveDir: here("src") }, bundle: true, write: false, format: "esm" });
+const { Core, parse } = await import(`data:text/javascript;base64,${Buffer.from(code.outputFiles[0].contents).toString("base64")}`);
 const given = await coreOf(from);
 const module = await WebAssembly.compile(given.module);
 
@@ -32,7 +32,7 @@ function run(text) {
     const { user, system } = process.cpuUsage(begin);
     times.push((user + system) / 1e6);
     if (!("summary" in outcome)) throw new Error(JSON.stringify(outcome));
-    if (i === 1 || times[0] > 2) return { ...outcome.summary, seconds: Math.min(...times), memory: core.memory() };
+    if (i === 1 || times[0] > 2) return { ...outcome.summary, verdict: parse(outcome.payload).runs[0].verdict, seconds: Math.min(...times), memory: core.memory() };
   }
 }
 
@@ -48,14 +48,15 @@ if (offers(JSON.parse(given.catalogue)) !== offers(native.catalogue)) {
   console.error("the page offers other schemes or parameters than becalm: make playground");
   wrong++;
 }
-for (const { file, fingerprint, packet_hops, seconds } of runs) {
+for (const { file, fingerprint, packet_hops, seconds, verdict } of runs) {
   if (!fingerprint) {
     console.log(`${file}: left out, longer than 5 s`);
     continue;
   }
   const here = run(readFileSync(file, "utf8"));
   const same = here.fingerprint === fingerprint && here.packet_hops === packet_hops;
-  if (!same) wrong++;
+  if (here.verdict !== verdict) console.error(`${file}: the page says "${here.verdict}", becalm "${verdict}"`);
+  if (!same || here.verdict !== verdict) wrong++;
   const figures = `${packet_hops} packet-hops; ${seconds.toFixed(3)} s native, ${here.seconds.toFixed(3)} s here, ${(here.seconds / seconds).toFixed(2)}x; ${Math.round(here.memory / 1e6)} MB`;
   console.log(`${file}: ${same ? "same" : `OTHER ${here.fingerprint}`} ${fingerprint}; ${figures}`);
 }

@@ -6,7 +6,7 @@ import { here } from "../bundle.mjs";
 import { module } from "./module.mjs";
 
 const { at, moved, position, positions, sliders } = await module("src/sliders.ts");
-const { swapped } = await module("src/schemes.ts");
+const { block, swapped } = await module("src/schemes.ts");
 
 const TEXT = `[response.ibta]
 ccti_timer = 10          # slider "timer" 0..1000 log
@@ -35,6 +35,14 @@ test("moving a slider changes its number alone, and comments keep their column w
   assert.equal(line(moved(TEXT, load, 0.35), load), 'load = 0.35 # slider "load" 0.05..1 step 0.05');
   assert.equal(line(moved(TEXT, delay, 1.5), delay), 'max = "1.5 us"           # slider "delay" 1..400 log');
   assert.equal(moved(moved(TEXT, timer, 500), timer, 10), TEXT);
+});
+
+test("a scheme that comes back has its own lines again", () => {
+  const known = new Map([["response.ibta", block(TEXT, "response")]]);
+  const away = swapped(TEXT, "response", { name: "none", doc: "", parameters: [] });
+  assert.equal(sliders(away).length, 0);
+  assert.equal(swapped(away, "response", { name: "ibta", doc: "", parameters: [] }, known), TEXT);
+  assert.notEqual(swapped(away, "response", { name: "ibta", doc: "", parameters: [] }), TEXT);
 });
 
 test("every value of a slider has a position that leads back to it", () => {

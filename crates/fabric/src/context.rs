@@ -4,6 +4,7 @@ use becalm_engine::{Agenda, Key, Time, mix};
 
 use crate::config::{RateChange, SwitchConfig};
 use crate::event::{Event, Signal, Word};
+use crate::faults::Faults;
 use crate::flow_control::credit::{CreditReturn, LinkCredit};
 use crate::flow_control::gate::Gate;
 use crate::ids::{NodeId, PortId, SourceId};
@@ -31,6 +32,7 @@ pub(crate) struct Shared {
     pub places: Vec<Place>,
     pub config: SwitchConfig,
     pub changes: Vec<RateChange>,
+    pub faults: Faults,
     /// Packets created minus packets consumed by this part's hosts.
     pub packets: i64,
     /// Empty with PFC.

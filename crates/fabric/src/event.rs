@@ -60,6 +60,8 @@ pub enum Signal {
     Notify(u32),
     /// The rate of the link at the port changes; contains an index into the list of changes.
     Rate(u32),
+    /// A step of a fault at the port; contains its number, see [`crate::faults`].
+    Fault(u32),
 }
 
 impl Compact for Event {
@@ -101,6 +103,7 @@ impl From<Signal> for Word {
             Signal::Drained(tie) => (10, 0, 0, tie),
             Signal::Rate(change) => (11, 0, 0, change),
             Signal::Notify(tie) => (12, 0, 0, tie),
+            Signal::Fault(number) => (13, 0, 0, number),
         };
         let (vl, port, number) = (u64::from(vl) << 8, u64::from(port) << 15, u64::from(number) << 31);
         Word(kind | vl | port | number)
@@ -125,7 +128,8 @@ impl Word {
             9 => Signal::Timer(number),
             10 => Signal::Drained(number),
             11 => Signal::Rate(number),
-            _ => Signal::Notify(number),
+            12 => Signal::Notify(number),
+            _ => Signal::Fault(number),
         }
     }
 }
@@ -143,7 +147,7 @@ impl Signal {
             Signal::Timer(_) => 3,
             Signal::Post(_) | Signal::Rank(_) | Signal::Left(_) | Signal::Notify(_) => 4,
             Signal::Wake => 5,
-            Signal::Rate(_) => 6,
+            Signal::Rate(_) | Signal::Fault(_) => 6,
         }
     }
 
@@ -180,6 +184,7 @@ mod tests {
             Signal::Drained(number),
             Signal::Rate(number),
             Signal::Notify(number),
+            Signal::Fault(number),
         ];
         for signal in all {
             let word = Word::from(signal);

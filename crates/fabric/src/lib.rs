@@ -13,6 +13,7 @@
 //! | [`ids`], [`packet`], [`distribution`], [`error`] | identifiers, packets, distributions, errors |
 //! | [`network`] | link rates, topologies and their generators, routes and paths |
 //! | [`config`] | settings of switches and adapters, packet sizes |
+//! | [`faults`] | links that go down, slow receivers, storms of pauses, hosts that stop |
 //! | [`policy`] | the seams: traits that a congestion-control scheme implements, and the observer |
 //! | `trail` | telemetry: what switches record along the paths of packets |
 //! | `flow_control` | credit or pauses between a buffer and its sender |
@@ -99,6 +100,7 @@
 //!     flows,
 //!     jobs: Vec::new(),
 //!     changes: Vec::new(),
+//!     faults: Vec::new(),
 //!     markers: vec![Free; topology.switch_count() as usize],
 //!     echo: Free,
 //!     seed: 1,
@@ -119,6 +121,7 @@ mod context;
 pub mod distribution;
 pub mod error;
 mod event;
+pub mod faults;
 mod flow_control;
 pub mod host;
 pub mod ids;
@@ -140,6 +143,7 @@ pub use config::{
 pub use distribution::Distribution;
 pub use error::FabricError;
 pub use event::Event;
+pub use faults::{Fault, FaultKind, Toll};
 pub use host::job::JobSpec;
 pub use host::mix::Mix;
 pub use host::traffic::{SourceSpec, Traffic};

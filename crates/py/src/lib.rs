@@ -139,6 +139,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(trace::trace, module)?)?;
     module.add_function(wrap_pyfunction!(report::report, module)?)?;
+    module.add_function(wrap_pyfunction!(report::verdict, module)?)?;
+    module.add_function(wrap_pyfunction!(report::versus, module)?)?;
     module.add_function(wrap_pyfunction!(report::pack, module)?)?;
     module.add_function(wrap_pyfunction!(report::layout, module)?)?;
     module.add_function(wrap_pyfunction!(result_schema, module)?)?;

@@ -2,7 +2,7 @@
 
 use becalm_metrics::Data;
 use becalm_report::pack::deflated;
-use becalm_report::{Column, Options, Run, Tables};
+use becalm_report::{Column, Options, Outcome, Run, Tables, difference};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -43,6 +43,40 @@ pub fn report<'py>(
     Ok((PyBytes::new(py, &made.bytes), made.every, made.omitted))
 }
 
+/// Return the verdict on a replication in one sentence: who suffers, and from what.
+///
+/// `tables` are as in `report`; missing ones are not mentioned. `stopped` is the time in s at which the run was stopped,
+/// or None. Returns None without the tables `flows` and `tree`.
+#[pyfunction]
+#[pyo3(signature = (scenario, tables, stopped = None))]
+pub fn verdict(
+    scenario: &Bound<'_, Scenario>,
+    tables: &Bound<'_, PyDict>,
+    stopped: Option<f64>,
+) -> PyResult<Option<String>> {
+    let tables = read(tables)?;
+    let inner = &scenario.get().inner;
+    Ok(scenario.py().detach(|| becalm_report::verdict(inner, &tables, stopped)))
+}
+
+/// Compare two runs of the same traffic: their jobs' times and their groups' rates or, if neither differs noticeably,
+/// their longest pauses and latencies.
+///
+/// `before` and `after` are tables as in `report`. Returns the score of the second run, which is above 0 for a gain, the
+/// noticeable changes in words, largest first, and a sentence with `subject`.
+#[pyfunction]
+pub fn versus(
+    scenario: &Bound<'_, Scenario>,
+    before: &Bound<'_, PyDict>,
+    after: &Bound<'_, PyDict>,
+    subject: &str,
+) -> PyResult<(f64, Vec<String>, String)> {
+    let inner = &scenario.get().inner;
+    let found = difference(&Outcome::new(inner, &read(before)?), &Outcome::new(inner, &read(after)?));
+    let sentence = found.sentence(subject);
+    Ok((found.score, found.changes.into_iter().map(|change| change.text).collect(), sentence))
+}
+
 /// Pack a header in JSON without arrays.
 #[pyfunction]
 pub fn pack<'py>(py: Python<'py>, header: &str) -> PyResult<Bound<'py, PyBytes>> {
@@ -66,6 +100,10 @@ fn json(text: &str) -> PyResult<Value> {
 }
 
 fn run((replication, fingerprint, packet_hops, stopped, given): Given<'_>) -> PyResult<Run> {
+    Ok(Run { replication, fingerprint, packet_hops, stopped, tables: read(&given)? })
+}
+
+fn read(given: &Bound<'_, PyDict>) -> PyResult<Tables> {
     let mut tables = Tables::default();
     for (name, columns) in given.iter() {
         let columns: Vec<(String, String, Bound<'_, PyAny>)> = columns.extract()?;
@@ -73,7 +111,7 @@ fn run((replication, fingerprint, packet_hops, stopped, given): Given<'_>) -> Py
             columns.into_iter().map(|(name, unit, values)| Ok(Column { data: data(&name, &values)?, name, unit }));
         tables.insert(name.extract()?, columns.collect::<PyResult<_>>()?);
     }
-    Ok(Run { replication, fingerprint, packet_hops, stopped, tables })
+    Ok(tables)
 }
 
 fn data(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Data> {

@@ -11,6 +11,7 @@
 //! | `schema` | declarations of the tables |
 //! | [`layout`] | positions of a fabric's nodes in a drawing |
 //! | `fabric`, `frames`, `ranking`, `harm`, `crossing`, `growth`, `groups` | parts of a payload, one per question |
+//! | [`verdict()`], [`difference()`] | one run in a sentence, and what a change did |
 //! | [`payload()`] | complete payloads for the replications of a run |
 
 mod crossing;
@@ -25,8 +26,13 @@ pub mod payload;
 mod ranking;
 mod schema;
 pub mod tables;
+mod verdict;
+mod versus;
+mod words;
 
 pub use layout::Layout;
 pub use pack::Pack;
 pub use payload::{Options, Payload, Run, payload};
 pub use tables::{Column, Tables};
+pub use verdict::verdict;
+pub use versus::{Change, Difference, Outcome, difference};

@@ -9,6 +9,8 @@ use crate::pack::{Deflate, Filter, Pack};
 use crate::ranking::{self, Shown};
 use crate::schema::Schema;
 use crate::tables::Tables;
+use crate::verdict::verdict;
+use crate::versus::Outcome;
 use crate::{crossing, fabric, frames, groups, growth};
 
 /// One replication.
@@ -106,6 +108,8 @@ fn one(scenario: &Scenario, run: &Run, paths: &FlowPaths, schema: &Schema, frame
         "end": end,
         "roles": ranking::roles(scenario, tables, paths),
         "replication": run.replication,
+        "verdict": verdict(scenario, tables, run.stopped),
+        "outcome": Outcome::new(scenario, tables).json(),
         "fingerprint": run.fingerprint,
         "packetHops": run.packet_hops,
         "frames": frames,

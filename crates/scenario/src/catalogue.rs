@@ -9,6 +9,7 @@ use crate::sections::Sections;
 use crate::sections::adapter::Adapter;
 use crate::sections::changes::Change;
 use crate::sections::collective::Collective;
+use crate::sections::faults::{Fault, Kind};
 use crate::sections::flow_control::{FlowControl, Thresholds};
 use crate::sections::flows::{Group, Traffic};
 use crate::sections::jobs::{Job, Operation};
@@ -23,7 +24,7 @@ use crate::sections::topology::TopologyChoice;
 /// All choices in a scenario, and the keys of its sections.
 ///
 /// The result is an object with the lists `marking`, `echo`, `response`, `topologies`, `traffic`, `patterns`,
-/// `collectives`, `arbiters`, `paths`, `flow_controls`, `thresholds` and `sections`. Each entry has `name`, `doc`
+/// `collectives`, `arbiters`, `paths`, `faults`, `flow_controls`, `thresholds` and `sections`. Each entry has `name`, `doc`
 /// (Markdown with a summary as the first paragraph) and `parameters`. Each parameter has `name`, `kind`, `unit`,
 /// `default`, `required`, `range` and `help`. A response also has `companions`, the marking and the echo that it is meant
 /// for, or null.
@@ -38,6 +39,7 @@ pub fn catalogue() -> Value {
         "collectives": options::<Collective>(),
         "arbiters": options::<Arbiter>(),
         "paths": options::<PathLaw>(),
+        "faults": options::<Kind>(),
         "flow_controls": options::<FlowControl>(),
         "thresholds": options::<Thresholds>(),
         "sections": [
@@ -49,6 +51,7 @@ pub fn catalogue() -> Value {
             section::<Job>("jobs"),
             section::<Operation>("jobs.ops"),
             section::<Change>("changes"),
+            section::<Fault>("faults"),
             section::<Observe>("observe"),
         ],
     })

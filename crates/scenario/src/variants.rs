@@ -23,11 +23,16 @@ impl Scenario {
     /// Whether the scenario has congestion control, that is, differs from [`Scenario::without_control`].
     pub fn is_controlled(&self) -> bool {
         let sections = &self.sections;
-        *sections.marking != MarkingParams::default()
-            || *sections.echo != EchoParams::default()
-            || *sections.response != ResponseParams::default()
-            || sections.flows.iter().any(|group| group.response.is_some())
-            || sections.jobs.iter().any(|job| job.response.is_some())
+        *sections.marking != MarkingParams::default() || *sections.echo != EchoParams::default() || self.responds()
+    }
+
+    /// Whether any source responds to congestion. A window alone is part of the transport.
+    pub fn responds(&self) -> bool {
+        let sections = &self.sections;
+        let some = |response: &ResponseParams| !matches!(response, ResponseParams::Unlimited(_));
+        some(&sections.response)
+            || sections.flows.iter().any(|group| group.response.as_ref().is_some_and(some))
+            || sections.jobs.iter().any(|job| job.response.as_ref().is_some_and(some))
     }
 
     /// The scenario without marks, and with sources that send at the rate of their links.

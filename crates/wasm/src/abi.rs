@@ -81,6 +81,17 @@ pub unsafe extern "C" fn becalm_run(text: *const u8, length: usize, replication:
     answer(&[&(reply.len() as u32).to_le_bytes(), reply.as_bytes(), &payload])
 }
 
+/// Calls [`crate::versus`].
+///
+/// # Safety
+/// The text must be in memory from [`becalm_take`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn becalm_versus(text: *const u8, length: usize) -> *mut u8 {
+    // SAFETY: guaranteed by the caller.
+    let text = unsafe { read(text, length) };
+    answer(&[crate::versus(&text).as_bytes()])
+}
+
 /// Calls [`crate::version`].
 #[unsafe(no_mangle)]
 pub extern "C" fn becalm_version() -> *mut u8 {

@@ -2,6 +2,7 @@
 //!
 //! - [`check`]: the mistakes in a scenario, or its properties that need no run.
 //! - [`run`]: a run. Its payload is the same as in a report.
+//! - [`versus`]: what a change did, in a sentence.
 //! - [`version`]: the version of becalm. The catalogue of scenario contents is part of the page, because its
 //!   texts would be a quarter of the module.
 //! - `abi`: the same functions for a WebAssembly module. This is the only file with `unsafe`.
@@ -12,7 +13,7 @@ mod abi;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use becalm_report::{Options, Run, payload};
+use becalm_report::{Options, Outcome, Run, difference, payload};
 use becalm_scenario::{Progress, RunError, Scenario};
 use becalm_schema::{self as schema, Choice, Errors, Node, parse};
 use serde_json::{Value, json};
@@ -91,6 +92,17 @@ pub fn run(
     };
     let options = Options { all: true, ..Options::default() };
     (reply, payload(&scenario, &[run], &about(), options).bytes)
+}
+
+/// What a change did, in a sentence; `text` is JSON with the outcomes of two runs from their payloads, and the subject:
+/// `{"before": ..., "after": ..., "subject": "..."}`. Empty for anything else.
+pub fn versus(text: &str) -> String {
+    let given: Value = serde_json::from_str(text).unwrap_or_default();
+    let of = |name: &str| Outcome::read(&given[name]);
+    match (of("before"), of("after"), given["subject"].as_str()) {
+        (Some(before), Some(after), Some(subject)) => difference(&before, &after).sentence(subject),
+        _ => String::new(),
+    }
 }
 
 /// The version of becalm.
@@ -186,6 +198,19 @@ mod tests {
         let frames = header["runs"][0]["frames"]["times"].as_array().unwrap().len();
         assert!((50..=100).contains(&frames), "{frames} frames");
         assert_ne!(run(TEXT, 0, false, &mut |_| true).0["fingerprint"], reply["fingerprint"]);
+    }
+
+    #[test]
+    fn outcomes_of_two_payloads_become_a_sentence() {
+        let outcome = |control: bool| {
+            let payload = run(TEXT, 0, control, &mut |_| true).1;
+            let length = u64::from_le_bytes(payload[..8].try_into().unwrap()) as usize;
+            let header: Value = serde_json::from_slice(&payload[8..8 + length]).unwrap();
+            header["runs"][0]["outcome"].clone()
+        };
+        let given = json!({"before": outcome(false), "after": outcome(true), "subject": "Control"});
+        assert!(versus(&given.to_string()).starts_with("Control "), "{}", versus(&given.to_string()));
+        assert_eq!((versus("]"), versus("{}")), (String::new(), String::new()));
     }
 
     #[test]

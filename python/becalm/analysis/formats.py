@@ -6,7 +6,7 @@ from typing import Any
 
 _JUST_BELOW = 0.9995
 """Threshold above which a value rounds to 1000, and is shown as 1 of the next unit."""
-_PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def number(value: float, unit: str = "") -> str:

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from becalm.analysis import limits
-from becalm.analysis.formats import number, seconds, share
 from becalm.errors import BecalmError
-from becalm.quantities import seconds as read_seconds
 from becalm.results import Results
 from becalm.runs import Progress, run
 from becalm.scenario import Scenario
-
-if TYPE_CHECKING:
-    import polars as pl
+from becalm.verdicts import versus
 
 
 class Effect(NamedTuple):
@@ -31,12 +23,6 @@ class Effect(NamedTuple):
     """
     text: str
     """The largest differences in words; empty if there are none."""
-
-
-class _Change(NamedTuple):
-    gain: float
-    """Logarithm of the gain."""
-    text: str
 
 
 class _TooSlowError(Exception):
@@ -101,85 +87,6 @@ class Bench:
 
 
 def effect(before: Results, replication: int, after: Results) -> Effect:
-    """Compare a trial with a replication of the explained run.
-
-    Jobs count by their times, and groups of flows by their throughput. If neither changes noticeably, the
-    longest pause and the longest latency count.
-    """
-    changes = [*_jobs(before, replication, after), *_groups(before, replication, after)]
-    score = sum(change.gain for change in changes) / max(1, len(changes))
-    largest = sorted(changes, key=lambda change: -abs(change.gain))
-    said = [change.text for change in largest if abs(change.gain) >= limits.NOTICED][:3]
-    if said:
-        # What one job gains and another loses is no gain.
-        return Effect(score if abs(score) >= limits.NOTICED / 2 else 0.0, "; ".join(said))
-    others = [*_pauses(before, replication, after), *_latency(before, replication, after)]
-    return Effect(sum(each.gain for each in others), "; ".join(each.text for each in others))
-
-
-def _jobs(before: Results, replication: int, after: Results) -> list[_Change]:
-    if "jobs" not in before.tables:
-        return []
-    found = []
-    one, other = _of(before, "jobs", replication), _of(after, "jobs", 0)
-    longest = read_seconds(before.scenario.resolved["run"]["duration"])
-    for name, first, second in zip(one["job"], one["time"], other["time"], strict=True):
-        ends = [math.nan if value is None else float(value) for value in (first, second)]
-        if all(math.isfinite(value) for value in ends):
-            text = f"job {name} takes {seconds(ends[1])} instead of {seconds(ends[0])}"
-            found.append(_Change(math.log(ends[0] / ends[1]), text))
-        elif math.isfinite(ends[1]):
-            text = f"job {name} takes {seconds(ends[1])} instead of not ending within {seconds(longest)}"
-            found.append(_Change(max(limits.NOTICED, math.log(longest / ends[1])), text))
-        elif math.isfinite(ends[0]):
-            text = f"job {name} does not end, instead of taking {seconds(ends[0])}"
-            found.append(_Change(-max(1.0, math.log(longest / ends[0])), text))
-    return found
-
-
-def _groups(before: Results, replication: int, after: Results) -> list[_Change]:
-    """Compare the throughput of groups of flows, and of jobs that end in neither run."""
-    one, other = _of(before, "groups", replication), _of(after, "groups", 0)
-    ended = set()
-    for results, at in ((before, replication), (after, 0)):
-        if "jobs" in results.tables:
-            jobs = _of(results, "jobs", at)
-            ended |= {name for name, end in zip(jobs["job"], jobs["time"], strict=True) if end == end}
-    found = []
-    for name, first, second in zip(one["group"], one["rate"], other["rate"], strict=True):
-        if name not in ended and max(first, second) > 0:
-            # A group that delivered nothing gains a large but finite factor.
-            least = 1e-3 * max(first, second)
-            text = f"{name} delivers {number(second, 'B/s')} instead of {number(first, 'B/s')}"
-            found.append(_Change(math.log(max(second, least) / max(first, least)), text))
-    return found
-
-
-def _pauses(before: Results, replication: int, after: Results) -> list[_Change]:
-    if "pauses" not in before.tables or "pauses" not in after.tables:
-        return []
-    one, other = (
-        _of(each, "pauses", at)["paused_share"].to_numpy().max(initial=0.0)
-        for each, at in ((before, replication), (after, 0))
-    )
-    if abs(one - other) < limits.LEAST_ROOT:
-        return []
-    text = f"the most paused link is paused for {share(other)} of the time instead of {share(one)}"
-    return [_Change((one - other) / 10, text)]
-
-
-def _latency(before: Results, replication: int, after: Results) -> list[_Change]:
-    one, other = (
-        np.nan_to_num(_of(each, "groups", at)["latency_p99"].to_numpy().astype(float)).max(initial=0.0)
-        for each, at in ((before, replication), (after, 0))
-    )
-    if min(one, other) <= 0 or abs(math.log(one / other)) < limits.SHORTER:
-        return []
-    text = f"the 99th percentile of latency is {seconds(other)} instead of {seconds(one)}"
-    return [_Change(math.log(one / other) / 100, text)]
-
-
-def _of(results: Results, name: str, replication: int) -> pl.DataFrame:
-    import polars as pl
-
-    return results.tables[name].filter(pl.col("replication") == replication)
+    """Compare a trial with a replication of the explained run; see `becalm.verdicts.versus`."""
+    found = versus(before, after, replications=(replication, 0))
+    return Effect(found.score, "; ".join(found.changes[:3]))

@@ -14,6 +14,7 @@ from rich.table import Table
 from becalm import contents
 from becalm.analysis.formats import MOST_SHARE, cell, number, ratio, seconds, share
 from becalm.cli.tables import safe, table
+from becalm.verdicts import versus
 
 if TYPE_CHECKING:
     from becalm.contents import Entry
@@ -33,9 +34,9 @@ SHORT = "shorter runs and fewer points (full runs may reverse rankings and verdi
 VERDICT_STYLES = {"holds": "green", "weak": "cyan", "undecided": "yellow", "fails": "bold red"}
 """Styles of claim verdicts."""
 
-out = Console(highlight=False)
+out = Console(highlight=False, emoji=False)
 """Console for results."""
-err = Console(stderr=True, highlight=False)
+err = Console(stderr=True, highlight=False, emoji=False)
 """Console for messages and progress."""
 
 
@@ -135,8 +136,20 @@ def _links(results: Results) -> Table:
     return table(f"Hottest of {links.height} links", ("link", "rate", "busy", waits), rows)
 
 
-def show_run(results: Results, folder: Path) -> None:
-    """Print the summary of a run and its results folder."""
+def verdict(results: Results, twin: tuple[Results, Path] | None) -> str | None:
+    """Return the first sentence about a run: what control changes, if its twin without control was run."""
+    if twin is None or twin[0].stopped is not None:
+        return results.verdict
+    return versus(twin[0], results).sentence
+
+
+def show_run(results: Results, folder: Path, twin: tuple[Results, Path] | None = None) -> None:
+    """Print the verdict on a run, its summary and its results folder."""
+    if said := verdict(results, twin):
+        out.print(escape(safe(said)))
+    if twin is not None:
+        for each in (twin[0], results):
+            out.print(escape(safe(each.verdict or "")))
     for part in summary(results):
         out.print(part)
     work = f"{number(results.events)} events, {number(results.packet_hops)} packet-hops"
@@ -149,7 +162,7 @@ def show_run(results: Results, folder: Path) -> None:
         out.print(f"ended at {', '.join(seconds(item.end) for item in results.replications)}")
     if results.stopped is not None:
         out.print(f"stopped at {seconds(results.stopped)} of {results.scenario.resolved['run']['duration']}")
-    say(f"results in {folder}")
+    say(f"results in {folder}" + ("" if twin is None else f" and {twin[1]}"))
 
 
 def show_entries(kind: str, entries: Sequence[Entry]) -> None:

@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -63,11 +64,24 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 def error_text(error: Exception) -> str:
     """Return an error as one line: the file first, then the system's reason."""
     if isinstance(error, FileNotFoundError) and error.filename:
-        return f"{os.fsdecode(error.filename)}: no such file"
+        return f"{os.fsdecode(error.filename)}: no such file{_hint(os.fsdecode(error.filename))}"
     if isinstance(error, OSError) and error.strerror:
         reason = f"{error.strerror[0].lower()}{error.strerror[1:]}"
         return f"{os.fsdecode(error.filename)}: {reason}" if error.filename else reason
     return str(error)
+
+
+def _hint(path: str) -> str:
+    """Return what the user of a missing file may have meant: an example, or a file with a similar name."""
+    from becalm import examples
+    from becalm.mistakes import nearest
+
+    file = Path(path)
+    if file.stem in examples.names():
+        return f"; the example of this name: `becalm run --example {file.stem}`"
+    with contextlib.suppress(OSError):
+        return nearest(file.name, (each.name for each in file.parent.iterdir()))
+    return ""
 
 
 def stop(message: str, code: int) -> NoReturn:

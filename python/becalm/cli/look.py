@@ -22,6 +22,12 @@ Source = Annotated[
         show_default=False,
     ),
 ]
+Beside = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[OTHER]", help="Results of the same traffic, to show beside the first.", show_default=False
+    ),
+]
 Title = Annotated[str | None, typer.Option(help="Title of the page; default: the name of the source.")]
 Replication = Annotated[
     int | None, typer.Option(min=0, max=2**31, help="Show only this replication; default: all replications.")
@@ -47,6 +53,7 @@ Time = Annotated[
 
 def report(
     source: Source,
+    beside: Beside = None,
     out: Annotated[
         Path | None, typer.Option(help="Page to write, an .html file; default: `report.html`.")
     ] = None,
@@ -75,13 +82,15 @@ def report(
 
     if view and (out is not None or runs):
         stop("--out, --runs: have no effect with --view", BAD_INPUT)
+    if beside is not None and (runs or full or time is not None or replication is not None):
+        stop("--runs, --full, --time, --replication: have no effect on a page of two runs", BAD_INPUT)
     if time is not None:
         picture = _draw(source, time, vl, replication or 0, out, overwrite=overwrite)
         if not quiet:
             console.say(str(picture))
         return
     if view:
-        page = _temporary(_page(source, title, replication, max_size, full=full, quiet=quiet))
+        page = _temporary(_page(source, title, replication, max_size, full=full, quiet=quiet, beside=beside))
         console.say(str(page))
         return
     page = out or free_file(Path("report.html"))
@@ -90,7 +99,9 @@ def report(
     if folder is not None and folder.exists():
         stop(f"{folder}: already exists; choose another --out", BAD_INPUT)
     with new_file(page, overwrite=overwrite) as partial:
-        text = _page(source, title, replication, max_size, full=full, quiet=quiet, folder=folder)
+        text = _page(
+            source, title, replication, max_size, full=full, quiet=quiet, folder=folder, beside=beside
+        )
         partial.write_text(text, encoding="utf-8", newline="\n")
     if not quiet:
         console.say(str(page))
@@ -198,10 +209,11 @@ def _page(
     full: bool,
     quiet: bool,
     folder: Path | None = None,
+    beside: Path | None = None,
 ) -> str:
     from becalm import _core
     from becalm.cli import console
-    from becalm.reports.source import page_of, run_pages
+    from becalm.reports.source import page_of, page_of_two, run_pages
 
     size = _core.bytes(max_size)
     if size is None:
@@ -212,6 +224,8 @@ def _page(
     pages = folder.name if folder else None
     with console.Bar(quiet=quiet) as bar:
         bar.on_stage("writing the page")
+        if beside is not None:
+            return page_of_two(source, beside, title=title, max_size=int(size))
         return page_of(
             source, title=title, replication=replication, max_size=int(size), full=full, pages=pages
         )

@@ -113,6 +113,10 @@ def run(
         Path | None,
         typer.Option(help="Write completion times of messages in the columns of HPCC's ns-3 to a file."),
     ] = None,
+    twin: Annotated[
+        bool,
+        typer.Option("--twin", help="Also run without congestion control, and say what control changes."),
+    ] = False,
     max_time: Annotated[
         str | None,
         typer.Option(
@@ -133,6 +137,7 @@ def run(
     """Run a scenario, print a summary, and write tables to a results folder."""
     import becalm
     from becalm.cli import console
+    from becalm.cli.twin import run_twin, twin_of
     from becalm.comparison.scene import is_scene
     from becalm.results import FOLDER
     from becalm.runs import fewer_threads, memory
@@ -156,6 +161,7 @@ def run(
     scenario = _with_opensm(scenario, opensm, fabric)
     scenario = _watched(scenario, report, overwrite=overwrite)
     completions.check(scenario, fct, overwrite=overwrite)
+    other = twin_of(scenario, wanted=twin)
     choice = traces.choice(scenario)
     default = Path("results") / file.stem
     quiet = quiet or as_json
@@ -165,26 +171,37 @@ def run(
         console.say(
             "note: this is a scene for `becalm compare`; `becalm run` runs it without congestion control"
         )
-    with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
+
+    def made(scenario: Scenario) -> Results:
         with console.Bar(quiet=quiet) as bar, stopping.watching():
             try:
-                results = becalm.run(
+                return becalm.run(
                     scenario, progress=bar.on_run, threads=threads, max_memory=limit, stop=stopping
                 )
             except becalm.StoppedError as error:
                 stopping.leave(str(error))
                 raise
+
+    with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
+        results = made(scenario)
         place.write(results.fill)
+    beside = None
+    if other is not None and results.stopped is None:
+        beside = run_twin(other, place.folder, made, overwrite=overwrite)
     # Traces are separate runs; who stops a run does not wait for them.
     said = [] if results.stopped is not None else traces.write(choice, quiet=quiet)
-    said += _written(results, report, place.folder, overwrite=overwrite)
+    said += _written(results, beside, report, place.folder, overwrite=overwrite)
     said += completions.write(results, fct, overwrite=overwrite)
     if as_json:
-        summed = {"results": str(place.folder), "fingerprint": results.fingerprint}
+        summed = {
+            "results": str(place.folder),
+            "fingerprint": results.fingerprint,
+            "verdict": console.verdict(results, beside),
+        }
         tables = {name: results.tables[name].to_dicts() for name in SUMMARY if name in results.tables}
         typer.echo(jsons.dumps(summed | tables))
     if not quiet:
-        console.show_run(results, place.folder)
+        console.show_run(results, place.folder, beside)
         for line in said:
             console.say(line)
     stopping.leave("stopped by a signal; the results end there")
@@ -319,14 +336,19 @@ def _watched(scenario: Scenario, page: Path | None, *, overwrite: bool) -> Scena
     return scenario.replace(changes) if changes else scenario
 
 
-def _written(results: Results, page: Path | None, folder: Path, *, overwrite: bool) -> list[str]:
-    """Write the page of a run to a new file, if requested, and return its path."""
+def _written(
+    results: Results, twin: tuple[Results, Path] | None, page: Path | None, folder: Path, *, overwrite: bool
+) -> list[str]:
+    """Write the page of a run, or of a run and its twin, to a new file, if requested. Return its path."""
     from becalm.folders import write_new
     from becalm.reports import report
+    from becalm.reports.pair import pair
 
     if page is None:
         return []
-    write_new(page, report(results, folder=folder), overwrite=overwrite)
+    complete = twin is not None and twin[0].stopped is None
+    text = pair(twin[0], results) if twin and complete else report(results, folder=folder)
+    write_new(page, text, overwrite=overwrite)
     return [str(page)]
 
 

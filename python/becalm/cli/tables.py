@@ -41,10 +41,15 @@ class Whole(Table):
         for place in places:
             name = place < self.names
             justify, overflow = ("left", "fold") if name else ("right", "ellipsis")
-            least = None if name else self._least(place)
+            least = self._name(place) if name else self._least(place)
             self.add_column(columns[place], justify=justify, overflow=overflow, min_width=least)  # type: ignore[arg-type]
         for row in rows:
             self.add_row(*[safe(row[place]) for place in places])
+
+    def _name(self, place: int) -> int:
+        """Width of the names of a column, up to which they do not wrap."""
+        columns, rows = self.given
+        return min(MOST_NAME, max(cell_len(text) for text in (columns[place], *(row[place] for row in rows))))
 
     def _least(self, place: int) -> int:
         """Width of the numbers of a column and the longest word of its heading."""
@@ -54,11 +59,8 @@ class Whole(Table):
 
     def parts(self, width: int) -> Iterator[Whole]:
         """Split the table into tables of at most this width, if the names and any one column fit."""
-        columns, rows = self.given
-        names = [
-            min(MOST_NAME, max(cell_len(text) for text in (columns[place], *(row[place] for row in rows))))
-            for place in range(min(self.names, len(columns)))
-        ]
+        columns, _ = self.given
+        names = [self._name(place) for place in range(min(self.names, len(self.given[0])))]
         first, chosen = True, list[int]()
         numbers = range(len(names), len(columns))
         room = used = width - 1 - sum(names) - _FRAME * len(names)

@@ -80,6 +80,11 @@ class Scene:
             data["observe"] = {**data["observe"], "snapshots": snapshots}
         if changes := data.get("changes"):
             data["changes"] = [{**change, "at": _scaled(change["at"], factor)} for change in changes]
+        if faults := data.get("faults"):
+            data["faults"] = [
+                {**fault, **{key: _scaled(fault[key], factor) for key in ("at", "until") if key in fault}}
+                for fault in faults
+            ]
         return Scene(**{**self.__dict__, "data": data})
 
 

@@ -24,7 +24,7 @@ __all__ = ["TOPICS", "Explanation", "Reference", "Sentence", "explain"]
 
 
 def explain(
-    results: Results,
+    results: Results | str | PathLike[str],
     replication: int = 0,
     *,
     folder: str | PathLike[str] | None = None,
@@ -34,7 +34,7 @@ def explain(
     """Describe a run in words: roots, causes, victims, cost, control, and what to try next.
 
     Args:
-        results: the results of a run.
+        results: the results of a run, or their folder.
         replication: the replication to explain.
         folder: folder of the results, for use in proposed commands. Without it, commands name the scenario's
             file. If that file is missing or contains another scenario, no commands are proposed.
@@ -51,7 +51,10 @@ def explain(
     from becalm.analysis.facts import Facts
     from becalm.analysis.trials import Bench
     from becalm.explanations.rules import RULES
+    from becalm.results import Results, load_results
 
+    if not isinstance(results, Results):
+        folder, results = folder or results, load_results(results)
     bench = Bench(results, replication, max_time, progress) if max_time > 0 else None
     case = Case(Facts(results, replication), _file(results, folder), bench)
     made = []
@@ -62,7 +65,7 @@ def explain(
     order = {each.name: place for place, each in enumerate(case.bottlenecks)}
     ranked = sorted(made, key=lambda each: (list(TOPICS).index(each.topic), _rank(each, order)))
     sentences = tuple(replace(each, text=_spaced(each.text)) for each in ranked)
-    return Explanation(results.scenario.name, replication, sentences)
+    return Explanation(results.scenario.name, replication, sentences, results.verdict_of(replication))
 
 
 def _rank(sentence: Sentence, order: Mapping[str, int]) -> int:

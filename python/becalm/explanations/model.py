@@ -60,6 +60,8 @@ class Explanation:
     """Name of the scenario."""
     replication: int
     sentences: tuple[Sentence, ...]
+    verdict: str | None = None
+    """Who suffers, and from what; see `becalm.Results.verdict`."""
 
     @property
     def causes(self) -> list[tuple[str, str]]:
@@ -75,12 +77,15 @@ class Explanation:
         return {
             "scenario": self.name,
             "replication": self.replication,
+            "verdict": self.verdict,
             "causes": [{"cause": cause, "place": place} for cause, place in self.causes],
             "sentences": [each.to_json() for each in self.sentences],
         }
 
     def lines(self) -> Iterator[str]:
-        """Yield the lines of the text: headings, and sentences with references."""
+        """Yield the lines of the text: the verdict, headings, and sentences with references."""
+        if self.verdict:
+            yield self.verdict
         for topic, heading in TOPICS.items():
             said = self.about(topic)
             if said:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import base64
 import html
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from os import PathLike
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from becalm import jsons, provenance
+from becalm import columns, jsons, provenance
 from becalm._core import report as core_report
 from becalm.analysis import formats
 from becalm.errors import ResultsError
@@ -20,8 +20,6 @@ from becalm.reports.again import MOST_TEXT, again
 from becalm.tables import SCHEMA
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from becalm.results import Results
 
 MOST_SIZE = 5_000_000
@@ -60,10 +58,11 @@ def report(
         ResultsError: there is no such replication.
 
     """
-    return filled(
-        payload(results, title=title, replication=replication, max_size=max_size, full=full, folder=folder),
-        title or PurePath(results.scenario.name).stem,
+    name = title or PurePath(results.scenario.name).stem
+    packed = payload(
+        results, title=title, replication=replication, max_size=max_size, full=full, folder=folder
     )
+    return filled(packed, name, said=[results.verdict or ""])
 
 
 def payload(
@@ -74,8 +73,9 @@ def payload(
     max_size: int = MOST_SIZE,
     full: bool = False,
     folder: str | PathLike[str] | None = None,
+    about: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """Return the compressed content of a run's page; see `report`.
+    """Return the compressed content of a run's page; see `report`. `about` replaces parts of its header.
 
     Raises:
         ResultsError: there is no such replication.
@@ -97,23 +97,37 @@ def payload(
         for each in chosen
     ]
     room = max(1, (max_size - len(template().encode())) * 3 // 4) if max_size else 0
-    about = _about(results, title, chosen[0].replication, folder) | {"again": again(results, replication)}
-    about["operations"] = {str(each.replication): list(lanes(results, each)) for each in chosen}
-    about["schema"] = [table.written() for table in SCHEMA.values()]
-    return core_report(results.scenario.core, runs, jsons.dumps(about), room, full)[0]
+    header = _about(results, title, chosen[0].replication, folder) | {"again": again(results, replication)}
+    header["operations"] = {str(each.replication): list(lanes(results, each)) for each in chosen}
+    header["schema"] = [table.written() for table in SCHEMA.values()]
+    return core_report(results.scenario.core, runs, jsons.dumps(header | dict(about or {})), room, full)[0]
 
 
 PAGE = FileKind((".html", ".htm"), "a report", b'<script type="application/octet-stream" id="payload">')
 """The files of pages."""
 
 
-def filled(packed: bytes, title: str) -> str:
-    """Return the template with a payload."""
+def filled(packed: bytes, title: str, second: bytes | None = None, said: Sequence[str] = ()) -> str:
+    """Return the template with a payload, or with the payloads of two runs.
+
+    Args:
+        packed: the payload.
+        title: the title.
+        second: the payload of the run on the right.
+        said: sentences for a browser without JavaScript.
+
+    """
     before, _, after = template().partition(_MARK)
     heading = f"<title>{html.escape(title)}</title>"
     before = before.replace("<title>becalm report</title>", heading, 1)
-    data = base64.b64encode(packed).decode()
-    return f'{before}<script type="application/octet-stream" id="payload">{data}</script>{after}'
+    plain = f"<h1>{html.escape(title)}</h1>" + "".join(f"<p>{html.escape(each)}</p>" for each in said if each)
+    before = before.replace("<noscript>", f"<noscript>{plain}", 1)
+    data = _element("payload", packed) + ("" if second is None else _element("second", second))
+    return f"{before}{data}{after}"
+
+
+def _element(name: str, packed: bytes) -> str:
+    return f'<script type="application/octet-stream" id="{name}">{base64.b64encode(packed).decode()}</script>'
 
 
 @cache
@@ -233,20 +247,7 @@ def _tables(results: Results, replication: int) -> Iterator[tuple[str, list[tupl
             continue
         if name == "series":
             table = table.filter(pl.col("kind") == "group")
-        if table["replication"].n_unique() > 1:
-            table = table.filter(pl.col("replication") == replication)
-        units = results.units[name]
-        yield name, [(c, units.get(c, ""), _values(table[c])) for c in table.columns if c != "replication"]
-
-
-def _values(column: pl.Series) -> Any:  # noqa: ANN401
-    """Return numbers as arrays of the core's two types, and text and rows of bytes as lists."""
-    import polars as pl
-
-    if column.dtype in (pl.String, pl.Binary):
-        return column.to_list()
-    kind = pl.Float64 if column.dtype.is_float() else pl.UInt64
-    return column.cast(kind).to_numpy()
+        yield name, columns.of(table, replication, results.units[name])
 
 
 def _bounded(resolved: Mapping[str, Any]) -> dict[str, Any]:

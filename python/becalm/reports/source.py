@@ -49,6 +49,23 @@ def page_of(
     return report(results, title=title, replication=replication, max_size=max_size, full=full, folder=folder)
 
 
+def page_of_two(source: Path, other: Path, *, title: str | None = None, max_size: int = MOST_SIZE) -> str:
+    """Return the page that shows two runs side by side; see `becalm.reports.pair`.
+
+    Raises:
+        ResultsError: a path has no run, or the runs are not of the same traffic on the same fabric.
+
+    """
+    from becalm.reports.pair import pair, subject
+    from becalm.verdicts import CONTROL
+
+    before, after = _results(source), _results(other)
+    if before.stopped or after.stopped:
+        raise ResultsError(f"{source}, {other}: a run was stopped before its end; valid: two complete runs")
+    names = None if subject(before, after) == CONTROL else (source.stem, other.stem)
+    return pair(before, after, title=title, names=names, max_size=max_size)
+
+
 def run_pages(source: Path, folder: Path, *, max_size: int = MOST_SIZE, progress: Steps | None = None) -> int:
     """Write a page for every stored run of a sweep, under the names in the links of the sweep's page.
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
 from becalm._core import run as core_run
@@ -14,7 +15,7 @@ from becalm.errors import StoppedError
 from becalm.parallel import Cancel, cores, run_all
 from becalm.results import Outcome, Results
 from becalm.runs import memory
-from becalm.scenario import Scenario
+from becalm.scenario import Scenario, load
 
 if TYPE_CHECKING:
     from becalm.schemes.base import Scheme
@@ -87,7 +88,7 @@ class Progress(NamedTuple):
 
 
 def run(
-    scenario: Scenario,
+    scenario: Scenario | str | PathLike[str],
     progress: Callable[[Progress], object] | None = None,
     threads: int | None = None,
     max_memory: int | str | None = None,
@@ -97,7 +98,7 @@ def run(
     """Run all replications of a scenario.
 
     Args:
-        scenario: the scenario to run.
+        scenario: the scenario to run, or its file.
         progress: called about every 50 ms for every active replication, and once at its end, by one thread at
             a time. If it raises an exception, the run ends.
         threads: number of threads, used first for parallel replications, and then for single runs if there
@@ -118,6 +119,7 @@ def run(
         KeyboardInterrupt: Ctrl-C was pressed; the run ends within a second.
 
     """
+    scenario = scenario if isinstance(scenario, Scenario) else load(scenario)
     scenario = scenario.using(schemes)
     replications = scenario.replications
     width = min(cores() if threads is None else max(1, threads), replications)

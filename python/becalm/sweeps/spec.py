@@ -21,9 +21,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, field_validator
 
-from becalm.documents import Part, Table, flat, one_of, read, wrong
+from becalm.documents import Part, Table, checked, flat, one_of, parse, wrong
 from becalm.errors import ScenarioError
-from becalm.mistakes import Mistakes
+from becalm.mistakes import Mistakes, read_text
 from becalm.scenario import Scenario, load
 from becalm.schemes.loading import Provided
 from becalm.store import ALL, KEEPS, SERIES
@@ -161,7 +161,12 @@ def read_spec(path: str | PathLike[str], schemes: tuple[Provided, ...] = ()) -> 
 
     """
     path = Path(path)
-    found, mistakes = read(path, _Sweep)
+    data, mistakes = parse(read_text(path), str(path))
+    if "topology" in data and "scenario" not in data:
+        name = str(path)
+        problem = f'is a scenario; valid: `becalm run {name}`, or a sweep with `scenario = "{path.name}"`'
+        raise ScenarioError(f"{name}: {problem}", name)
+    found = checked(data, _Sweep, mistakes)
     base = load(path.parent / found.scenario, schemes=schemes).using(schemes)
     spec = Spec(
         file=str(path),

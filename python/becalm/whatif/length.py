@@ -52,7 +52,7 @@ def shortened(scenario: Scenario, duration: float) -> Scenario:
             for kind in ("flows", "jobs")
             if kind in data
         },
-        **{key: None for key in ("changes", "observe") if key in data},
+        **{key: None for key in ("changes", "faults", "observe") if key in data},
     }
     return scenario.replace(changes)
 

@@ -19,6 +19,8 @@ pub(crate) struct Buffer {
     pub headroom: u32,
     /// Whether the sender has been told to stop.
     pub paused: bool,
+    /// Whether a storm keeps the sender stopped, whatever the buffer holds.
+    pub stormed: bool,
 }
 
 /// Memory shared by buffers.
@@ -81,7 +83,7 @@ impl Pauses {
         buffer.most_over = buffer.most_over.max(buffer.over);
         let stops = buffer.over > 0 && !buffer.paused;
         buffer.paused |= stops;
-        stops
+        stops && !buffer.stormed
     }
 
     /// Removes a packet from a buffer, from its headroom first. Returns whether to tell the sender to resume.
@@ -103,7 +105,14 @@ impl Pauses {
         };
         let goes_on = buffer.paused && resumes;
         buffer.paused &= !goes_on;
-        goes_on
+        goes_on && !buffer.stormed
+    }
+
+    /// Begins or ends a storm. Returns whether to tell the sender: it is told nothing while the buffer itself has paused it.
+    pub fn storm(&mut self, at: usize, storms: bool) -> bool {
+        let buffer = &mut self.buffers[at];
+        buffer.stormed = storms;
+        !buffer.paused
     }
 
     /// Index of the first buffer that has needed more headroom than it has.

@@ -12,6 +12,7 @@ use crate::event::Signal;
 use crate::flow_control::credit::CreditReturn;
 use crate::flow_control::pauses::Pauses;
 use crate::host::backlog::Backlog;
+use crate::host::faults::Receiving;
 use crate::host::flows::Flows;
 use crate::host::paced::Paced;
 use crate::host::pacer::PacerState;
@@ -31,11 +32,18 @@ pub(crate) struct Adapter {
     vls: u8,
     /// Occupied units of the receive buffer by VL, if there is a drain rate.
     pub taken: Vec<u32>,
-    /// Present with PFC and a drain rate.
+    /// Whether the receive buffer can fill up.
+    pub drains: bool,
+    /// Present if a fault slows or stops the reception at some time.
+    pub receiving: Option<Box<Receiving>>,
+    /// Number of faults that now keep the adapter from sending. Until they end, `busy_until` is [`Time::MAX`], and this is
+    /// the end of the last packet's transmission.
+    pub(super) holds: (u8, Time),
+    /// Present with PFC, if the receive buffer can fill up or the host pauses its switch in a fault.
     pub pauses: Option<Box<Pauses>>,
     /// One bit per lane: whether its first packet waits for credit.
     stalled: u16,
-    busy_until: Time,
+    pub(super) busy_until: Time,
     /// Start of the last packet's transmission, and the packet's bytes.
     last_began: Time,
     last_size: u32,
@@ -58,7 +66,7 @@ pub(crate) struct Adapter {
     /// One bit per lane: whether data are due next, not answers.
     data_next: u16,
     /// Pacers that may send.
-    ready: SendQueue,
+    pub(super) ready: SendQueue,
     /// Whether the first ready pacer lacks credit on the only lane. Nothing is then sent or attempted until
     /// credit arrives, or another change may let a different packet go first.
     blocked: bool,
@@ -73,7 +81,7 @@ pub(crate) struct Adapter {
     /// free. Its packets are not fetched from memory.
     pub lists_early: bool,
     /// Time from which the pacer listed early may send; [`Time::MAX`] if there is none.
-    early: Time,
+    pub(super) early: Time,
     pub packets: u64,
     pub bytes: u64,
 }
@@ -92,6 +100,9 @@ impl Adapter {
             config,
             vls,
             taken: vec![0; usize::from(vls)],
+            drains: config.drain_rate.is_some(),
+            receiving: None,
+            holds: (0, Time::ZERO),
             pauses: None,
             stalled: 0,
             busy_until: Time::ZERO,
@@ -127,12 +138,8 @@ impl Adapter {
 
     /// The last packet's transmission.
     pub fn last_sent(&self) -> Transmission {
-        Transmission { begin: self.last_began, tail: self.busy_until, size: self.last_size }
-    }
-
-    /// Whether the receive buffer can fill up.
-    pub fn drains(&self) -> bool {
-        self.config.drain_rate.is_some()
+        let tail = if self.holds.0 > 0 { self.holds.1 } else { self.busy_until };
+        Transmission { begin: self.last_began, tail, size: self.last_size }
     }
 
     pub fn port(&self) -> PortId {

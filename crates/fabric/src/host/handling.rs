@@ -10,8 +10,11 @@ impl<R: Response, E: Echo> Hosts<R, E> {
     #[inline(never)]
     pub fn handle<O: Observer>(&mut self, host: u32, event: &Event, cx: &mut Context<'_, O>) {
         match event {
-            Event::Arrive(packet) if !self.adapters[host as usize].drains() => self.deliver(host, packet, cx),
-            Event::Arrive(packet) => self.adapters[host as usize].receive(packet, cx),
+            Event::Arrive(packet) if !self.adapters[host as usize].drains => self.deliver(host, packet, cx),
+            Event::Arrive(packet) if self.adapters[host as usize].receiving.is_none() => {
+                self.adapters[host as usize].receive(packet, cx);
+            }
+            Event::Arrive(packet) => self.take_in(host, packet, cx),
             &Event::Signal(word) => {
                 if !self.handle_signal(host, word, cx) {
                     return;
@@ -26,6 +29,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
     fn handle_signal<O: Observer>(&mut self, host: u32, word: Word, cx: &mut Context<'_, O>) -> bool {
         let adapter = &mut self.adapters[host as usize];
         match word.signal() {
+            Signal::Drained(_) if adapter.receiving.is_some() => self.on_taken_in(host, cx),
             Signal::Drained(tie) => {
                 let packet = adapter.drained(tie, cx);
                 self.deliver_drained(host, &packet, cx);
@@ -46,6 +50,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             Signal::Timer(pacer) => self.on_timer(pacer, cx),
             Signal::Notify(tie) => self.on_cnp_ready(host, tie),
             Signal::Rate(change) => adapter.link.rate = cx.shared.changes[change as usize].rate,
+            Signal::Fault(number) => self.on_fault(host, number, cx),
             Signal::Tail { .. } | Signal::Free | Signal::Ready(_) | Signal::Stored { .. } => {
                 unreachable!("{word:?} is not for a host")
             }

@@ -4,7 +4,7 @@
 //! messages into packets, and `entropy` selects their paths. A `pacer` applies the pace, `paced` lists pacers that may
 //! send only later, and a `send_queue` determines the sending order. `flows` combines these. A `backlog` counts the packets in a host's send queue, if its size is limited. An
 //! `adapter` sends on the host's link and accepts arriving packets. With a drain rate, packets pass through a
-//! `receive_buffer`. A `receiver` counts the packets of a flow. `hosts` holds all of this for the entire fabric.
+//! `receive_buffer`. `faults` slow or stop a host. A `receiver` counts the packets of a flow. `hosts` holds all of this for the entire fabric.
 //! `posting` and `delivery` implement the two ends of a flow, and `handling` dispatches events. `jobs` are the programs
 //! that run on hosts, and `execution` runs their ranks.
 
@@ -13,6 +13,7 @@ mod backlog;
 mod delivery;
 mod entropy;
 mod execution;
+mod faults;
 mod flows;
 mod handling;
 mod hosts;

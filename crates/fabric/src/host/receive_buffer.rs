@@ -31,7 +31,7 @@ impl Adapter {
     }
 
     /// Occupies space in the receive buffer. With PFC, pauses the sender if the buffer is now above XOFF.
-    fn fill<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) {
+    pub(super) fn fill<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) {
         self.taken[usize::from(vl)] += cx.shared.config.need(size);
         if let Some(pauses) = &mut self.pauses
             && pauses.received(usize::from(vl), size)
@@ -41,7 +41,7 @@ impl Adapter {
     }
 
     /// Frees space. With PFC, resumes the sender if the buffer has drained to XON.
-    fn empty<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) {
+    pub(super) fn empty<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) {
         let units = cx.shared.config.need(size);
         self.taken[usize::from(vl)] -= units;
         match self.pauses.as_mut().map(|pauses| pauses.released(usize::from(vl), size)) {
@@ -51,7 +51,7 @@ impl Adapter {
         }
     }
 
-    fn tell<O: Observer>(&self, vl: u8, stops: bool, cx: &mut Context<'_, O>) {
+    pub(super) fn tell<O: Observer>(&self, vl: u8, stops: bool, cx: &mut Context<'_, O>) {
         cx.observer.paused(cx.now, self.port(), vl, stops);
         cx.pause(&self.credit_return, vl, stops);
     }

@@ -7,6 +7,7 @@
 use becalm_engine::{Parts, Simulator, Stop, Time, Work};
 
 use crate::error::FabricError;
+use crate::faults::Toll;
 use crate::ids::{FlowId, NodeId, PortId};
 use crate::network::topology::Cable;
 use crate::parallel::partition::Partition;
@@ -107,6 +108,16 @@ where
     /// The headroom of an input's buffer; `None` with credits, and at a host without a drain rate.
     pub fn headroom(&self, input: PortId, vl: u8) -> Option<Headroom> {
         self.model_of(input.node).headroom(input, vl)
+    }
+
+    /// What a fault at this node has held up so far; see [`Fabric::toll`].
+    pub fn toll(&self, fault: usize, node: NodeId) -> Toll {
+        self.model_of(node).toll(fault, self.parts.now())
+    }
+
+    /// Whether a fault that never ends has begun. What it holds up never moves again.
+    pub fn is_held_up(&self) -> bool {
+        self.model(0).is_held_up(self.parts.now())
     }
 
     /// The overflow error of a buffer that has needed more headroom than it has.

@@ -2,10 +2,11 @@
 
 use becalm_engine::{Agenda, Key, Simulator, Time, mix};
 
-use crate::config::{AdapterConfig, FlowControl, PacketConfig, PathSelection, SwitchConfig, Switching};
+use crate::config::{AdapterConfig, FlowControl, PathSelection, Switching};
 use crate::context::{Context, Place, Shared};
 use crate::error::FabricError;
 use crate::event::{Event, Signal};
+use crate::faults::{Fault, FaultKind, Faults};
 use crate::flow_control::credit::{CreditReturn, LinkCredit};
 use crate::flow_control::gate::Gate;
 use crate::host::{
@@ -118,6 +119,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 topology: spec.topology,
                 routes: spec.routes,
                 changes: spec.changes,
+                faults: Faults::new(spec.faults),
                 packets: 0,
                 credit: vec![LinkCredit::new(spec.switch.buffer.capacity()); if pauses { 0 } else { lanes }],
                 trails: Trails::default(),
@@ -135,6 +137,13 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             let signal = Signal::Rate(i);
             let key = Key::new(change.from.node.0, signal.kind(), u64::from(i), change.from.port);
             agenda.at(change.at, key, signal.into());
+        }
+        let peers = self.shared.topology.peers();
+        let delay =
+            |port: PortId| self.shared.topology.cables()[peers[port.node.index()][usize::from(port.port)].1].delay;
+        for (number, time, port) in self.shared.faults.signals(|node| share.has(node), delay) {
+            let signal = Signal::Fault(number);
+            agenda.at(time, Key::new(port.node.0, signal.kind(), u64::from(number), port.port), signal.into());
         }
         let hosts = &mut self.hosts;
         let mut cx = Context { now: Time::ZERO, agenda, shared: &mut self.shared, observer: &mut self.observer };
@@ -165,14 +174,18 @@ fn nodes<R, K: Marker, E>(
     let topology = &spec.topology;
     assert_eq!(markers.len(), topology.switch_count() as usize, "one marker per switch");
     assert_eq!(spec.adapters.len(), topology.host_count() as usize, "one adapter per host");
-    let mut links = egress_links(topology, &spec.adapters, &spec.switch, &spec.packets);
+    let mut links = egress_links(spec);
     for (link, back) in links.iter_mut().flatten() {
         link.part = share.part(link.peer().node);
         back.part = link.part;
     }
     let adapter =
         |(node, &config): (NodeId, &AdapterConfig)| Adapter::new(node, links[node.index()][0], spec.switch.vls, config);
-    let adapters = topology.hosts().zip(&spec.adapters).map(adapter).collect();
+    let mut adapters: Vec<Adapter> = topology.hosts().zip(&spec.adapters).map(adapter).collect();
+    for fault in spec.faults.iter().filter(|fault| fault.kind.fills_hosts()) {
+        let adapter = &mut adapters[topology.node(fault.port.node).rank as usize];
+        (adapter.drains, adapter.receiving) = (true, Some(Box::default()));
+    }
     let largest = spec.packets.largest();
     let switch = |(node, marker): (NodeId, K)| {
         let (rank, links) = (topology.node(node).rank, &links[node.index()]);
@@ -265,12 +278,9 @@ fn pacers<R: Response>(
 }
 
 /// For each port of every node, its link and the path of credit or pauses back to the sender.
-fn egress_links(
-    topology: &Topology,
-    adapters: &[AdapterConfig],
-    switch: &SwitchConfig,
-    packets: &PacketConfig,
-) -> Vec<Vec<(EgressLink, CreditReturn)>> {
+fn egress_links<R, K, E>(spec: &FabricSpec<R, K, E>) -> Vec<Vec<(EgressLink, CreditReturn)>> {
+    let FabricSpec { topology, adapters, switch, packets, faults, .. } = spec;
+    let faulty = |node: NodeId, is: fn(&Fault) -> bool| faults.iter().any(|fault| fault.port.node == node && is(fault));
     let (vls, pfc) = (u32::from(switch.vls), switch.flow_control.pfc());
     // Each direction of a cable has credit for each VL. The direction from the cable's first end comes first.
     let link = |(peer, index): &(PortId, usize)| {
@@ -280,15 +290,17 @@ fn egress_links(
         let (first_credit, returned) = if *peer == cable.b { (first, second) } else { (second, first) };
         let node = topology.node(peer.node);
         let to_switch = node.kind == NodeKind::Switch;
-        let fills = to_switch || adapters[node.rank as usize].drain_rate.is_some();
+        let buffers = || faulty(peer.node, |fault| fault.kind.fills_hosts());
+        let fills = to_switch || adapters[node.rank as usize].drain_rate.is_some() || buffers();
+        let storms = || faulty(peer.node, |fault| matches!(fault.kind, FaultKind::Storm(_)));
         let &Cable { rate, delay, .. } = cable;
         let returns = pfc.map_or(delay, |pfc| delay + pfc.delay_on(rate, packets.largest()));
         let link = EgressLink {
             arrivals: Key::new(peer.node.0, Signal::ARRIVE, 0, peer.port),
             control: match (fills, pfc) {
-                (false, _) => Control::Free,
                 (true, None) => Control::Credit,
-                (true, Some(_)) => Control::Gate,
+                (_, Some(_)) if fills || storms() => Control::Gate,
+                _ => Control::Free,
             },
             rate,
             whole: !to_switch || switch.switching == Switching::StoreAndForward,

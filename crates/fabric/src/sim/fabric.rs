@@ -5,6 +5,7 @@ use becalm_workload::Rank;
 
 use crate::context::{Context, Place, Shared};
 use crate::event::Event;
+use crate::faults::{Fault, FaultKind, Toll};
 use crate::host::Hosts;
 use crate::ids::FlowId;
 use crate::network::topology::Topology;
@@ -93,6 +94,29 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     pub fn is_silent(&self) -> bool {
         let mut senders = self.hosts.flows.senders.iter();
         senders.all(|sender| !sender.has_packet()) && self.hosts.sources.iter().all(|source| source.held.is_none())
+    }
+
+    /// What a fault has held up. A fault that has not ended counts what waits now.
+    pub fn toll(&self, fault: usize, now: Time) -> Toll {
+        let (toll, Fault { port, kind, begin, end }) =
+            (self.shared.faults.tolls[fault], self.shared.faults.list[fault]);
+        if now < begin {
+            return Toll::default();
+        }
+        let is_host = matches!(self.shared.places[port.node.index()], Place::Host(_));
+        if now >= end || matches!(kind, FaultKind::Storm(_)) || is_host && !kind.fills_hosts() {
+            return toll;
+        }
+        let (held, held_bytes) = match self.shared.places[port.node.index()] {
+            Place::Switch(rank) => self.switches[rank as usize].state.waiting_for_output(port.port),
+            Place::Host(rank) => self.hosts.adapters[rank as usize].in_receive_buffer(),
+        };
+        Toll { held, held_bytes, ..toll }
+    }
+
+    /// Whether a fault that never ends has begun. What it holds up never moves again.
+    pub fn is_held_up(&self, now: Time) -> bool {
+        self.shared.faults.is_permanent(now)
     }
 
     /// Packets that exist now.

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use becalm_engine::{Agenda, Time};
 
-use crate::config::FlowControl;
+use crate::config::{FlowControl, PathSelection};
 use crate::context::Place;
 use crate::error::FabricError;
 use crate::event::{Event, Signal};
@@ -42,13 +42,14 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let holds_packet = |event| match event {
             Event::Arrive(_) => true,
             Event::Signal(word) => {
-                matches!(word.signal(), Signal::Ready(_) | Signal::Drained(_) | Signal::Notify(_))
+                matches!(word.signal(), Signal::Ready(_) | Signal::Notify(_))
             }
         };
         let travelling = agenda.pending().filter(|entry| holds_packet(entry.event)).count();
         let waiting: usize = self.switches.iter().map(|switch| switch.state.waiting_packets()).sum();
         let answers: usize = self.hosts.adapters.iter().map(|adapter| adapter.answers.len()).sum();
-        let found = travelling + waiting + answers;
+        let draining: usize = self.hosts.adapters.iter().map(|adapter| adapter.draining.len()).sum();
+        let found = travelling + waiting + answers + draining;
         let exist = self.packets_in_flight();
         if found != exist {
             return Err(FabricError::Guard(format!("{exist} packets exist, but {found} were found")));
@@ -102,7 +103,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 (port, at % vls, input.credit_return.first_credit, input.uncredited())
             })
         });
-        let draining = self.hosts.adapters.iter().filter(|adapter| adapter.drains());
+        let draining = self.hosts.adapters.iter().filter(|adapter| adapter.drains);
         let of_hosts = draining.flat_map(|adapter| {
             let taken = adapter.taken.iter().enumerate();
             taken.map(|(vl, &taken)| (adapter.port(), vl, adapter.credit_return.first_credit, taken))
@@ -111,7 +112,9 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     }
 
     fn check_flows(&self) -> Result<(), FabricError> {
-        if !self.shared.config.paths.keeps_order() {
+        // A flow may take another path while a link is down.
+        let moves = self.shared.faults.moves_paths() && self.shared.config.paths != PathSelection::Destination;
+        if moves || !self.shared.config.paths.keeps_order() {
             return Ok(());
         }
         let disordered: u64 = self.hosts.receivers.iter().map(|receiver| u64::from(receiver.disordered())).sum();
@@ -190,7 +193,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         match link.control {
             Control::Credit => self.shared.credit[at].total() < self.shared.config.need(size),
             Control::Free => false,
-            Control::Gate => !self.shared.gates[at].will_be_open(),
+            Control::Gate => !self.shared.gates[at].will_be_open() && !self.is_stormed(link.peer(), vl),
         }
     }
 

@@ -4,6 +4,7 @@ use becalm_engine::Time;
 
 use crate::config::pfc::{Pfc, headroom};
 use crate::config::{PacketConfig, RateChange, SwitchConfig, Switching};
+use crate::faults::FaultKind;
 use crate::flow_control::pauses::Pauses;
 use crate::host::Adapter;
 use crate::ids::{NodeId, PortId};
@@ -22,6 +23,8 @@ pub(crate) struct Headrooms<'a> {
     /// The sizes of two packets of the largest size.
     offset: u32,
     vls: usize,
+    /// The nodes with storms of pauses.
+    storms: Vec<NodeId>,
 }
 
 impl<'a> Headrooms<'a> {
@@ -34,7 +37,9 @@ impl<'a> Headrooms<'a> {
         let given = |needed: u32| pfc.headroom.unwrap_or(needed);
         let headrooms = needed.into_iter().map(|ports| ports.into_iter().map(given).collect()).collect();
         let xon = pfc.xon.unwrap_or(xoff.saturating_sub(offset)).min(xoff);
-        Some(Headrooms { pfc, headrooms, xoff, xon, offset, vls: usize::from(spec.switch.vls) })
+        let storms = spec.faults.iter().filter(|fault| matches!(fault.kind, FaultKind::Storm(_)));
+        let storms = storms.map(|fault| fault.port.node).collect();
+        Some(Headrooms { pfc, headrooms, xoff, xon, offset, vls: usize::from(spec.switch.vls), storms })
     }
 
     /// Assigns buffers to switches and to hosts with a drain rate.
@@ -46,7 +51,8 @@ impl<'a> Headrooms<'a> {
                 None => own,
             }));
         }
-        for adapter in adapters.iter_mut().filter(|adapter| adapter.drains()) {
+        let pauses = |adapter: &Adapter| adapter.drains || self.storms.contains(&adapter.node);
+        for adapter in adapters.iter_mut().filter(|adapter| pauses(adapter)) {
             adapter.pauses = Some(Box::new(self.buffers(adapter.node)));
         }
     }

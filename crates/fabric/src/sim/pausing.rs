@@ -44,6 +44,13 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         Some(Headroom { bytes: headroom, most: most_over })
     }
 
+    /// Whether a storm, and not the buffer's contents, pauses the sender of an input.
+    pub(super) fn is_stormed(&self, input: PortId, vl: u8) -> bool {
+        let at = usize::from(input.port) * usize::from(self.shared.config.vls) + usize::from(vl);
+        let pauses = self.pauses_of(self.shared.places[input.node.index()]);
+        pauses.is_some_and(|pauses| pauses.buffers[at].stormed)
+    }
+
     /// The overflow error of a buffer that has needed more headroom than it has.
     pub fn overflow(&self) -> Option<FabricError> {
         self.shared.config.flow_control.pfc()?;
@@ -70,7 +77,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let held = self.held_back(agenda);
         let problem = self.checked().find_map(|(port, vl, buffer, taken, gate)| {
             let found = taken + held.get(&(port, vl)).copied().unwrap_or(0);
-            let agrees = self.shared.gates[gate].will_be_open() != buffer.paused;
+            let agrees = self.shared.gates[gate].will_be_open() != (buffer.paused || buffer.stormed);
             let problem = match (found == buffer.taken, agrees) {
                 (true, true) => return None,
                 (false, _) => format!("{found} B found, {} B counted", buffer.taken),

@@ -1,6 +1,7 @@
 //! The specification of a run.
 
 use crate::config::{AdapterConfig, PacketConfig, RateChange, SwitchConfig};
+use crate::faults::Fault;
 use crate::host::job::JobSpec;
 use crate::host::traffic::SourceSpec;
 use crate::ids::NodeId;
@@ -50,6 +51,8 @@ pub struct FabricSpec<R, K, E> {
     pub jobs: Vec<JobSpec>,
     /// Changes of link rates during the run.
     pub changes: Vec<RateChange>,
+    /// Faults. Those of the same kind at the same port do not overlap.
+    pub faults: Vec<Fault>,
     /// One marker per switch, in topology order.
     pub markers: Vec<K>,
     /// The echo that all destinations use.
@@ -72,6 +75,7 @@ impl<R, K, E> FabricSpec<R, K, E> {
             sources: self.sources,
             jobs: self.jobs,
             changes: self.changes,
+            faults: self.faults,
             markers: self.markers.into_iter().map(marker).collect(),
             echo: self.echo,
             seed: self.seed,

@@ -7,6 +7,8 @@
 //!
 //! A switch stores its waiting packets itself, to keep them close together in memory.
 
+use becalm_engine::Time;
+
 use crate::config::{Arbiter, Bypass, InputReads, PathSelection, Queueing, Switching};
 use crate::context::Context;
 use crate::event::{Event, Signal, Word};
@@ -65,6 +67,7 @@ impl<K: Marker> Switch<K> {
             Signal::Tail { input, vl, units } => self.tail::<M, O>(port, input, vl, units, cx),
             Signal::Free => self.free::<M, O>(port, cx),
             Signal::Rate(change) => self.state.change_rate(port, cx.shared.changes[change as usize].rate),
+            Signal::Fault(number) => self.on_fault(port, number, cx),
             Signal::Wake
             | Signal::Post(_)
             | Signal::Rank(_)
@@ -114,7 +117,7 @@ impl<K: Marker> Switch<K> {
 
     /// Admits a packet that has been held.
     #[inline(never)]
-    fn ready<M: Rules, O: Observer>(&mut self, input: u16, slot: Slot, cx: &mut Context<'_, O>) {
+    pub(super) fn ready<M: Rules, O: Observer>(&mut self, input: u16, slot: Slot, cx: &mut Context<'_, O>) {
         let &Waiting { packet, output, .. } = self.state.pool.remove(slot);
         self.admit::<M, O>(&packet, (input, output), cx);
     }
@@ -201,7 +204,7 @@ impl<K: Marker> Switch<K> {
     }
 
     #[inline(always)]
-    fn note_queue<M: Rules, O: Observer>(&self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
+    pub(super) fn note_queue<M: Rules, O: Observer>(&self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
         let waiting = self.state.ports[M::at(&self.state, output, vl)].lane.waiting_bytes;
         cx.observer.queue(cx.now, self.state.port(output), vl, waiting);
     }
@@ -259,7 +262,7 @@ impl<K: Marker> Switch<K> {
 
     /// Starts packets until no listed output can send.
     #[inline]
-    fn arbitrate<M: Rules, O: Observer>(&mut self, cx: &mut Context<'_, O>) {
+    pub(super) fn arbitrate<M: Rules, O: Observer>(&mut self, cx: &mut Context<'_, O>) {
         while let Some(output) = self.state.next_listed(&cx.shared.config, cx.now) {
             self.serve::<M, O>(output, cx);
         }
@@ -284,6 +287,10 @@ impl<K: Marker> Switch<K> {
         let at = M::at(&self.state, output, 0);
         let out = &mut self.state.ports[at].output;
         out.awaited = true;
+        // The link is down, and an event marks when it is up again.
+        if out.busy_until == Time::MAX {
+            return;
+        }
         let (tail, vl) = (out.busy_until, out.vl);
         let tie = self.state.ports[M::at(&self.state, output, vl)].lane.last_tie;
         cx.schedule(tail, self.state.node, output, u64::from(tie), Signal::Free);
@@ -328,7 +335,13 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Asks the marker about a packet that is about to leave.
-    fn ask_marker<O: Observer>(&mut self, packet: &Packet, ports: Ports, order: u64, cx: &mut Context<'_, O>) -> bool {
+    pub(super) fn ask_marker<O: Observer>(
+        &mut self,
+        packet: &Packet,
+        ports: Ports,
+        order: u64,
+        cx: &mut Context<'_, O>,
+    ) -> bool {
         let ((input, output), switch) = (ports, self.state.rank);
         let &Packet { vl, size, kind, tie, .. } = packet;
         let departure = Departure { now: cx.now, order, input, output, vl, size, kind, tie, switch };

@@ -5,6 +5,7 @@ mod arrival_order;
 mod bits;
 mod bypasses;
 mod choices;
+mod faults;
 mod forwarding;
 mod paths;
 mod pausing;

@@ -16,6 +16,8 @@ use crate::switch::state::State;
 /// Numbers of a packet's hashes: for the region of its detour, and for a host in that region.
 const REGION: u64 = 1 << 40;
 const AIM: u64 = 1 << 41;
+/// Number of the hash of a flow whose port is down.
+const ELSEWHERE: u64 = 1 << 42;
 
 impl State {
     /// The port by which a packet that arrived at `input` leaves; `None` without a route.
@@ -24,9 +26,46 @@ impl State {
         &mut self,
         law: PathSelection,
         (input, packet): (u16, &Packet),
-        cx: &mut Context<'_, O>,
+        cx: &Context<'_, O>,
     ) -> Option<u16> {
         let set = cx.shared.routes.ports(self.rank, packet.destination);
+        match self.downs.is_empty() {
+            true => self.choose_in(law, set, (input, packet), cx),
+            false => self.choose_up(law, set, (input, packet), cx),
+        }
+    }
+
+    /// The port by which a packet leaves while a link is down: one whose link is up, if there is any. A flow whose port by
+    /// its hash is up stays there.
+    #[cold]
+    fn choose_up<O: Observer>(
+        &mut self,
+        law: PathSelection,
+        set: PortSet<'_>,
+        (input, packet): (u16, &Packet),
+        cx: &Context<'_, O>,
+    ) -> Option<u16> {
+        let up: Vec<u16> = set.iter().filter(|&port| self.is_up(port)).collect();
+        if up.is_empty() || up.len() == set.len() {
+            return self.choose_in(law, set, (input, packet), cx);
+        }
+        if let PathSelection::Flow { salted } = law {
+            let hash = flow_hash(self.choices.seed, packet.flow, packet.kind, salted.then_some(self.rank));
+            let port = set.get(pick(hash, set.len()));
+            return Some(if self.is_up(port) { port } else { up[pick(mix(hash, ELSEWHERE), up.len())] });
+        }
+        self.choose_in(law, PortSet::list(set.number(), &up), (input, packet), cx)
+    }
+
+    /// The port of a set by which a packet leaves.
+    #[inline]
+    fn choose_in<O: Observer>(
+        &mut self,
+        law: PathSelection,
+        set: PortSet<'_>,
+        (input, packet): (u16, &Packet),
+        cx: &Context<'_, O>,
+    ) -> Option<u16> {
         let n = set.len();
         if n <= 1 {
             return set.iter().next();
@@ -48,7 +87,11 @@ impl State {
             PathSelection::LeastWaiting { sample } => self.least_waiting(&set, sample, (input, packet), cx),
             PathSelection::Flowlet { gap } => {
                 let key = u64::from(packet.flow.0) << 2 | packet.kind as u64;
-                let known = self.choices.flowlets.get(&key).filter(|flowlet| cx.now.since(flowlet.last) <= gap);
+                let known = self
+                    .choices
+                    .flowlets
+                    .get(&key)
+                    .filter(|flowlet| cx.now.since(flowlet.last) <= gap && self.is_up(flowlet.port));
                 let port = known.map(|flowlet| flowlet.port);
                 let port = port.unwrap_or_else(|| self.least_waiting(&set, PathSelection::ALL, (input, packet), cx));
                 self.choices.flowlets.insert(key, Flowlet { last: cx.now, port });
@@ -72,8 +115,11 @@ impl State {
         }
         if packet.kind == Kind::Data && detours.begins(self.rank, input) {
             let drawn = detours.draw(self.rank, packet.destination, self.lot(&packet, REGION));
+            let is_up = |host: u32| routes.port(self.rank, host).is_none_or(|port| self.is_up(port));
             let pays = |&via: &u32| {
-                law == PathSelection::Valiant || self.detour_pays(detours, via, &packet, cx.shared, cx.now)
+                let must = law == PathSelection::Valiant || !is_up(packet.destination);
+                is_up(self.aim(detours, via, &packet))
+                    && (must || self.detour_pays(detours, via, &packet, cx.shared, cx.now))
             };
             packet.set_via(drawn.filter(pays));
         }
@@ -161,6 +207,8 @@ impl State {
         let lanes = &self.ports[self.at(output, 0)..][..usize::from(self.vls)];
         let bytes: u64 = lanes.iter().map(|port| port.lane.waiting_bytes).sum();
         let rest = Time(out.busy_until.0.saturating_sub(now.0));
-        rest + out.link.rate.time_of(u32::try_from(bytes).unwrap_or(u32::MAX))
+        let waiting = out.link.rate.time_of(u32::try_from(bytes).unwrap_or(u32::MAX));
+        // The output is busy for ever while its link is down.
+        rest.saturating_add(waiting)
     }
 }

@@ -27,7 +27,7 @@ impl State {
         }
     }
 
-    fn tell<O: Observer>(&self, input: u16, vl: u8, stops: bool, cx: &mut Context<'_, O>) {
+    pub(super) fn tell<O: Observer>(&self, input: u16, vl: u8, stops: bool, cx: &mut Context<'_, O>) {
         cx.observer.paused(cx.now, self.port(input), vl, stops);
         cx.pause(&self.ports[self.at(input, vl)].input.credit_return, vl, stops);
     }

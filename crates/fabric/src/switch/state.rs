@@ -16,6 +16,7 @@ use crate::switch::arrival_order::ArrivalOrder;
 use crate::switch::bits;
 use crate::switch::bypasses::Bypasses;
 use crate::switch::choices::Choices;
+use crate::switch::faults::Down;
 use crate::switch::pool::{Fifo, Pool};
 use crate::switch::ports::{Input, Output, Port, Voq, service};
 use crate::switch::rules::{self, Configured, Layout, Rules};
@@ -81,6 +82,8 @@ pub(crate) struct State {
     pub computed: Option<SwitchRoutes>,
     /// State of the choice among equal ports.
     pub choices: Choices,
+    /// The outputs whose links are down.
+    pub downs: Vec<Down>,
     /// Whether packets may request records of their paths.
     pub records: bool,
     pub rules: rules::Kind,
@@ -177,6 +180,7 @@ impl State {
             changes_lanes: false,
             computed: None,
             choices: Choices::new(seed),
+            downs: Vec::new(),
             records: false,
             rules: rules::Kind::of(config, ports),
         }
@@ -218,7 +222,8 @@ impl State {
 
     /// The transmission of the last packet of an output.
     pub fn last_sent(&self, port: u16) -> Transmission {
-        let &Output { vl, busy_until: tail, .. } = self.output(port);
+        let &Output { vl, busy_until, .. } = self.output(port);
+        let tail = self.downs.iter().find(|down| down.port == port).map_or(busy_until, |down| down.tail);
         let lane = &self.ports[self.at(port, vl)].lane;
         Transmission { begin: lane.last_began, tail, size: lane.last_size }
     }

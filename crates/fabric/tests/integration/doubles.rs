@@ -114,6 +114,7 @@ pub fn plain(
         sources,
         jobs: Vec::new(),
         changes: Vec::new(),
+        faults: Vec::new(),
         echo: Acks,
         seed: 1,
     }

@@ -39,6 +39,7 @@ fn leaves(n: u32, paths: PathSelection, buffer: u32, seed: u64) -> FabricSpec<St
         sources,
         jobs,
         changes,
+        faults: Vec::new(),
         echo,
         seed,
     }

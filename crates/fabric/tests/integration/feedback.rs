@@ -126,6 +126,7 @@ impl Scene {
             )],
             jobs: Vec::new(),
             changes: Vec::new(),
+            faults: Vec::new(),
             echo: self.echo,
             seed: 1,
         };

@@ -86,6 +86,8 @@ struct Scene {
     /// Largest number of flows of a host and lane that share a response.
     sharing: u32,
     flows: u32,
+    /// Number of nodes with faults.
+    faults: u32,
     seed: u64,
 }
 
@@ -160,8 +162,8 @@ fn scenes() -> impl Strategy<Value = Scene> {
             when_full: if drops { WhenFull::Drop } else { WhenFull::Block },
         },
     );
-    (1u32..5, 2u32..9, 0u32..4, switch, adapter, 1u32..4, 1u32..20, any::<u64>()).prop_map(
-        |(switches, hosts, extra_cables, config, adapter, sharing, flows, seed)| Scene {
+    (1u32..5, 2u32..9, 0u32..4, switch, adapter, 1u32..4, 1u32..20, 0u32..4, any::<u64>()).prop_map(
+        |(switches, hosts, extra_cables, config, adapter, sharing, flows, faults, seed)| Scene {
             switches,
             hosts,
             extra_cables,
@@ -169,6 +171,7 @@ fn scenes() -> impl Strategy<Value = Scene> {
             adapter,
             sharing,
             flows,
+            faults,
             seed,
         },
     )
@@ -221,6 +224,35 @@ fn changes(topology: &Topology, random: &mut Stream) -> Vec<RateChange> {
         rate: Rate::from_bits_per_second(2e9),
     };
     (0..3).map(change).collect()
+}
+
+/// Two faults one after the other at some nodes, and others at the same time if they are of different kinds.
+fn faults(scene: &Scene, topology: &Topology) -> Vec<Fault> {
+    let mut random = Stream::new(scene.seed, 2, 2);
+    let mut faults: Vec<Fault> = Vec::new();
+    for _ in 0..scene.faults {
+        let cable = topology.cables()[random.below(topology.cables().len() as u32) as usize];
+        let node = topology.node(cable.a.node).kind;
+        let (kind, ports) = match (random.below(4), node, &scene.config.flow_control) {
+            (0, NodeKind::Host, _) => (FaultKind::Slow(Rate::from_bits_per_second(4e8)), vec![cable.a]),
+            (1, NodeKind::Host, _) => (FaultKind::Stop, vec![cable.a]),
+            (2, _, FlowControl::Pfc(_)) => (FaultKind::Storm(random.below(8) as u16), vec![cable.a]),
+            _ => (FaultKind::LinkDown, vec![cable.a, cable.b]),
+        };
+        let mut time = || u64::from(random.below(90_000_000)) + 1;
+        let (first, second, third, fourth) = (time(), time(), time(), time());
+        let [begin, end] = [Time(first), Time(first + second)];
+        let later = [end + Time(third), end + Time(third + fourth)];
+        for (port, [begin, end]) in ports.iter().flat_map(|port| [(*port, [begin, end]), (*port, later)]) {
+            let same = |fault: &Fault| {
+                fault.port == port && std::mem::discriminant(&fault.kind) == std::mem::discriminant(&kind)
+            };
+            if faults.iter().filter(|fault| same(fault)).all(|fault| fault.end < begin || end < fault.begin) {
+                faults.push(Fault { port, kind, begin, end });
+            }
+        }
+    }
+    faults
 }
 
 type Run = becalm_engine::Simulator<Fabric<Erratic, Inspector, Acks, Trajectory>>;
@@ -277,6 +309,7 @@ fn spec(scene: &Scene) -> FabricSpec<Erratic, Inspector, Acks> {
     FabricSpec {
         jobs: Vec::new(),
         changes,
+        faults: faults(scene, &topology),
         adapters: vec![scene.adapter; hosts.len()],
         markers: markers.collect(),
         routes: match scene.config.paths {
@@ -413,7 +446,17 @@ fn a_packet_that_yields_goes_on_when_the_oldest_is_paused() {
     };
     let adapter = AdapterConfig { injection: Injection::Posted, ..ADAPTER };
     let seed = 382837949746004779;
-    let mut run = build(&Scene { switches: 4, hosts: 5, extra_cables: 3, config, adapter, sharing: 1, flows: 5, seed });
+    let mut run = build(&Scene {
+        switches: 4,
+        hosts: 5,
+        extra_cables: 3,
+        config,
+        adapter,
+        sharing: 1,
+        flows: 5,
+        faults: 0,
+        seed,
+    });
     assert!(!run_checked(&mut run, 1));
     assert_eq!(run.model.packets_in_flight(), 0);
 }

@@ -71,6 +71,7 @@ fn run(delay: Time, packets: Option<u32>) -> Run {
         sources: plain.sources,
         jobs: plain.jobs,
         changes: plain.changes,
+        faults: Vec::new(),
         echo: plain.echo,
         seed: plain.seed,
     };

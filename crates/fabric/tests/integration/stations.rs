@@ -83,6 +83,7 @@ fn alone(service: Distribution, traffic: Traffic, link: Rate, least: u32, ms: u6
         sources: spec.sources,
         jobs: spec.jobs,
         changes: spec.changes,
+        faults: Vec::new(),
         markers: vec![Finds { least, verdicts: VecDeque::new() }],
         echo: spec.echo,
         seed: spec.seed,

@@ -86,6 +86,7 @@ fn run(
         packets: PACKETS,
         jobs: Vec::new(),
         changes: Vec::new(),
+        faults: Vec::new(),
         echo: Every(every),
         seed: 1,
     };

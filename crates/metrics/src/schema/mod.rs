@@ -103,7 +103,7 @@ impl TableSchema {
 }
 
 /// The tables of results, in the order of the documentation.
-pub static RESULTS: [&TableSchema; 23] = [
+pub static RESULTS: [&TableSchema; 24] = [
     &FLOWS,
     &GROUPS,
     &LATENCIES,
@@ -126,6 +126,7 @@ pub static RESULTS: [&TableSchema; 23] = [
     &FRAMES,
     &FRAMES_GROUPS,
     &PAUSES,
+    &FAULTS,
     &SPANS,
 ];
 

@@ -111,6 +111,37 @@ pub static PAUSES: TableSchema = TableSchema {
     ]],
 };
 
+/// One row per fault and port; only with faults.
+pub static FAULTS: TableSchema = TableSchema {
+    name: "faults",
+    rows: "One row per fault and port; only with faults.",
+    asked_by: "faults",
+    over_time: false,
+    rank: "held_bytes",
+    columns: &[&[
+        number("fault", "Number of the fault in the scenario, starting at 0."),
+        name("kind", "Kind of the fault, such as `link_down`."),
+        name("node", "Node at which it occurs: an end of the cable, the host, or the node that sends the pauses."),
+        number("port", "Port of this node."),
+        name("peer", "Node at the other end of the port's cable."),
+        time("begin", "Begin of the fault."),
+        time("end", "End of the fault, or of the run."),
+        count(
+            "on_wire",
+            "packets",
+            "Packets from this port that had not arrived completely when the link went down. They arrive; a real cable loses them.",
+        ),
+        bytes("on_wire_bytes", "Bytes of these packets."),
+        count("moved", "packets", "Packets that waited for the port when its link went down, and took another one."),
+        count(
+            "held",
+            "packets",
+            "Packets that waited at the end of the fault: in the switch for this port, or in the host's receive buffer.",
+        ),
+        bytes("held_bytes", "Bytes of these packets."),
+    ]],
+};
+
 /// One row per switch output and virtual lane, with statistics of the waiting bytes.
 pub static QUEUES: TableSchema = TableSchema {
     name: "queues",

@@ -83,6 +83,7 @@ impl Scenario {
             sources: if traffic == Traffic::All { self.sources(seed) } else { Vec::new() },
             jobs: self.jobs(traffic),
             changes: self.rate_changes(),
+            faults: self.plan.faults.iter().map(|each| each.fault).collect(),
             markers: markers.collect(),
             echo,
             seed,

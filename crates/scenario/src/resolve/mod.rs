@@ -4,11 +4,12 @@
 //! - `network`: nodes, cables, routes and links, built once. `shapes`: the switches as markers see them.
 //! - `pairs`, `sending`: sources and their destinations. `flow`, `plan`: the flows of all groups, and the adapters of all
 //!   hosts.
-//! - `buffers`: the size of input buffers. `levels`: the service levels of paths.
+//! - `faults`: faults at ports. `buffers`: the size of input buffers. `levels`: the service levels of paths.
 //! - `jobs`: programs, the hosts of their ranks, and the flows between ranks.
 //! - `sources`: the traffic sources of a group.
 
 mod buffers;
+mod faults;
 mod flow;
 mod jobs;
 mod levels;
@@ -22,6 +23,7 @@ mod shapes;
 mod sources;
 
 pub(crate) use buffers::{Buffers, credit_loop};
+pub(crate) use faults::PortFault;
 pub(crate) use flow::Flow;
 pub(crate) use jobs::Job;
 pub(crate) use links::Link;

@@ -6,6 +6,7 @@ use becalm_engine::{Stream, Time};
 use becalm_fabric::{AdapterConfig, NodeId, SourceSpec};
 use becalm_schema::{Located, Review};
 
+use super::faults::{self, PortFault};
 use super::flow::Flow;
 use super::jobs::{self, Job};
 use super::levels::Levels;
@@ -33,6 +34,8 @@ pub(crate) struct Plan {
     pub jobs: Vec<Option<Job>>,
     /// The adapters, one per host.
     pub adapters: Vec<AdapterConfig>,
+    /// The faults, by port.
+    pub faults: Vec<PortFault>,
     /// The service levels of paths.
     pub levels: Levels,
 }
@@ -45,6 +48,7 @@ impl Plan {
             plan.set_adapters(adapter, network, review);
             plan.levels = Levels::new(adapter, network, review);
         }
+        plan.faults = faults::resolve(sections, network, &plan.adapters, review);
         let default = Packet::default();
         let packet = sections.packet.complete().unwrap_or(&default);
         let seed = sections.run.get().and_then(|run| run.seed.get().copied()).unwrap_or(0);

@@ -12,7 +12,7 @@ use becalm_model::Model;
 use super::counters::{Counters, Observed};
 use super::ending::Ending;
 use super::film::Film;
-use super::{Progress, Results, RunError, Stopper, check_guards, guards, jobs, tables};
+use super::{Progress, Results, RunError, Stopper, check_guards, faults, guards, jobs, tables};
 use crate::assemble::Traffic;
 use crate::scenario::Scenario;
 use crate::sections::run::End;
@@ -150,7 +150,7 @@ impl Course {
             };
             self.idle = stop == Stop::Idle;
             self.model.overflow().map_or(Ok(()), Err)?;
-            if self.idle && self.model.packets_in_flight() > 0 {
+            if self.idle && self.model.packets_in_flight() > 0 && !self.model.is_held_up() {
                 (self.stuck, self.ended) = (true, true);
                 return Ok(());
             }
@@ -240,7 +240,7 @@ impl Course {
     pub fn finish(self, scenario: &Scenario, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Results, RunError> {
         let after = Counters::of(scenario, &self.model);
         let Course { model, mut series, mut paces, mut snapshots, film, .. } = self;
-        let Course { followed, drained, idle, stuck, before, faults, stopped, .. } = self;
+        let Course { followed, drained, idle, stuck, before, faults: failures, stopped, .. } = self;
         let mut whole = model.join();
         whole.model.settle(whole.now());
         check_guards(&whole)?;
@@ -256,7 +256,7 @@ impl Course {
         paces.end_at(after.time);
         frames.end_at(after.time);
         snapshots.retain(|snapshot| snapshot.time <= after.time);
-        if idle {
+        if idle && !whole.model.is_held_up(whole.now()) {
             jobs::check_stuck(scenario, &whole.model)?;
         }
         let end = Progress {
@@ -265,20 +265,21 @@ impl Course {
             events: whole.events(),
             packet_hops: whole.model.packet_hops(),
         };
-        let mut go_on = || !faults.any() && progress(&end);
+        let mut go_on = || !failures.any() && progress(&end);
         // Who stops a run does not wait for others.
         let alone = match stopped {
             true => Some(vec![None; scenario.sections.jobs.len()]),
-            false => scenario.jobs_alone(self.replication, self.threads, &faults, &mut go_on)?,
+            false => scenario.jobs_alone(self.replication, self.threads, &failures, &mut go_on)?,
         };
-        faults.first().map_or(Ok(()), |failure| Err(scenario.explained(failure)))?;
+        failures.first().map_or(Ok(()), |failure| Err(scenario.explained(failure)))?;
         let alone = alone.ok_or(RunError::Interrupted)?;
-        let of_jobs = jobs::tables(scenario, &whole.model, &alone);
+        let mut others = jobs::tables(scenario, &whole.model, &alone);
+        others.extend(faults::table(scenario, &whole.model, after.time));
         // With many flows, both the tables and the flows are large. Do not keep both at the same time.
         let watch = &whole.model.into_observer();
         let observed = Observed { watch, followed: &followed, series, paces, snapshots, frames };
         let mut all = tables::all(scenario, observed, scenario.seed(self.replication), &before, &after);
-        all.extend(of_jobs);
+        all.extend(others);
         Ok(Results {
             tables: all,
             end: after.time,

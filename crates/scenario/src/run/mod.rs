@@ -2,12 +2,13 @@
 //!
 //! - `course` is a run in progress. `counters`: counters and observations. `film`: frames. `window`: the measured
 //!   window. `ending`: the end with the jobs. `offers`, `roots`, `parts`: the traffic that every flow offered, the roots that count, and the role of
-//!   every flow in the congestion. `tables`, `messages`, `pauses`, `jobs`, `congestion`: the result tables.
+//!   every flow in the congestion. `tables`, `messages`, `pauses`, `faults`, `jobs`, `congestion`: the result tables.
 
 mod congestion;
 mod counters;
 mod course;
 mod ending;
+mod faults;
 mod film;
 mod jobs;
 mod messages;
@@ -25,7 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use becalm_engine::{Simulator, Time};
 use becalm_external::{Failure, Place};
-use becalm_fabric::FabricError;
+use becalm_fabric::{FabricError, FaultKind};
 use becalm_metrics::Table;
 use becalm_model::Whole;
 use thiserror::Error;
@@ -63,7 +64,7 @@ pub struct Progress {
 pub struct Results {
     /// `flows`, `groups`, `latencies`, `links`, `buffers`, `hosts`, `tree`, `victims` and `series`; if
     /// requested, `paces`, `snapshots`, `frames`, `frames_groups`, `queues`, `spans`, `pauses`, `completion`,
-    /// `completion_by_size`, `completion_times` and `messages`; with jobs, `jobs`, `ranks` and `ops`.
+    /// `completion_by_size`, `completion_times` and `messages`; with faults, `faults`; with jobs, `jobs`, `ranks` and `ops`.
     pub tables: Vec<Table>,
     /// Fingerprint, which is equal for two runs that agree packet by packet.
     pub fingerprint: u64,
@@ -199,7 +200,10 @@ impl Prepared<'_> {
 
 /// The properties that were checked.
 fn guards(scenario: &Scenario) -> Vec<String> {
-    let ordered = scenario.sections.switch.paths.config().keeps_order();
+    let paths = &scenario.sections.switch.paths;
+    // A flow may take another path while a link is down.
+    let moves = paths.chooses() && scenario.plan.faults.iter().any(|each| each.fault.kind == FaultKind::LinkDown);
+    let ordered = paths.config().keeps_order() && !moves;
     let pfc = scenario.sections.switch.flow_control.pfc().is_some();
     let guards = GUARDS.into_iter().filter(|&guard| ordered || guard != ORDER);
     guards.map(|guard| if pfc && guard == CREDITS { PAUSES } else { guard }.to_string()).collect()

@@ -8,7 +8,7 @@
 
 use becalm_control::MarkingParams;
 use becalm_engine::order;
-use becalm_fabric::NodeKind;
+use becalm_fabric::{FaultKind, NodeKind};
 
 use super::counters::Counters;
 use super::offers::Offers;
@@ -148,11 +148,13 @@ impl Search<'_> {
         host && self.loads.stalled[link] >= STALLED && self.loads.busy[link] < FULL
     }
 
-    /// Whether the scenario changes the rate of a link that is not full.
+    /// Whether the scenario changes the rate of a link that is not full, or takes it down.
     fn changes(&self, link: usize) -> bool {
         let name = &self.scenario.network.links[link].name;
         let changes = &self.scenario.sections.changes;
-        self.loads.busy[link] < FULL && changes.iter().any(|change| *change.link == *name)
+        let (from, faults) = (self.scenario.network.links[link].from, &self.scenario.plan.faults);
+        let down = || faults.iter().any(|each| each.fault.port == from && each.fault.kind == FaultKind::LinkDown);
+        self.loads.busy[link] < FULL && (changes.iter().any(|change| *change.link == *name) || down())
     }
 
     /// Whether flows of a job and of another group or job cross a link. A job posts its next messages only when others

@@ -4,6 +4,7 @@ pub mod adapter;
 pub mod changes;
 pub mod collective;
 pub mod distribution;
+pub mod faults;
 mod files;
 pub mod flow_control;
 pub mod flows;
@@ -29,6 +30,7 @@ use becalm_schema::Located;
 
 use adapter::{Adapter, PathLevel};
 use changes::Change;
+use faults::Fault;
 use flows::Group;
 use jobs::Job;
 use observe::Observe;
@@ -62,6 +64,8 @@ becalm_schema::table! {
         pub jobs: Vec<Located<Job>> = Vec::new(),
         /// Changes of link rates during the run.
         pub changes: Vec<Located<Change>> = Vec::new(),
+        /// What breaks during the run.
+        pub faults: Vec<Located<Fault>> = Vec::new(),
         /// Recordings over time.
         pub observe: Observe = Observe::default(),
     }

@@ -11,6 +11,7 @@ mod congestion;
 mod convergence;
 mod endings;
 mod equal_ports;
+mod faults;
 mod flow_control;
 mod frames;
 mod golden;

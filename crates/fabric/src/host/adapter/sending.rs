@@ -35,7 +35,7 @@ impl Adapter {
 
     /// Ends the waits of all lanes but some: their packet is gone, as the traffic has ended or the response holds it.
     #[cold]
-    fn stop_waiting<O: Observer>(&mut self, still: u16, cx: &mut Context<'_, O>) {
+    pub(in crate::host) fn stop_waiting<O: Observer>(&mut self, still: u16, cx: &mut Context<'_, O>) {
         for vl in (0..self.vls).filter(|vl| still & 1 << vl == 0) {
             self.note_wait(vl, false, cx);
         }

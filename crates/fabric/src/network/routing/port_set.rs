@@ -27,7 +27,7 @@ impl<'a> PortSet<'a> {
     }
 
     /// A set of the ports in a stored list.
-    pub(super) fn list(number: u32, ports: &'a [u16]) -> PortSet<'a> {
+    pub(crate) fn list(number: u32, ports: &'a [u16]) -> PortSet<'a> {
         PortSet { number, ports: Ports::List(ports) }
     }
 

@@ -1,0 +1,82 @@
+//! `[[faults]]`: what breaks during a run.
+
+use becalm_engine::Time;
+use becalm_schema::{Conflict, Located};
+
+use crate::sections::quantities::LinkRate;
+
+becalm_schema::table! {
+    /// A cable carries nothing, in both directions. No packet starts on it; a packet that is on the cable arrives, and is
+    /// counted, as a real cable loses it. Packets for the cable wait, unless `[switch.paths]` chooses among ports: then the
+    /// switches at both ends send them by their other ports, if these lead to the same host. Other switches do not know of
+    /// the fault: no routing protocol or subnet manager acts in becalm.
+    pub located struct LinkDown {
+        /// The cable by one of its directions, such as `"A->B"`. If several links join the same two nodes, add the port, as
+        /// in `"A[0]->B"`.
+        pub link: String,
+    }
+}
+
+becalm_schema::table! {
+    /// Hosts receive slowly: their receive buffers fill, and make back pressure. A host with this fault at any time has a
+    /// receive buffer as large as a switch's input buffer.
+    pub located struct SlowReceiver {
+        /// Names of hosts, ranges such as `"H1..H8"`, or `"*"`.
+        pub hosts: Vec<Located<String>>,
+        /// Rate at which each host receives packets. A packet whose reception has begun continues at its rate.
+        pub drain_rate: LinkRate,
+    }
+}
+
+becalm_schema::table! {
+    /// A host or switch sends pauses without end, whatever its buffer holds. Requires `[switch.flow_control.pfc]`.
+    pub located struct PauseStorm {
+        /// The link whose sender is paused, such as `"leaf0->H3"` for pauses from H3.
+        pub link: String,
+        /// Virtual lanes (priorities) that are paused; all if left out.
+        pub vls: Option<Vec<u32>> = None,
+    }
+}
+
+becalm_schema::table! {
+    /// Hosts stop: they send nothing, not even answers, and receive nothing. Their sources go on posting. A host with this
+    /// fault at any time has a receive buffer as large as a switch's input buffer; when it is full, it pauses the switch.
+    pub located struct HostStop {
+        /// Names of hosts, ranges such as `"H1..H8"`, or `"*"`.
+        pub hosts: Vec<Located<String>>,
+    }
+}
+
+becalm_schema::choice! {
+    /// What breaks.
+    pub enum Kind {
+        /// A cable that carries nothing.
+        LinkDown(LinkDown) = "link_down",
+        /// Hosts that receive slowly.
+        SlowReceiver(SlowReceiver) = "slow_receiver",
+        /// Pauses without end.
+        PauseStorm(PauseStorm) = "pause_storm",
+        /// Hosts that neither send nor receive.
+        HostStop(HostStop) = "host_stop",
+    }
+}
+
+becalm_schema::table! {
+    /// Something that breaks during the run, and may recover. No packet is lost: what cannot move waits.
+    pub located struct Fault {
+        /// What breaks.
+        pub kind: Kind,
+        /// Begin of the fault.
+        pub at: Time; ""; Time(1)..,
+        /// End of the fault; if left out, it lasts until the end of the run.
+        pub until: Option<Time> = None,
+    }
+    check Fault::check;
+}
+
+impl Fault {
+    fn check(&self) -> Result<(), Conflict> {
+        let until = self.until.unwrap_or(Time::MAX);
+        Conflict::unless(until > *self.at, "until", || format!("must be later than at = {}", *self.at))
+    }
+}

@@ -1,0 +1,38 @@
+"""Tables as the core writes and reads them, `(column, unit, values)`, and as data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def frame(replication: int, columns: Sequence[tuple[str, str, Any]]) -> pl.DataFrame:
+    """Return a replication's table as a data frame, with its number in the first column."""
+    import polars as pl
+
+    data: Mapping[str, Any] = {column: values for column, _, values in columns}
+    rows = len(next(iter(data.values()), ()))
+    number = pl.Series("replication", [replication] * rows, dtype=pl.UInt32)
+    return pl.DataFrame(data).insert_column(0, number)
+
+
+def of(table: pl.DataFrame, replication: int, units: Mapping[str, str]) -> list[tuple[str, str, Any]]:
+    """Return a replication's rows of a table of results as the core reads them."""
+    import polars as pl
+
+    if table["replication"].n_unique() > 1:
+        table = table.filter(pl.col("replication") == replication)
+    return [(c, units.get(c, ""), _values(table[c])) for c in table.columns if c != "replication"]
+
+
+def _values(column: pl.Series) -> Any:  # noqa: ANN401
+    """Return numbers as arrays of the core's two types, and text and rows of bytes as lists."""
+    import polars as pl
+
+    if column.dtype in (pl.String, pl.Binary):
+        return column.to_list()
+    kind = pl.Float64 if column.dtype.is_float() else pl.UInt64
+    return column.cast(kind).to_numpy()

@@ -1,0 +1,63 @@
+"""Relations between ways to write faults."""
+
+from __future__ import annotations
+
+import random
+
+import becalm
+import drawn
+from drawn import Tables
+from meaning.equal import up_to
+from meaning.relation import relation
+
+UP_TO_FAULTS = up_to(("faults",))
+"""Bits, without the table with one row per fault and port."""
+
+
+SLOWDOWNS = ("messages", "completion", "completion_by_size", "completion_times")
+"""Tables that compare with an empty network, of which a cap is part."""
+
+
+@relation(up_to(("faults", *SLOWDOWNS)), count=20)
+def always_slow_is_a_cap(data: Tables, draw: random.Random) -> list[Tables] | None:
+    """A receiver that is slow from the beginning to the end of the run has a cap of the adapter."""
+    adapter = data.get("adapter", {})
+    # These responses derive their targets from the unloaded round trip, which a cap is part of.
+    if any(word in str(data) for word in ("swift", "timely", "hpcc", "dcqcn")):
+        return None
+    if "faults" in data or "caps" in adapter or "drain_rate" in adapter or "injection_rate" in adapter:
+        return None
+    host, rate = draw.choice(drawn.hosts(data["topology"])), "90 MB/s"
+    cap = {**data, "adapter": {**adapter, "caps": [{"hosts": [host], "drain_rate": rate}]}}
+    kind = {"slow_receiver": {"hosts": [host], "drain_rate": rate}}
+    return [cap, {**data, "faults": [{"kind": kind, "at": "1 ps"}]}]
+
+
+@relation(UP_TO_FAULTS, count=20)
+def faults_split_by_host(data: Tables, draw: random.Random) -> list[Tables] | None:
+    """A fault of several hosts is several faults, in any order."""
+    names = drawn.hosts(data["topology"])
+    if len(names) < 2:
+        return None
+    some = draw.sample(names, draw.randint(2, len(names)))
+    kind = draw.choice(["slow_receiver", "host_stop"])
+    more = {"drain_rate": "90 MB/s"} if kind == "slow_receiver" else {}
+    span = {"at": "2 us", "until": draw.choice(["6 us", "1 s"])}
+    parts = [{"kind": {kind: {"hosts": [host], **more}}, **span} for host in draw.sample(some, len(some))]
+    whole = {"kind": {kind: {"hosts": some, **more}}, **span}
+    return [{**data, "faults": [whole]}, {**data, "faults": parts}]
+
+
+@relation(UP_TO_FAULTS, count=20)
+def either_name_of_a_cable(data: Tables, draw: random.Random) -> list[Tables] | None:
+    """A cable that is down has two names; and a fault that ends after the run has no end."""
+    link = draw.choice(becalm.Scenario(data).network().links["link"].to_list())
+    back = "->".join(reversed(link.split("->")))
+    if "[" in link or "faults" in data:
+        return None
+    ends = draw.choice([("7 us", "7 us"), (None, "9 s")])
+    spans = [{"at": "3 us"} | ({"until": end} if end else {}) for end in ends]
+    return [
+        {**data, "faults": [{"kind": {"link_down": {"link": name}}, **span}]}
+        for name, span in zip((link, back), spans, strict=True)
+    ]
