@@ -129,9 +129,8 @@ SCHEMES: tuple[Tables, ...] = (
         "echo": {"uet": {"ack_every": 2}},
     },
 )
-PATHS = (
-    *("destination", "flow", "packet", "round_robin", "least_waiting", "flowlet", "entropy", "valiant", "ugal"),
-)
+_IN_ORDER = ("destination", "flow")
+PATHS = (*_IN_ORDER, "packet", "round_robin", "least_waiting", "flowlet", "entropy", "valiant", "ugal")
 ENTROPY: tuple[Tables, ...] = (
     {},
     {"values": 8, "balancer": "reps"},

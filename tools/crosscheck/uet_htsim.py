@@ -1,8 +1,8 @@
 """Runs uet-htsim on a case. UET_HTSIM is the folder of the built programs (`build/datacenter`).
 
-A case's `peer` contains the number of `hosts` of a three-level fat tree and, if they differ from the defaults, the
-number of `paths` of a flow, the `balancer`, the bytes after which an ACK is sent (`sack`), the packets that a `queue`
-holds, and the number of `draws`, which are runs with other seeds.
+A case's `peer` contains the number of `hosts` of a three-level fat tree and, if they differ from the
+defaults, the number of `paths` of a flow, the `balancer`, the bytes after which an ACK is sent (`sack`), the
+packets that a `queue` holds, and the number of `draws`, which are runs with other seeds.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ def reference(entry: Entry, case: Case) -> dict[str, float | list[float]]:
         for connection in entry.scenario(case).data()["flows"][0]["connections"]
     ]
     runs = [_run(case, pairs, seed) for seed in range(1, case.peer.get("draws", 1) + 1)]
-    found: dict[str, float | list[float]] = {"end": max(runs[0]), "times": [end for ends in runs for end in ends]}
+    found: dict[str, float | list[float]] = {
+        "end": max(runs[0]),
+        "times": [end for ends in runs for end in ends],
+    }
     for key, of in (("mean", statistics.fmean), ("median", statistics.median), ("last", max)):
         values = [of(ends) for ends in runs]
         found |= {key: statistics.fmean(values), f"spread {key}": (max(values) - min(values)) / 2}
@@ -40,7 +43,17 @@ def _run(case: Case, pairs: list[tuple[int, int]], seed: int) -> list[float]:
     hosts, peer = case.peer["hosts"], case.peer
     lines = [f"{a}->{b} id {at} start 0 size {SIZE}" for at, (a, b) in enumerate(pairs, 1)]
     program = Path(os.environ["UET_HTSIM"]).resolve() / "htsim_uec"
-    options = ["-tm", "flows.cm", "-end", 1000, "-sender_cc_only", "-seed", seed, "-paths", peer.get("paths", 64)]
+    options = [
+        "-tm",
+        "flows.cm",
+        "-end",
+        1000,
+        "-sender_cc_only",
+        "-seed",
+        seed,
+        "-paths",
+        peer.get("paths", 64),
+    ]
     options += ["-load_balancing_algo", peer["balancer"]] if "balancer" in peer else []
     options += ["-sack_threshold", peer["sack"]] if "sack" in peer else []
     options += ["-q", peer["queue"]] if "queue" in peer else []
