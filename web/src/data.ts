@@ -90,6 +90,8 @@ export interface Run {
   roles: { roots: number; branches: number; first: { link: number; since: number | null } | null } | null;
   frames: Frames | null;
   links: Record<"utilization" | "stalled" | "marked" | "root" | "branch", Uint8Array> | null;
+  /** Bytes that victims lose: victim, link at which it waits, root (-1: unknown, -2: others), contributors, bytes. */
+  blocking: [string, number, number, string, number][] | null;
   crossing: Crossing | null;
   growth: Growth | null;
   overTime: { times: number[]; rates: Float32Array; marked: Float32Array | null; window: number } | null;

@@ -10,6 +10,7 @@ import { treeLinks } from "./geometry";
 import { periods } from "./gantt";
 import { frame, say, verdict } from "./frame";
 import { jobSection, jobTile } from "./jobs";
+import { blocking } from "./sankey";
 import { type State, Store } from "./state";
 import { counted, table, title, written } from "./tables";
 import { percent, withUnit } from "./units";
@@ -155,6 +156,8 @@ function below(page: RunPage, store: Store, run: Run): HTMLElement[] {
   const made: HTMLElement[] = [];
   const jobs = jobSection(run, page.about.operations?.[run.replication] ?? []);
   if (jobs) made.push(jobs);
+  const blocked = blocking(page, store, run);
+  if (blocked) made.push(section("blocking", "Who blocks whom", el("p", { class: "faint" }, "Bytes that victims lose in the measured window, by the link at which they wait, the root behind it, and the traffic that crosses the root."), blocked));
   const note = page.runs.length > 1 ? `Lines are medians of ${page.runs.length} replications; bands show their range.` : "";
   if (time.length > 0) made.push(section("time", "Over time", ...(note ? [el("p", { class: "faint" }, note)] : []), el("div", { class: "multiples" }, ...time)));
   const pair: HTMLElement[] = [];

@@ -48,10 +48,11 @@ pub struct Packet {
     pub last: bool,
     /// Set by a switch that detects congestion (ECN, FECN).
     pub marked: bool,
-    /// On an ACK, the number of data packets that it acknowledges. On a data packet, whether it requests an ACK (the
-    /// highest bit), and its entropy value or, until it arrives there, the region of its detour plus 1.
+    /// On an ACK, the number of data packets that it acknowledges. On a data packet making a detour, the
+    /// number of the region plus 1 until it arrives there.
     pub covers: u16,
-    /// On an ACK, the number of marked packets that it reports. On a CNP, 1.
+    /// On an ACK, the number of marked packets that it reports. On a CNP, 1. On a data packet, its entropy value and, in
+    /// the highest bit, whether it requests an ACK.
     pub marks: u16,
 }
 
@@ -60,48 +61,47 @@ const _: () = assert!(size_of::<Packet>() == 48);
 /// The bit of [`Packet::held`] that indicates that the other bits hold a trail's index.
 const TRAIL: u32 = 1 << 31;
 
-/// The bit of a data packet's [`Packet::covers`] that requests an ACK.
+/// The bit of a data packet's [`Packet::marks`] that requests an ACK.
 const REQUEST: u16 = 1 << 15;
 
 impl Packet {
     /// Whether the packet reports congestion to the source (BECN).
     #[inline]
     pub fn becn(&self) -> bool {
-        self.marks > 0
+        self.marks > 0 && self.kind != Kind::Data
     }
 
     /// The region that the packet is heading for, if it is making a detour and has not arrived there.
     #[inline]
     pub(crate) fn via(&self) -> Option<u32> {
-        let region = self.covers & !REQUEST;
-        (self.kind == Kind::Data && region > 0).then(|| u32::from(region) - 1)
+        (self.kind == Kind::Data && self.covers > 0).then(|| u32::from(self.covers) - 1)
     }
 
     /// Directs a data packet to a region first, or straight to its destination.
     pub(crate) fn set_via(&mut self, region: Option<u32>) {
-        self.covers = self.covers & REQUEST | region.map_or(0, |region| region as u16 + 1);
+        self.covers = region.map_or(0, |region| region as u16 + 1);
     }
 
     /// Whether a data packet requests an ACK, because it fills its flow's window. Set only for echoes that
     /// [hear requests](crate::policy::Echo::hears_requests).
     #[inline]
     pub fn requests_ack(&self) -> bool {
-        self.kind == Kind::Data && self.covers & REQUEST != 0
+        self.kind == Kind::Data && self.marks & REQUEST != 0
     }
 
     /// Lets a data packet request an ACK.
     pub fn request_ack(&mut self) {
-        self.covers |= REQUEST;
+        self.marks |= REQUEST;
     }
 
     /// The entropy value of a data packet.
     pub(crate) fn entropy(&self) -> u16 {
-        self.covers & !REQUEST
+        self.marks & !REQUEST
     }
 
     /// Sets the entropy value of a data packet, which is below 32,768.
     pub(crate) fn set_entropy(&mut self, value: u16) {
-        self.covers = self.covers & REQUEST | value;
+        self.marks = self.marks & REQUEST | value;
     }
 
     /// Merges a later ACK of the same flow into this one; returns whether this is possible. The merged ACK

@@ -10,10 +10,11 @@
 //! | [`tables`] | the result tables of a replication, by name |
 //! | `schema` | declarations of the tables |
 //! | [`layout`] | positions of a fabric's nodes in a drawing |
-//! | `fabric`, `frames`, `ranking`, `harm`, `crossing`, `growth`, `groups` | parts of a payload, one per question |
+//! | `fabric`, `frames`, `ranking`, `harm`, `blocking`, `crossing`, `growth`, `groups` | parts of a payload, one per question |
 //! | [`verdict()`], [`difference()`] | one run in a sentence, and what a change did |
 //! | [`payload()`] | complete payloads for the replications of a run |
 
+mod blocking;
 mod crossing;
 mod fabric;
 mod frames;

@@ -11,7 +11,7 @@ use crate::schema::Schema;
 use crate::tables::Tables;
 use crate::verdict::verdict;
 use crate::versus::Outcome;
-use crate::{crossing, fabric, frames, groups, growth};
+use crate::{blocking, crossing, fabric, frames, groups, growth};
 
 /// One replication.
 #[derive(Clone, Debug)]
@@ -114,6 +114,7 @@ fn one(scenario: &Scenario, run: &Run, paths: &FlowPaths, schema: &Schema, frame
         "packetHops": run.packet_hops,
         "frames": frames,
         "links": links(scenario, tables, pack),
+        "blocking": blocking::blocking(scenario, tables, paths),
         "crossing": crossing::crossing(scenario, tables, paths, pack),
         "growth": growth::growth(scenario, tables, end, pack),
         "overTime": groups::over_time(scenario, tables, pack),

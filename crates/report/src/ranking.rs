@@ -6,7 +6,7 @@ use becalm_engine::order;
 use becalm_scenario::{FlowPaths, Scenario};
 use serde_json::{Value, json};
 
-use crate::harm::harm;
+use crate::harm::waiting;
 use crate::schema::{Declared, Schema};
 use crate::tables::Tables;
 
@@ -158,27 +158,14 @@ pub(crate) fn tree<'a>(scenario: &Scenario, tables: &Tables, schema: &'a Schema)
 /// among equals, the one that was a root longest. Without a relevant root, it is the one that was a root longest. A
 /// link has the role of the lane that was root or branch longest.
 pub(crate) fn roles(scenario: &Scenario, tables: &Tables, paths: &FlowPaths) -> Value {
+    let Some(found) = Bottlenecks::new(scenario, tables) else { return Value::Null };
+    let (share, since) = (tables.numbers("tree", "root_share"), tables.numbers("tree", "since"));
+    let Bottlenecks { main, links, branch } = &found;
     let roles = tables.text("tree", "role");
-    if roles.is_empty() {
-        return Value::Null;
-    }
-    let lanes = usize::from(scenario.sections().vls());
-    let [share, branch, since, flows] =
-        ["root_share", "branch_share", "since", "contributors"].map(|name| tables.numbers("tree", name));
-    let role = |row: &usize| share[*row].max(branch[*row]);
-    let main: Vec<usize> = (0..roles.len() / lanes)
-        .map(|link| {
-            let rows = link * lanes..(link + 1) * lanes;
-            // The first of several equal lanes.
-            rows.rev().max_by(|a, b| role(a).total_cmp(&role(b))).unwrap_or(0)
-        })
-        .collect();
-    let crowded = |link: &usize| flows.chunks(lanes).nth(*link).is_some_and(|own| own.iter().any(|&flows| flows > 0.0));
     let is_root = |&link: &usize| roles[main[link]] == "root";
-    let bottlenecks: Vec<usize> = (0..main.len()).filter(crowded).collect();
-    let branches_of: Vec<f64> = main.iter().map(|&row| branch[row]).collect();
-    let lost = harm(tables, paths, &bottlenecks, &branches_of);
-    let counting = bottlenecks.iter().copied().zip(lost).filter(|(link, _)| is_root(link));
+    let lost = waiting(tables, paths, links, branch);
+    let lost = lost.iter().map(|behind| behind.iter().map(|victim| victim.lost).sum::<f64>());
+    let counting = links.iter().copied().zip(lost).filter(|(link, _)| is_root(link));
     // A root that no flows oversubscribe occurs by chance; `explain` does not name it either.
     let mut counting: Vec<(usize, f64)> = counting.collect();
     // Losses that differ by less than a byte per run are equal.
@@ -190,6 +177,38 @@ pub(crate) fn roles(scenario: &Scenario, tables: &Tables, paths: &FlowPaths) -> 
     let first = first.map(|link| json!({"link": link, "since": since[main[link]]}));
     let branches = roles.iter().filter(|role| *role == "branch").count();
     json!({"roots": counting.len(), "branches": branches, "first": first})
+}
+
+/// Links that flows oversubscribe, roots or not.
+pub(crate) struct Bottlenecks {
+    /// For each link, the row of `tree` of the lane that was root or branch longest.
+    main: Vec<usize>,
+    /// The links.
+    pub links: Vec<usize>,
+    /// For each link of the fabric, the share of the window in which it was a branch.
+    pub branch: Vec<f64>,
+}
+
+impl Bottlenecks {
+    /// None without the table `tree`.
+    pub fn new(scenario: &Scenario, tables: &Tables) -> Option<Bottlenecks> {
+        let lanes = usize::from(scenario.sections().vls());
+        let [share, branch, flows] =
+            ["root_share", "branch_share", "contributors"].map(|name| tables.numbers("tree", name));
+        let role = |row: &usize| share[*row].max(branch[*row]);
+        let main: Vec<usize> = (0..share.len() / lanes)
+            .map(|link| {
+                let rows = link * lanes..(link + 1) * lanes;
+                // The first of several equal lanes.
+                rows.rev().max_by(|a, b| role(a).total_cmp(&role(b))).unwrap_or(0)
+            })
+            .collect();
+        let crowded =
+            |link: &usize| flows.chunks(lanes).nth(*link).is_some_and(|own| own.iter().any(|&flows| flows > 0.0));
+        let links = (0..main.len()).filter(crowded).collect();
+        let branch = main.iter().map(|&row| branch[row]).collect();
+        (!share.is_empty()).then_some(Bottlenecks { main, links, branch })
+    }
 }
 
 /// `victims`: hosts and groups with victims of congestion, largest loss first.

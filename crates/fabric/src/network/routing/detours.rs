@@ -22,7 +22,7 @@ pub struct Detours {
 
 impl Detours {
     /// Maximum number of regions: a packet stores its region in 16 bits.
-    pub const MOST_REGIONS: u32 = 32_766;
+    pub const MOST_REGIONS: u32 = 65_534;
 
     /// Divides a network into regions of `switches` switches, with `hosts` hosts each.
     pub fn new(topology: &Topology, switches: u32, hosts: u32) -> Detours {
