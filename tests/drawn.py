@@ -122,8 +122,22 @@ SCHEMES: tuple[Tables, ...] = (
     {"response": {"swift": {}}},
     {"response": {"timely": {}}},
     {"response": {"hpcc": {}}},
+    {"marking": {"ramp": {}}, "response": {"nscc": {}}, "echo": {"uet": {}}},
+    {
+        "marking": {"queue_threshold": {"high": 0.5, "low": 0.4}},
+        "response": {"nscc": {"target": "2 us", "initial": 3.0}},
+        "echo": {"uet": {"ack_every": 2}},
+    },
 )
-PATHS = ("destination", "flow", "packet", "round_robin", "least_waiting", "flowlet", "valiant", "ugal")
+_IN_ORDER = ("destination", "flow")
+PATHS = (*_IN_ORDER, "packet", "round_robin", "least_waiting", "flowlet", "entropy", "valiant", "ugal")
+ENTROPY: tuple[Tables, ...] = (
+    {},
+    {"values": 8, "balancer": "reps"},
+    {"values": 4, "balancer": "bitmap"},
+    {"balancer": "oblivious"},
+)
+"""Tables of `switch.paths.entropy`."""
 
 
 def hosts(topology: Tables) -> list[str]:
@@ -285,9 +299,8 @@ def switching(draw: random.Random, data: Tables) -> None:
 
 def paths(draw: random.Random, data: Tables) -> None:
     """Change the choice among equal ports."""
-    data["switch"]["paths"] = {
-        draw.choice(PATHS if next(iter(data["topology"])) in CYCLIC else PATHS[:-2]): {}
-    }
+    law = draw.choice(PATHS if next(iter(data["topology"])) in CYCLIC else PATHS[:-2])
+    data["switch"]["paths"] = {law: draw.choice(ENTROPY) if law == "entropy" else {}}
 
 
 def _first_host(data: Tables) -> tuple[str, str]:

@@ -55,6 +55,7 @@ RESPONSES: dict[str, Table] = {
     "dcqcn": {"marking": {"ramp": {}}, "echo": {"rocev2": {}}},
     "dctcp": MARKS,
     "hpcc": {},
+    "nscc": {"marking": {"ramp": {}}, "echo": {"uet": {}}},
     "swift": {},
     "timely": {},
     "binary_feedback": MARKS,

@@ -158,6 +158,7 @@ HEARS = {
     "dcqcn": ("ramp", "rocev2"),
     "dctcp": ("ramp", "ack"),
     "swift": ("none", "ack"),
+    "nscc": ("ramp", "uet"),
     "lipd": ("ibta", "ack"),
 }
 

@@ -238,6 +238,12 @@ macro_rules! echoes {
                 }
             }
 
+            fn hears_requests(&self) -> bool {
+                match self {
+                    $(Self::$scheme(scheme) => scheme.hears_requests()),+
+                }
+            }
+
             fn cnp_delay(&self) -> $crate::becalm_engine::Time {
                 match self {
                     $(Self::$scheme(scheme) => scheme.cnp_delay()),+

@@ -96,6 +96,8 @@ pub enum Feedback {
     Marks,
     /// The round-trip times of packets and their ACKs.
     RoundTripTime,
+    /// Marks in ACKs, together with the round-trip times of their packets.
+    MarksAndDelay,
     /// Telemetry that switches record in packets.
     Telemetry,
 }

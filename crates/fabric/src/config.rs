@@ -159,11 +159,34 @@ pub enum PathSelection {
     /// As [`PathSelection::Valiant`], but only if the product of queue length and hops, as seen by the
     /// source's switch, is smaller for the detour than for the direct path (UGAL-L, Singh 2005).
     Ugal,
+    /// By a hash of the switch, the flow, and a value that the source sets in each data packet. Other packets are
+    /// hashed one by one.
+    Entropy {
+        /// Number of values that a flow uses, a power of two of at most [`PathSelection::MOST_VALUES`].
+        values: u32,
+        /// How a source chooses among them.
+        balancer: Balancer,
+    },
+}
+
+/// How a source chooses the entropy value of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Balancer {
+    /// All values in turn, in a random order.
+    Oblivious,
+    /// As [`Balancer::Oblivious`], but skips each value as often as its packets were marked.
+    Bitmap,
+    /// The value of an unmarked packet, which is used once more, or a random value if there is none.
+    Reps,
+    /// The value of an unmarked packet, or as [`Balancer::Bitmap`] if there is none.
+    Mixed,
 }
 
 impl PathSelection {
     /// A sample of all ports.
     pub const ALL: u32 = u32::MAX;
+    /// Largest number of entropy values.
+    pub const MOST_VALUES: u32 = 1 << 15;
 
     /// Whether the packets of a flow always arrive in the order in which they were sent.
     #[inline]

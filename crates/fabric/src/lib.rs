@@ -136,7 +136,7 @@ mod trail;
 
 pub use cdf::{Cdf, CdfError};
 pub use config::{
-    AdapterConfig, Answers, Arbiter, Bypass, CREDIT_BYTES, FlowControl, Injection, InputReads, PacketConfig,
+    AdapterConfig, Answers, Arbiter, Balancer, Bypass, CREDIT_BYTES, FlowControl, Injection, InputReads, PacketConfig,
     PathSelection, PauseResponse, Pfc, Queueing, RateChange, Room, SharedPool, SwitchConfig, Switching, VlArbitration,
     Watchdog, WatchdogAction, WatchdogRule, WhenFull,
 };

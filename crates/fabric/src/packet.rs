@@ -51,7 +51,8 @@ pub struct Packet {
     /// On an ACK, the number of data packets that it acknowledges. On a data packet making a detour, the
     /// number of the region plus 1 until it arrives there.
     pub covers: u16,
-    /// On an ACK, the number of marked packets that it reports. On a CNP, 1.
+    /// On an ACK, the number of marked packets that it reports. On a CNP, 1. On a data packet, its entropy value and, in
+    /// the highest bit, whether it requests an ACK.
     pub marks: u16,
 }
 
@@ -60,11 +61,14 @@ const _: () = assert!(size_of::<Packet>() == 48);
 /// The bit of [`Packet::held`] that indicates that the other bits hold a trail's index.
 const TRAIL: u32 = 1 << 31;
 
+/// The bit of a data packet's [`Packet::marks`] that requests an ACK.
+const REQUEST: u16 = 1 << 15;
+
 impl Packet {
     /// Whether the packet reports congestion to the source (BECN).
     #[inline]
     pub fn becn(&self) -> bool {
-        self.marks > 0
+        self.marks > 0 && self.kind != Kind::Data
     }
 
     /// The region that the packet is heading for, if it is making a detour and has not arrived there.
@@ -76,6 +80,28 @@ impl Packet {
     /// Directs a data packet to a region first, or straight to its destination.
     pub(crate) fn set_via(&mut self, region: Option<u32>) {
         self.covers = region.map_or(0, |region| region as u16 + 1);
+    }
+
+    /// Whether a data packet requests an ACK, because it fills its flow's window. Set only for echoes that
+    /// [hear requests](crate::policy::Echo::hears_requests).
+    #[inline]
+    pub fn requests_ack(&self) -> bool {
+        self.kind == Kind::Data && self.marks & REQUEST != 0
+    }
+
+    /// Lets a data packet request an ACK.
+    pub fn request_ack(&mut self) {
+        self.marks |= REQUEST;
+    }
+
+    /// The entropy value of a data packet.
+    pub(crate) fn entropy(&self) -> u16 {
+        self.marks & !REQUEST
+    }
+
+    /// Sets the entropy value of a data packet, which is below 32,768.
+    pub(crate) fn set_entropy(&mut self, value: u16) {
+        self.marks = self.marks & REQUEST | value;
     }
 
     /// Merges a later ACK of the same flow into this one; returns whether this is possible. The merged ACK

@@ -42,7 +42,8 @@ impl Flow {
                 self.sent = self.sent.max(self.acknowledged);
                 let (sequence, next) = (self.acknowledged - 1, self.sent);
                 let (marked, covers, rtt) = (*marked, *covers, Time(*rtt));
-                let ack = Ack { marked, covers, sequence, next, rtt, held: Time::ZERO, trail: &[] };
+                let in_flight = self.sent - self.acknowledged;
+                let ack = Ack { marked, covers, sequence, next, in_flight, rtt, held: Time::ZERO, trail: &[] };
                 self.response.notice(now, &Notice::Ack(ack));
             }
             "becn" => self.response.notice(now, &Notice::Becn),

@@ -45,7 +45,7 @@ fn in_use(sections: &Sections) -> impl Iterator<Item = &ResponseParams> {
 /// The reason why a response receives too little feedback; `None` if it receives enough or uses none.
 fn unheard(response: &ResponseParams, sections: &Sections) -> Option<String> {
     match Responding::feedback(response) {
-        Feedback::Marks => unmarked(response, sections),
+        Feedback::Marks | Feedback::MarksAndDelay => unmarked(response, sections),
         Feedback::Telemetry if !sections.switch.paths.config().keeps_order() => Some(
             "compares the telemetry of successive packets on one path, but [switch.paths] sends the packets of a flow \
              over several paths"

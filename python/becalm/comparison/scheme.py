@@ -38,7 +38,7 @@ KEYS = ("name", "guideline", *CHOSEN, *LAID_OVER)
 
 ORDER = (
     *("none", "pfc", "window_1", "lipd", "fimd", "aimd", "ibta_pfister", "ibta_gran", "binary_feedback"),
-    *("dcqcn", "dcqcn_pfc", "dctcp", "timely", "timely_patched", "swift", "hpcc", "hpcc_pfc"),
+    *("dcqcn", "dcqcn_pfc", "dctcp", "timely", "timely_patched", "swift", "hpcc", "hpcc_pfc", "nscc"),
 )
 """Schemes that come first in tables. Others follow by name."""
 

@@ -40,8 +40,8 @@ _FACTORS: tuple[dict[str, float], ...] = (
     {"marking.ibta.threshold": 1.25},
 )
 """Steps from becalm's own guideline towards fewer and towards more contributors."""
-ROCE = ("dcqcn", "dctcp", "hpcc", "swift", "timely")
-"""Responses of RoCE fabrics."""
+ROCE = ("dcqcn", "dctcp", "hpcc", "nscc", "swift", "timely")
+"""Responses of RoCE and Ultra Ethernet fabrics."""
 _THRESHOLD = "marking.queue_threshold"
 _LOW = 8 / 9
 """Low threshold as a share of the high threshold, if only the high one is searched (Pfister 2005)."""
@@ -166,6 +166,7 @@ def roce_space(scenario: Scenario) -> Space:
             },
             "dctcp": {"g": Range("float", (1 / 128, 0.5), log=True)},
             "hpcc": {"eta": Range("float", (0.8, 0.99)), "wai": Range("float", (5.0, 2000.0), log=True)},
+            "nscc": {"target": Range("float", (1.0, 200.0), log=True, unit="us")},
             "swift": {
                 "base": Range("float", (1.0, 200.0), log=True, unit="us"),
                 "ai": Range("float", (0.05, 4.0), log=True),

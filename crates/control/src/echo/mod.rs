@@ -5,5 +5,6 @@ crate::echoes! {
     "ack" => ack::AckEcho,
     "ibta" => ibta::Ibta,
     "rocev2" => rocev2::RoceV2,
+    "uet" => uet::Uet,
     "external" => external::External,
 }

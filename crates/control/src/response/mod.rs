@@ -30,5 +30,6 @@ crate::responses! {
     "timely" => timely::Timely,
     "swift" => swift::Swift,
     "hpcc" => hpcc::Hpcc,
+    "nscc" => nscc::Nscc,
     "external" => external::External,
 }

@@ -113,8 +113,9 @@ impl<R: ResponseScheme> Flow<R> {
                 self.record(long);
                 let rtt = if long { LONG_RTT } else { BASE_RTT };
                 let (sequence, next) = (self.acknowledged - 1, self.sent);
+                let in_flight = self.sent - self.acknowledged;
                 let (marked, held, trail) = (u32::from(marked), Time::ZERO, self.trail.as_slice());
-                Notice::Ack(Ack { marked, covers, sequence, next, rtt, held, trail })
+                Notice::Ack(Ack { marked, covers, sequence, next, in_flight, rtt, held, trail })
             }
         };
         self.response.notice(self.now, &notice);
@@ -151,6 +152,9 @@ fn asks_to_slow_down<R: ResponseScheme>(params: &R::Params, kind: Kind) -> Optio
         (Feedback::Marks, Kind::Becn) => Some(true),
         (Feedback::RoundTripTime, Kind::Ack { long, .. }) => Some(long),
         (Feedback::RoundTripTime, Kind::Becn) => None,
+        // One sign without the other may ask for either.
+        (Feedback::MarksAndDelay, Kind::Ack { marked, long, .. }) => (marked == long).then_some(marked),
+        (Feedback::MarksAndDelay, Kind::Becn) => None,
         // The response uses a mean over a round trip, and one record may contradict it.
         (Feedback::Telemetry, _) => None,
     }

@@ -5,6 +5,7 @@ use becalm_engine::Time;
 use crate::context::Context;
 use crate::event::Signal;
 use crate::host::hosts::Hosts;
+use crate::host::sender::{REQUESTS, SPREAD, Sender};
 use crate::packet::{Kind, Packet, common_tie, tie};
 use crate::policy::{Ack, Echo, Hop, Notice, Observer, Response};
 
@@ -161,6 +162,9 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             true => sender.unacknowledged_to(packet.sequence),
         };
         sender.acknowledged(packet.sequence, covers, packet.becn());
+        if sender.extras & (SPREAD | REQUESTS) != 0 {
+            learn(sender, packet);
+        }
         if sender.knows(packet.sequence) {
             let pacer = sender.pacer;
             let ack = Ack {
@@ -168,6 +172,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
                 covers: u32::from(packet.covers),
                 sequence: packet.sequence - sender.known_from,
                 next: sender.packets - sender.known_from,
+                in_flight: sender.in_flight,
                 rtt: cx.now.since(packet.injected),
                 held,
                 trail,
@@ -181,5 +186,17 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             }
         }
         self.update_eligibility(packet.flow, cx);
+    }
+}
+
+/// Informs a flow's requests and entropy values of an ACK.
+#[inline(never)]
+fn learn(sender: &mut Sender, packet: &Packet) {
+    let next = sender.packets;
+    if sender.extras & REQUESTS != 0 {
+        sender.request_acknowledged(packet.sequence);
+    }
+    if let Some(entropy) = sender.entropy() {
+        entropy.acked(packet.sequence, next, packet.becn());
     }
 }

@@ -1,8 +1,8 @@
 //! Hosts: adapters, the two ends of flows, pacers, and the sources of traffic.
 //!
-//! [`traffic`] describes what flows send, [`mix`] divides it among flows, and `source` generates it. A `sender` segments messages into packets. A
-//! `pacer` applies the pace, `paced` lists pacers that may send only later, and a `send_queue` determines the sending
-//! order. `flows` combines these. A `backlog` counts the packets in a host's send queue, if its size is limited. An
+//! [`traffic`] describes what flows send, [`mix`] divides it among flows, and `source` generates it. A `sender` segments
+//! messages into packets, and `entropy` selects their paths. A `pacer` applies the pace, `paced` lists pacers that may
+//! send only later, and a `send_queue` determines the sending order. `flows` combines these. A `backlog` counts the packets in a host's send queue, if its size is limited. An
 //! `adapter` sends on the host's link and accepts arriving packets. With a drain rate, packets pass through a
 //! `receive_buffer`. `faults` slow or stop a host. A `receiver` counts the packets of a flow. `hosts` holds all of this for the entire fabric.
 //! `posting` and `delivery` implement the two ends of a flow, and `handling` dispatches events. `jobs` are the programs
@@ -12,6 +12,7 @@ mod adapter;
 mod answers;
 mod backlog;
 mod delivery;
+mod entropy;
 mod execution;
 mod faults;
 mod flows;
@@ -32,11 +33,12 @@ mod source;
 pub mod traffic;
 
 pub(crate) use adapter::Adapter;
+pub(crate) use entropy::Entropy;
 pub(crate) use flows::Flows;
 pub(crate) use hosts::Hosts;
 pub(crate) use jobs::Jobs;
 pub(crate) use pacer::{Pacer, PacerFlows};
 pub(crate) use receiver::Receiver;
 pub(crate) use send_queue::SendQueue;
-pub(crate) use sender::Sender;
+pub(crate) use sender::{RECORDED, Sender};
 pub(crate) use source::Source;

@@ -10,7 +10,17 @@ use becalm_engine::{Stream, Time};
 
 use crate::config::PacketConfig;
 use crate::distribution::Distribution;
+use crate::host::entropy::Entropy;
 use rare::{LONG, Rare};
+
+/// Switches record the paths of the flow's packets.
+pub(crate) const RECORDED: u8 = 1;
+/// Packets that fill the window request an ACK.
+pub(crate) const REQUESTS: u8 = 2;
+/// Packets have an [`Entropy`] value.
+pub(crate) const SPREAD: u8 = 4;
+/// Packets request ACKs, and no packet in flight has done so.
+const UNREQUESTED: u8 = 8;
 
 /// A request to send messages of the same size, posted together.
 #[derive(Clone, Copy, Debug)]
@@ -70,8 +80,8 @@ pub(crate) struct Sender {
     pub in_flight: u32,
     partial: Partial,
     pub vl: u8,
-    /// Whether switches record the paths of the flow's packets.
-    pub is_recorded: bool,
+    /// What the flow's packets need in addition: [`RECORDED`], [`REQUESTS`], [`UNREQUESTED`] and [`SPREAD`].
+    pub extras: u8,
     /// Whether the response treats every message as a separate flow.
     pub restart: bool,
     /// Whether the flow is on the list of a pacer with several flows.
@@ -106,6 +116,17 @@ fn wire_bytes(bytes: u64, count: u32, packets: &PacketConfig, header: u32) -> u6
 impl Sender {
     pub fn new(pacer: u32, destination: u32, vl: u8) -> Sender {
         Sender { pacer, destination, vl, ..Sender::default() }
+    }
+
+    /// Gives the flow's packets entropy values.
+    pub fn spread(&mut self, entropy: Entropy) {
+        self.extras |= SPREAD;
+        self.rare.get_or_insert_default().entropy = Some(entropy);
+    }
+
+    /// The entropy values of a flow with [`SPREAD`].
+    pub fn entropy(&mut self) -> Option<&mut Entropy> {
+        self.rare.as_mut()?.entropy.as_mut()
     }
 
     /// Number of messages dropped because the send queue was full.
@@ -160,9 +181,32 @@ impl Sender {
         (self.first.count > 0).then_some(self.first.order)
     }
 
-    /// Whether there is a packet to send and the window is open.
+    /// Whether there is a packet to send and the window is open. If the window has become so small that it is closed
+    /// although no packet in flight has requested an ACK, another packet may be sent, which requests one.
     pub fn may_send(&self, window: u32) -> bool {
-        self.has_packet() && self.in_flight < window
+        self.has_packet() && (self.in_flight < window || self.extras & UNREQUESTED != 0)
+    }
+
+    /// Lets packets that fill the window request ACKs.
+    pub fn request_acks(&mut self) {
+        self.extras |= REQUESTS | UNREQUESTED;
+    }
+
+    /// Whether the next packet of a flow with [`REQUESTS`] requests an ACK. If so, it is recorded as sent.
+    pub fn requests_ack(&mut self, window: u32) -> bool {
+        let fills = self.in_flight + 1 >= window;
+        if fills {
+            self.extras &= !UNREQUESTED;
+            self.rare.get_or_insert_default().requested = self.packets;
+        }
+        fills
+    }
+
+    /// Records the ACK of a packet for a flow with [`REQUESTS`].
+    pub fn request_acknowledged(&mut self, sequence: u32) {
+        if self.rare.as_ref().is_none_or(|rare| rare.requested <= sequence) {
+            self.extras |= UNREQUESTED;
+        }
     }
 
     /// Whether there is a packet to send.
@@ -178,6 +222,9 @@ impl Sender {
     /// Starts a new flow with the next packet. Packets of the previous flow no longer count as in flight.
     pub fn begin_flow(&mut self) {
         (self.known_from, self.in_flight) = (self.packets, 0);
+        if self.extras & REQUESTS != 0 {
+            self.extras |= UNREQUESTED;
+        }
     }
 
     /// Whether the packet belongs to the flow of which the response is aware.

@@ -44,6 +44,12 @@ pub trait Echo {
     /// Returns the answer to a data packet whose last byte has just arrived.
     fn answer(&mut self, now: Time, packet: &Packet, unanswered: &Unanswered) -> Answer;
 
+    /// Whether the echo reads [`Packet::requests_ack`]. If so, each packet that fills its flow's window requests an ACK.
+    /// It never changes.
+    fn hears_requests(&self) -> bool {
+        false
+    }
+
     /// Time from a decision to send a congestion notification packet until it is ready to be sent. It never changes.
     fn cnp_delay(&self) -> Time {
         Time::ZERO

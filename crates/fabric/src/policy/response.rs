@@ -63,6 +63,8 @@ pub struct Ack<'a> {
     pub sequence: u32,
     /// Sequence number of the next packet that the flow sends.
     pub next: u32,
+    /// Packets of the flow that are still unacknowledged.
+    pub in_flight: u32,
     /// Time since the header of the last acknowledged packet left the source.
     pub rtt: Time,
     /// Part of `rtt` for which the receiver held the packet or its ACK, in whole nanoseconds. It includes the receive
@@ -109,7 +111,7 @@ impl Notice<'_> {
     /// An ACK of a single packet, with or without a mark, for responses that use no other fields.
     pub const fn ack(marked: bool) -> Notice<'static> {
         let (rtt, held) = (Time::ZERO, Time::ZERO);
-        Notice::Ack(Ack { marked: marked as u32, covers: 1, sequence: 0, next: 1, rtt, held, trail: &[] })
+        Notice::Ack(Ack { marked: marked as u32, covers: 1, sequence: 0, next: 1, in_flight: 0, rtt, held, trail: &[] })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Construction of a fabric from its specification.
 
-use becalm_engine::{Agenda, Key, Simulator, Time};
+use becalm_engine::{Agenda, Key, Simulator, Time, mix};
 
 use crate::config::{AdapterConfig, FlowControl, PathSelection, Switching};
 use crate::context::{Context, Place, Shared};
@@ -9,7 +9,9 @@ use crate::event::{Event, Signal};
 use crate::faults::{Fault, FaultKind, Faults};
 use crate::flow_control::credit::{CreditReturn, LinkCredit};
 use crate::flow_control::gate::Gate;
-use crate::host::{Adapter, Flows, Hosts, Jobs, Pacer, PacerFlows, Receiver, SendQueue, Sender, Source};
+use crate::host::{
+    Adapter, Entropy, Flows, Hosts, Jobs, Pacer, PacerFlows, RECORDED, Receiver, SendQueue, Sender, Source,
+};
 use crate::ids::{FlowId, NodeId, PortId, SourceId};
 use crate::network::link::{Control, EgressLink, LOCAL};
 use crate::network::routing::Paths;
@@ -76,7 +78,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let trails: Vec<Option<u32>> = spec.responses.iter().map(Response::trail).collect();
         let mut responses = std::mem::take(&mut spec.responses);
         let (pacers, lists) = pacers(&shapes, &spec.flows, &mut responses, &trails);
-        let senders: Vec<_> = spec.flows.iter().map(|flow| sender(&spec, flow, &trails)).collect();
+        let senders: Vec<_> = (0u64..).zip(&spec.flows).map(|(i, flow)| sender(&spec, (i, flow), &trails)).collect();
         // The largest packets have the longest trail.
         spec.packets.header += trails.iter().flatten().max().unwrap_or(&0);
         let (mut adapters, mut switches) = nodes(&spec, markers, share);
@@ -255,12 +257,22 @@ fn places(topology: &Topology) -> Vec<Place> {
 }
 
 /// The sending end of a flow, initially without messages.
-fn sender<R, K, E>(spec: &FabricSpec<R, K, E>, flow: &FlowSpec, trails: &[Option<u32>]) -> Sender {
+fn sender<R, K, E: Echo>(
+    spec: &FabricSpec<R, K, E>,
+    (number, flow): (u64, &FlowSpec),
+    trails: &[Option<u32>],
+) -> Sender {
     let destination = spec.topology.node(flow.destination).rank;
     let trail = trails[flow.response as usize];
     let mut sender = Sender::new(flow.response, destination, flow.vl);
     sender.restart = flow.restart;
-    sender.is_recorded = trail.is_some();
+    sender.extras |= if trail.is_some() { RECORDED } else { 0 };
+    if spec.echo.hears_requests() {
+        sender.request_acks();
+    }
+    if let PathSelection::Entropy { values, balancer } = spec.switch.paths {
+        sender.spread(Entropy::new(balancer, values, mix(spec.seed, number)));
+    }
     sender.header = spec.packets.header + trail.unwrap_or(0);
     sender
 }

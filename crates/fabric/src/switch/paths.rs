@@ -78,7 +78,11 @@ impl State {
                 let hash = flow_hash(self.choices.seed, packet.flow, packet.kind, salted.then_some(self.rank));
                 set.get(pick(hash, n))
             }
-            PathSelection::Packet => set.get(pick(self.lot(packet, 0), n)),
+            PathSelection::Entropy { .. } if packet.kind == Kind::Data => {
+                let hash = flow_hash(self.choices.seed, packet.flow, packet.kind, Some(self.rank));
+                set.get(pick(mix(hash, u64::from(packet.entropy())), n))
+            }
+            PathSelection::Packet | PathSelection::Entropy { .. } => set.get(pick(self.lot(packet, 0), n)),
             PathSelection::RoundRobin => set.get(self.choices.turn(&set, self.rank)),
             PathSelection::LeastWaiting { sample } => self.least_waiting(&set, sample, (input, packet), cx),
             PathSelection::Flowlet { gap } => {

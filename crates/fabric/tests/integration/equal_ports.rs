@@ -127,6 +127,7 @@ fn spraying_and_adaptive_routing_fill_all_uplinks() {
             (PathSelection::RoundRobin, 0.99),
             (PathSelection::LeastWaiting { sample: PathSelection::ALL }, 0.95),
             (PathSelection::LeastWaiting { sample: 2 }, 0.95),
+            (PathSelection::Entropy { values: 1 << 12, balancer: Balancer::Reps }, 0.97),
         ] {
             let (share, disordered) = carried(law);
             println!("n = {n}, {law:?}: {share:.4}, {disordered} out of order");

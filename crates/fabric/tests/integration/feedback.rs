@@ -235,3 +235,89 @@ fn draws_are_uniform_and_differ_between_packets_and_switches() {
         assert!((covariance * 12.0).abs() < 4.0 / f64::from(n).sqrt(), "switches draw alike: {covariance}");
     }
 }
+
+/// A window that falls from 16 packets to one with the first ACK.
+#[derive(Clone, Debug)]
+struct Falling(u32);
+
+impl Response for Falling {
+    fn pace(&self) -> Pace {
+        Pace { gap: 0.0, window: self.0 }
+    }
+    fn notice(&mut self, _: Time, notice: &Notice) {
+        if let Notice::Ack(_) = notice {
+            self.0 = 1;
+        }
+    }
+}
+
+/// Acknowledges the first packet, every 50th, and those that request it; counts the requests.
+#[derive(Clone, Debug)]
+struct OnRequest {
+    hears: bool,
+    requests: Arc<Mutex<Vec<u32>>>,
+}
+
+impl Echo for OnRequest {
+    fn answer(&mut self, _: Time, packet: &Packet, unanswered: &Unanswered) -> Answer {
+        if packet.requests_ack() {
+            self.requests.lock().unwrap().push(packet.sequence);
+        }
+        let due = packet.last || packet.sequence == 0 || packet.requests_ack() || unanswered.packets >= 50;
+        Answer { ack: due.then_some(0), cnp: false }
+    }
+    fn hears_requests(&self) -> bool {
+        self.hears
+    }
+}
+
+/// The requests of a flow of 40 packets whose window falls, and the number of messages delivered.
+fn requests(hears: bool, window: u32) -> (Vec<u32>, usize) {
+    let rate = Rate::from_bits_per_second(8e9);
+    let mut topology = Topology::default();
+    let switch = topology.add_switch("A");
+    let [source, destination] = ["AV", "BV"].map(|name| topology.add_host(name));
+    for host in [source, destination] {
+        topology.connect(host, switch, rate, Time::from_us(2));
+    }
+    let requests = Arc::new(Mutex::new(Vec::new()));
+    let spec = FabricSpec {
+        adapters: vec![ADAPTER; 2],
+        responses: vec![Falling(window)],
+        markers: vec![Thirds],
+        routes: Routes::shortest(&topology),
+        topology,
+        switch: SANTOS,
+        packets: PACKETS,
+        flows: vec![FlowSpec { source, destination, vl: 0, answers_vl: 0, response: 0, restart: false }],
+        sources: vec![SourceSpec::always(
+            FlowId(0),
+            Traffic::Batch { count: 1, bytes: 40 * 2048, sizes: Distribution::Fixed },
+        )],
+        jobs: Vec::new(),
+        changes: Vec::new(),
+        echo: OnRequest { hears, requests: requests.clone() },
+        seed: 1,
+    };
+    let mut run: Simulator<_> = simulate(spec, Messages::default());
+    run.run_until(Time::from_ms(10));
+    run.model.check(&run.agenda).expect("the rules hold");
+    let requests = requests.lock().unwrap().clone();
+    (requests, run.model.observer.0.len())
+}
+
+#[test]
+fn a_packet_that_fills_its_window_requests_an_ack() {
+    let (asked, delivered) = requests(true, 3);
+    // The first ACK comes after the third packet, which filled the window. Then every packet fills it.
+    assert_eq!((asked, delivered), ((2..40).collect(), 1));
+    assert_eq!(requests(false, 3), (Vec::new(), 0), "without requests, no ACK opens the window again");
+}
+
+#[test]
+fn a_window_that_falls_below_the_packets_in_flight_lets_one_more_request_an_ack() {
+    // The first ACK arrives after 8 us, when about four packets of 2 us are sent and none of them fills the window.
+    let (asked, delivered) = requests(true, 16);
+    assert!((3..8).contains(&asked[0]) && asked[1..] == (asked[0] + 1..40).collect::<Vec<_>>(), "{asked:?}");
+    assert_eq!(delivered, 1);
+}

@@ -100,6 +100,10 @@ fn laws() -> impl Strategy<Value = PathSelection> {
         1 => Just(PathSelection::RoundRobin),
         2 => prop_oneof![Just(PathSelection::ALL), 1u32..3].prop_map(|sample| PathSelection::LeastWaiting { sample }),
         1 => (0..9_000_000u64).prop_map(|gap| PathSelection::Flowlet { gap: Time(gap) }),
+        1 => (0u32..7, 0usize..4).prop_map(|(bits, balancer)| PathSelection::Entropy {
+            values: 1 << bits,
+            balancer: [Balancer::Oblivious, Balancer::Bitmap, Balancer::Reps, Balancer::Mixed][balancer],
+        }),
     ]
 }
 

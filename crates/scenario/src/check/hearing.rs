@@ -17,14 +17,15 @@ pub(crate) fn limits_marks(echo: &EchoParams) -> bool {
     !answer.cnp && answer.ack.is_none_or(|marks| marks == 0)
 }
 
-/// Whether marks ever change the behaviour of a response.
+/// Whether marks ever change the behaviour of a response, at a short or a long round trip.
 pub(crate) fn hears_marks(params: &ResponseParams) -> bool {
-    if !Responding::can_be_tried(params) {
-        return false;
-    }
+    Responding::can_be_tried(params) && [Time::from_us(10), Time::from_ms(10)].iter().any(|&rtt| hears_at(params, rtt))
+}
+
+fn hears_at(params: &ResponseParams, rtt: Time) -> bool {
     let (mut marked_one, mut clear_one) = (response(params), response(params));
     let tell = |response: &mut Responding, number: u32, marked: u32| {
-        let (sequence, next, rtt) = (number, number + 1, Time::from_us(10));
+        let (sequence, next) = (number, number + 1);
         let ack = Ack { marked, covers: 1, sequence, next, rtt, ..Ack::default() };
         response.notice(rtt * u64::from(number + 1), &Notice::Ack(ack));
     };
@@ -38,7 +39,7 @@ pub(crate) fn hears_marks(params: &ResponseParams) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use becalm_control::response::{dcqcn, dctcp, hpcc, lipd, timely};
+    use becalm_control::response::{dcqcn, dctcp, hpcc, lipd, nscc, timely};
 
     #[test]
     fn responses_that_go_by_marks_hear_them() {
@@ -46,6 +47,7 @@ mod tests {
         assert!(hears(ResponseParams::Dctcp(dctcp::Params::default())));
         assert!(hears(ResponseParams::Dcqcn(dcqcn::Params::default())));
         assert!(hears(ResponseParams::Lipd(lipd::Params::default())));
+        assert!(hears(ResponseParams::Nscc(nscc::Params::default())), "with a long delay");
         assert!(!hears(ResponseParams::Timely(timely::Params::default())));
         assert!(!hears(ResponseParams::Hpcc(hpcc::Params::default())));
         assert!(!hears(ResponseParams::default()));

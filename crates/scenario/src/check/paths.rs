@@ -1,17 +1,19 @@
 //! Checks of the choice among equal ports, and of changes of the virtual lane along a path.
 
-use becalm_control::{Marking, MarkingScheme};
+use becalm_control::{EchoScheme, Echoing, Marking, MarkingParams, MarkingScheme};
 use becalm_fabric::policy::{Attention, Marker};
 use becalm_fabric::{Detours, LaneChanges};
 use becalm_schema::{Choice, Place, Review};
 
 use crate::resolve::Network;
 use crate::sections::Sections;
+use crate::sections::paths::{BalancerWord, PathLaw};
 use crate::sections::switch::{Queueing, Switch};
 
 pub(super) fn check(sections: &Sections, network: &Network, review: &mut Review<'_>) {
     let Some(switch) = sections.switch.get() else { return };
     choice(switch, sections, network, review);
+    balancer(switch, sections, review);
     detours(switch, sections, network, review);
     if network.routes.lanes().is_some() {
         lanes(switch, sections, review);
@@ -31,6 +33,22 @@ fn choice(switch: &Switch, sections: &Sections, network: &Network, review: &mut 
              equal ports on shortest paths"
         }
         false => "does nothing: every switch has one port for each destination",
+    };
+    review.add(switch.paths.place(), problem);
+}
+
+/// Reports a balancer of entropy values that learns nothing.
+fn balancer(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
+    let Some(PathLaw::Entropy(law)) = switch.paths.get() else { return };
+    let problem = match law.balancer {
+        BalancerWord::Oblivious => return,
+        _ if sections.echo.get().is_some_and(|echo| Echoing::ack_every(echo).is_none()) => {
+            "learns from ACKs, but no data packet is acknowledged; choose balancer = \"oblivious\""
+        }
+        BalancerWord::Bitmap if sections.marking.get() == Some(&MarkingParams::default()) => {
+            "with balancer = \"bitmap\" equals \"oblivious\", because no switch marks packets; choose a [marking]"
+        }
+        _ => return,
     };
     review.add(switch.paths.place(), problem);
 }

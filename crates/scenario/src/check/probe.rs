@@ -28,7 +28,7 @@ fn congest_at(response: &mut Responding, number: u32, now: Time) {
     let at = Time::from_us(100 * u64::from(number));
     let trail = [Hop { output, at, sent: 100_000 * u64::from(number), waiting: 1 << 30, rate }];
     let (sequence, next, held) = (number, number + 1, Time::ZERO);
-    let ack = Ack { marked: 1, covers: 1, sequence, next, rtt: LONG, held, trail: &trail };
+    let ack = Ack { marked: 1, covers: 1, sequence, next, in_flight: 0, rtt: LONG, held, trail: &trail };
     response.notice(now, &Notice::Ack(ack));
 }
 

@@ -4,6 +4,7 @@
 use becalm_control::{
     EchoScheme, Echoing, Feedback, Marking, MarkingParams, MarkingScheme, Responding, ResponseParams, ResponseScheme,
 };
+use becalm_fabric::policy::Echo;
 use becalm_schema::{Choice, Conflict, Located, Place, Review};
 
 use super::groups::readable;
@@ -129,6 +130,10 @@ fn response_of<'a>(group: &'a Group, sections: &'a Sections) -> Option<&'a Respo
 fn acks(sections: &Sections, review: &mut Review<'_>) {
     let (Some(echo), Some(packet)) = (sections.echo.get(), sections.packet.complete()) else { return };
     let Some(every) = Echoing::ack_every(echo).filter(|&every| every > 1) else { return };
+    // With requests, a window never closes before an ACK, and the default covers several packets.
+    if Echoing::new(echo).hears_requests() {
+        return;
+    }
     let key = format!("{}.ack_every", echo.name());
     let place = sections.echo.place();
     let groups = sections.flows.items();

@@ -1,7 +1,8 @@
 //! `paths` of a switch: how it selects one of several equal ports.
 
 use becalm_engine::Time;
-use becalm_fabric::PathSelection;
+use becalm_fabric::{Balancer, PathSelection};
+use becalm_schema::Conflict;
 
 becalm_schema::table! {
     /// Selects a fixed port for each destination, as in a forwarding table. The port's position among the equal ports
@@ -69,6 +70,56 @@ becalm_schema::table! {
     pub struct Ugal {}
 }
 
+becalm_schema::words! {
+    /// How a source selects the entropy value of a packet.
+    pub enum BalancerWord {
+        /// All values in turn, in a random order that changes with every turn.
+        Oblivious = "oblivious",
+        /// Like `oblivious`, but each value is skipped as often as its packets were marked, at most 15 times.
+        Bitmap = "bitmap",
+        /// The value of an acknowledged packet without a mark, which is used once more. Eight such values are stored. If
+        /// there is none, a random value (REPS: Bonato et al., 2024).
+        Reps = "reps",
+        /// The value of any acknowledged packet without a mark, or as in `bitmap` if there is none.
+        Mixed = "mixed",
+    }
+}
+
+impl BalancerWord {
+    fn config(self) -> Balancer {
+        match self {
+            BalancerWord::Oblivious => Balancer::Oblivious,
+            BalancerWord::Bitmap => Balancer::Bitmap,
+            BalancerWord::Reps => Balancer::Reps,
+            BalancerWord::Mixed => Balancer::Mixed,
+        }
+    }
+}
+
+/// The number of entropy values of a flow.
+const VALUES: std::ops::RangeInclusive<u32> = 1..=PathSelection::MOST_VALUES;
+
+becalm_schema::table! {
+    /// Selects by a hash of the flow and of an entropy value that the source sets in each data packet, as in Ultra
+    /// Ethernet. ACKs tell the source which values led to marks. Packets of a flow arrive out of order. ACKs and
+    /// congestion notification packets are hashed one by one. Source: the Ultra Ethernet Consortium's simulator
+    /// uet-htsim, commit 40ccb05, without its rules for lost and trimmed packets. A source knows the values of at least
+    /// its last 64 packets, and of four times the packets in flight.
+    pub struct ByEntropy {
+        /// Number of values that each flow uses, a power of two.
+        pub values: u32 = 64; ""; VALUES,
+        /// How the source selects a value.
+        pub balancer: BalancerWord = BalancerWord::Mixed,
+    }
+    check ByEntropy::check;
+}
+
+impl ByEntropy {
+    fn check(&self) -> Result<(), Conflict> {
+        Conflict::unless(self.values.is_power_of_two(), "values", || "must be a power of two".into())
+    }
+}
+
 becalm_schema::choice! {
     /// How a switch selects one of several equal ports after a packet's header has arrived.
     pub enum PathLaw {
@@ -84,6 +135,8 @@ becalm_schema::choice! {
         LeastWaiting(LeastWaiting) = "least_waiting",
         /// The port with the least waiting data, for each flowlet.
         Flowlet(Flowlet) = "flowlet",
+        /// By a hash of the flow and an entropy value that the source sets in each packet.
+        Entropy(ByEntropy) = "entropy",
         /// Through a random intermediate switch or group; torus and dragonfly only.
         Valiant(Valiant) = "valiant",
         /// Like `valiant`, but only if queues and hops favour the detour; torus and dragonfly only.
@@ -111,6 +164,7 @@ impl PathLaw {
             PathLaw::RoundRobin(_) => PathSelection::RoundRobin,
             PathLaw::LeastWaiting(p) => PathSelection::LeastWaiting { sample: p.sample.unwrap_or(PathSelection::ALL) },
             PathLaw::Flowlet(p) => PathSelection::Flowlet { gap: p.gap },
+            PathLaw::Entropy(p) => PathSelection::Entropy { values: p.values, balancer: p.balancer.config() },
             PathLaw::Valiant(_) => PathSelection::Valiant,
             PathLaw::Ugal(_) => PathSelection::Ugal,
         }

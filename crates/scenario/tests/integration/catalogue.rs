@@ -25,7 +25,8 @@ fn names_are_those_of_scenarios() {
     assert!(names("topologies").contains(&"fat_tree".to_string()));
     assert_eq!(names("traffic"), ["greedy", "on_off", "poisson", "batch"]);
     assert_eq!(names("patterns"), ["shift", "tornado", "bit_reversal", "permutation", "all_to_all"]);
-    let laws = ["destination", "flow", "packet", "round_robin", "least_waiting", "flowlet", "valiant", "ugal"];
+    let laws =
+        ["destination", "flow", "packet", "round_robin", "least_waiting", "flowlet", "entropy", "valiant", "ugal"];
     assert_eq!(names("paths"), laws);
     assert_eq!(names("arbiters"), ["oldest_first", "round_robin"]);
     assert!(names("response").contains(&"lipd".to_string()));

@@ -4,7 +4,7 @@ use becalm_scenario::Scenario;
 
 use crate::scenes::{names, numbers, run, scenario};
 
-const LAWS: [&str; 8] = [
+const LAWS: [&str; 12] = [
     "destination = {}",
     "flow = {}",
     "flow.salted = false",
@@ -13,6 +13,10 @@ const LAWS: [&str; 8] = [
     "least_waiting = {}",
     "least_waiting.sample = 2",
     "flowlet.gap = \"2 us\"",
+    "entropy.balancer = \"oblivious\"",
+    "entropy.balancer = \"bitmap\"",
+    "entropy.balancer = \"reps\"",
+    "entropy = {}",
 ];
 
 /// A Clos network in which each host sends to another by a shift.
@@ -106,7 +110,7 @@ fn a_choice_without_equal_ports_is_a_mistake() {
     let given = mistakes(&clos("packet = {}", &format!("routes = [{}]", all.join(", "))));
     assert!(given.contains("the topology's routes set one port for each destination; without routes"), "{given}");
     let unknown = mistakes(&clos("spray = {}", ""));
-    assert!(unknown.contains("destination, flow, packet, round_robin, least_waiting, flowlet"), "{unknown}");
+    assert!(unknown.contains("destination, flow, packet, round_robin, least_waiting, flowlet, entropy"), "{unknown}");
 }
 
 /// A ring of six switches in which all hosts send to all others.

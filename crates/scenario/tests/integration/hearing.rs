@@ -27,8 +27,14 @@ fn an_echo_that_leaves_out_marks_is_warned_of_where_they_are_counted() {
     );
     assert_eq!(warnings("[marking.ramp]\n[echo.rocev2]\ncnp_scope = \"port\"\n[response.dctcp]").len(), 1);
     let all = "[echo.rocev2]\ncnp_interval = \"0 s\"\n[response.dctcp]";
-    let fine =
-        [all, "[echo.ack]\n[response.dctcp]", "[echo.rocev2]\n[response.dcqcn]", "[echo.rocev2]\n[response.lipd]"];
+    let fine = [
+        all,
+        "[echo.ack]\n[response.dctcp]",
+        "[echo.rocev2]\n[response.dcqcn]",
+        "[echo.rocev2]\n[response.lipd]",
+        "[echo.uet]\n[response.nscc]",
+        "[echo.uet]\n[response.dctcp]",
+    ];
     for schemes in fine {
         assert_eq!(warnings(&format!("[marking.ramp]\n{schemes}")), Vec::<String>::new(), "{schemes}");
     }
@@ -36,8 +42,10 @@ fn an_echo_that_leaves_out_marks_is_warned_of_where_they_are_counted() {
 
 #[test]
 fn no_marks_for_a_response_that_needs_them_gives_a_warning() {
-    let [unmarked] = &warnings("[response.dctcp]")[..] else { panic!("one warning") };
-    assert!(unmarked.contains("never slows down: it reacts to marks, but no switch marks packets"), "{unmarked}");
+    for name in ["dctcp", "nscc"] {
+        let [unmarked] = &warnings(&format!("[response.{name}]"))[..] else { panic!("one warning") };
+        assert!(unmarked.contains("never slows down: it reacts to marks, but no switch marks packets"), "{unmarked}");
+    }
     for fine in ["", "[response.timely]", "[response.swift]", "[response.hpcc]", "[response.fixed]\nrate = 0.5"] {
         assert_eq!(warnings(fine), Vec::<String>::new(), "{fine}");
     }

@@ -130,7 +130,7 @@ fn response() -> impl Strategy<Value = String> {
             "fixed" => format!("fixed = {{rate = 0.3, window = {window}}}"),
             "table" => format!("table = {{steps = [[1, 1, 0], [3, 8, 0], [3, 3, 1], [3, 2, 1]], window = {window}}}"),
             "binary_feedback" | "dctcp" => format!("{name}.initial = 5"),
-            "timely" | "swift" | "hpcc" => format!("{name} = {{}}"),
+            "timely" | "swift" | "hpcc" | "nscc" => format!("{name} = {{}}"),
             other => format!("{other}.window = {window}"),
         },
     )
@@ -156,7 +156,7 @@ fn markings(limited: bool) -> Vec<String> {
 }
 
 /// Path selection laws.
-const LAWS: [&str; 7] = [
+const LAWS: [&str; 9] = [
     "destination = {}",
     "flow = {}",
     "packet = {}",
@@ -164,6 +164,8 @@ const LAWS: [&str; 7] = [
     "least_waiting = {}",
     "least_waiting = {sample = 2}",
     "flowlet = {gap = \"3 us\"}",
+    "entropy = {values = 16}",
+    "entropy = {balancer = \"reps\"}",
 ];
 
 /// Compatible combinations of network, switches, rate changes and marking.
@@ -185,12 +187,16 @@ fn scene() -> impl Strategy<Value = String> {
     (network(), response(), traffic(), traffic(), 1u32..4, any::<u32>()).prop_map(
         |(network, response, first, second, ack_every, seed)| {
             // Fewer ACKs than packets require messages of several packets. A window that can close to one packet
-            // requires an ACK for each packet.
+            // requires an ACK for each packet, or requests.
             let several = [&first, &second].iter().any(|traffic| traffic.contains("9000 B"));
-            let moves = ["binary_feedback", "dctcp", "swift", "hpcc"].iter().any(|name| response.contains(name));
-            let several = several && !moves;
-            let echo = if several { format!("[echo.ibta]\nack_every = {ack_every}\n") } else { String::new() };
-            let delays = !["none", "binary_feedback", "dctcp"].iter().any(|name| response.starts_with(name));
+            let moves =
+                ["binary_feedback", "dctcp", "swift", "hpcc", "nscc"].iter().any(|name| response.contains(name));
+            let echo = match (several, moves) {
+                (true, false) => format!("[echo.ibta]\nack_every = {ack_every}\n"),
+                (true, true) if ack_every > 1 => format!("[echo.uet]\nack_every = {ack_every}\n"),
+                _ => String::new(),
+            };
+            let delays = !["none", "binary_feedback", "dctcp", "nscc"].iter().any(|name| response.starts_with(name));
             let group = |name, sl, traffic: String| {
                 let traffic = if delays { traffic } else { traffic.replace(PACED, "") };
                 format!("[[flows]]\nname = \"{name}\"\nfrom = [\"*\"]\nto = [\"*\"]\nsl = {sl}\ntraffic.{traffic}\n")

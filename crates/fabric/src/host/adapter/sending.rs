@@ -9,7 +9,7 @@ use crate::event::Signal;
 use crate::host::flows::Flows;
 use crate::host::pacer::PacerState;
 use crate::host::ready::Listed;
-use crate::host::sender::Sender;
+use crate::host::sender::{RECORDED, REQUESTS, SPREAD, Sender};
 use crate::ids::FlowId;
 use crate::packet::{Kind, Packet, common_tie, tie};
 use crate::policy::{Observer, Response, Sent};
@@ -178,8 +178,9 @@ impl Adapter {
             covers: 0,
             marks: 0,
         };
-        if sender.is_recorded {
-            cx.shared.trails.begin(&mut packet);
+        if sender.extras != 0 {
+            let window = flows.pacers[sender.pacer as usize].pace().window;
+            dress(&mut packet, sender, window, cx);
         }
         sender.sent(size);
         let pacer = sender.pacer;
@@ -237,5 +238,22 @@ impl Adapter {
         self.busy_until = cx.launch(self.port(), &self.link, packet, self.link.rate.time_of(size));
         (self.last_began, self.last_size) = (cx.now, size);
         self.bytes += u64::from(size);
+    }
+}
+
+/// Adds to a packet what only some flows need: a trail, a request for an ACK, and an entropy value.
+#[inline(never)]
+fn dress<O: Observer>(packet: &mut Packet, sender: &mut Sender, window: u32, cx: &mut Context<'_, O>) {
+    if sender.extras & RECORDED != 0 {
+        cx.shared.trails.begin(packet);
+    }
+    if sender.extras & REQUESTS != 0 && sender.requests_ack(window) {
+        packet.request_ack();
+    }
+    if sender.extras & SPREAD != 0 {
+        let in_flight = sender.in_flight;
+        if let Some(entropy) = sender.entropy() {
+            packet.set_entropy(entropy.next(packet.sequence, in_flight));
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use becalm_engine::{Stream, Time};
 
 use crate::distribution::Distribution;
+use crate::host::entropy::Entropy;
 
 /// The size of a message that is too long for 32 bits. Such a message is sent in parts.
 pub(super) const LONG: u32 = u32::MAX;
@@ -12,7 +13,7 @@ pub(super) const LONG: u32 = u32::MAX;
 /// Largest size of a part of a long message, except for rounding to full packets.
 const PART: u32 = 1 << 30;
 
-/// State of greedy traffic, sizes of long messages, and dropped messages.
+/// State of greedy traffic, sizes of long messages, dropped messages, and entropy values.
 #[derive(Debug, Default)]
 pub(super) struct Rare {
     /// Mean message size in bytes while the flow is greedy.
@@ -31,6 +32,10 @@ pub(super) struct Rare {
     left: u64,
     /// Number of messages dropped because the send queue was full.
     pub dropped: u64,
+    /// The last packet that requested an ACK, if any did.
+    pub requested: u32,
+    /// Entropy values of packets, if they have any.
+    pub entropy: Option<Entropy>,
 }
 
 impl Rare {
