@@ -55,6 +55,11 @@ TOPOLOGIES: dict[str, list[Tables]] = {
             ],
         },
     ],
+    "rail": [
+        {"nodes": 4, "gpus": 1, "leaves": 2, "spines": 2},
+        {"nodes": 6, "gpus": 1, "leaves": 3, "spines": 1},
+        {"nodes": 5, "gpus": 1},
+    ],
 }
 CYCLIC = ("dragonfly", "torus")
 """Topologies with cyclic paths, so packets change lanes."""
@@ -84,7 +89,14 @@ COLLECTIVES: dict[str, tuple[str, ...]] = {
     "barrier": (),
     "broadcast": ("binomial", "scatter_all_gather"),
     "reduce": (),
-    "all_reduce": ("ring", "recursive_doubling", "halving_doubling", "double_binary_tree"),
+    "all_reduce": (
+        "ring",
+        "recursive_doubling",
+        "halving_doubling",
+        "halving_doubling_near",
+        "double_binary_tree",
+        "hierarchical",
+    ),
     "all_gather": ("ring", "recursive_doubling", "bruck"),
     "reduce_scatter": ("ring", "recursive_halving"),
     "all_to_all": ("linear", "pairwise", "bruck"),
@@ -148,6 +160,8 @@ def hosts(topology: Tables) -> list[str]:
             [f"{side}{i + 1}" for i in range(shape[key])] for side, key in (("A", "remote"), ("B", "local"))
         )
         return [*remote, "AV", *local, "BC", "BV"]
+    if kind == "rail":
+        return [f"N{i}G0" for i in range(shape["nodes"])]
     return [f"H{i}" for i in range(_COUNTS[kind](shape))]
 
 
@@ -248,11 +262,43 @@ def job(draw: random.Random, kind: str, names: list[str]) -> Tables:
     ):
         if draw.random() < 0.15:
             made[key] = value
+    if draw.random() < 0.25:
+        return made | draw.choice([training, loads])(draw)
     chosen = draw.choice([*COLLECTIVES])
     table: Tables = {} if chosen == "barrier" else {"bytes": draw.choice(["1 KiB", "30 kB", "128 KiB"])}
     if COLLECTIVES[chosen] and draw.random() < 0.7:
         table["algorithm"] = draw.choice(COLLECTIVES[chosen])
+    if table.get("algorithm") in ("ring", "double_binary_tree") and draw.random() < 0.2:
+        table["channels"] = 2
     return made | {"collective": {chosen: table}, "repeat": draw.choice([1, 1, 3])}
+
+
+def training(draw: random.Random) -> Tables:
+    """Return a step of training."""
+    shape = {key: draw.choice([1, 2]) for key in ("tensor", "pipeline", "data")} | {"tensor": 2}
+    step: Tables = {**shape, "microbatches": draw.choice([1, 3]), "forward": "1 us", "backward": "2 us"}
+    step["bytes"] = {key: draw.choice(["3 KiB", "20 kB"]) for key, ranks in shape.items() if ranks > 1}
+    for key, value in (
+        ("schedule", "gpipe"),
+        ("skew", 0.2),
+        ("slow", [{"ranks": [1], "factor": 1.5}]),
+    ):
+        if draw.random() < 0.3:
+            step[key] = value
+    return {"step": step}
+
+
+def loads(draw: random.Random) -> Tables:
+    """Return an all-to-all with different sizes."""
+    if draw.random() < 0.5:
+        sizes = ["0 B", "700 B", "9 kB", "30 KiB"]
+        ranks = draw.choice([2, 3, 4])
+        return {"all_to_all_v": {"table": [[draw.choice(sizes) for _ in range(ranks)] for _ in range(ranks)]}}
+    experts: Tables = {"count": 8, "tokens": 20, "top": 2, "token": "500 B"}
+    for key, value in (("zipf", 1.0), ("back", True)):
+        if draw.random() < 0.5:
+            experts[key] = value
+    return {"ranks": 4, "all_to_all_v": {"experts": experts}}
 
 
 def load_of(draw: random.Random, kind: str, names: list[str]) -> Tables:
@@ -309,9 +355,10 @@ def _first_host(data: Tables) -> tuple[str, str]:
     switch = {
         "clos": "leaf0",
         "edges": "S0",
+        "rail": "R0L0",
         "torus": "S" + "_".join("0" for _ in shape.get("sides", [])),
     }.get(kind, "A")
-    return switch, "A1" if kind == "dumbbell" else "H0"
+    return switch, {"dumbbell": "A1", "rail": "N0G0"}.get(kind, "H0")
 
 
 def changes(draw: random.Random, data: Tables) -> None:
@@ -320,6 +367,32 @@ def changes(draw: random.Random, data: Tables) -> None:
     switch, host = _first_host(data)
     ends = draw.choice([f"{switch}->{host}", f"{host}->{switch}"])
     data["changes"] = [{"link": ends, "at": "10 us", "rate": draw.choice(["4 Gb/s", "2 GB/s"])}]
+
+
+def nodes(draw: random.Random, data: Tables) -> None:
+    """Place the ranks of the job on nodes with several adapters instead of hosts."""
+    if "jobs" not in data:
+        return
+    (job,) = data["jobs"]
+    if "rail" in data["topology"]:
+        del job["hosts"]
+        job["nodes"] = ["*"]
+        return
+    half = len(job["hosts"]) // 2
+    one, other = job["hosts"][:half], job["hosts"][half : 2 * half]
+    gpus = draw.choice([1, 2]) if half % 2 == 0 else 1
+    made: Tables = {"name": f"n0..n{half // gpus - 1}", "gpus": gpus, "nics": [one]}
+    del job["hosts"]
+    job["nodes"] = ["*"]
+    if draw.random() < 0.5:
+        made["nics"] = [one, other]
+        job["nics"] = draw.choice(["same_rail", "stripe", "hash"])
+    elif gpus > 1 and draw.random() < 0.7:
+        made["local"] = other
+        job["nics"] = draw.choice(["same_rail", "pxn"])
+        if job["nics"] == "pxn" and draw.random() < 0.5:
+            job["pxn_chunk"] = "2 KiB"
+    data["nodes"] = [made]
 
 
 def faults(draw: random.Random, data: Tables) -> None:
@@ -427,6 +500,7 @@ FEATURES: tuple[tuple[Feature, float], ...] = (
     (switching, 0.5),
     (paths, 0.4),
     (changes, 0.1),
+    (nodes, 0.3),
     (faults, 0.2),
     (watchdogs, 0.15),
     (adapters, 0.4),

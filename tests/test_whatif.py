@@ -374,6 +374,7 @@ TOPOLOGIES = {
     "fat_tree": {"levels": [{"children": 4}, {"children": 2, "parents": 2}]},
     "dragonfly": {"switches_per_group": 4, "hosts_per_switch": 2, "global_links": 2},
     "torus": {"sides": [4, 4]},
+    "rail": {"nodes": 8, "gpus": 1, "leaves": 2, "spines": 2},
     "edges": {
         "hosts": ["H0..H3"],
         "switches": ["A", "B"],

@@ -100,7 +100,7 @@ def times(scenes: list[Tables]) -> Iterator[str]:
     """Compare the times of jobs and ranks, and fingerprints."""
     first, *others = map(run, scenes)
     for scene, other in zip(scenes[1:], others, strict=True):
-        kind = next(key for key in ("ops", "goal", "chakra") if key in scene["jobs"][0])
+        kind = next((key for key in ("ops", "goal", "chakra") if key in scene["jobs"][0]), "nodes")
         for table in ("jobs", "ranks"):
             drop = {"bus_bandwidth"} & set(first.tables[table].columns)
             pair = (results.tables[table].drop(drop) for results in (first, other))
@@ -111,6 +111,8 @@ def times(scenes: list[Tables]) -> Iterator[str]:
 def a_collective_as_operations(data: Tables, draw: random.Random) -> list[Tables] | None:
     """A collective operation, its operations, its GOAL schedule and its Chakra trace take the same time."""
     (job,) = data["jobs"]
+    if "nodes" in job:
+        return None
     ranks = len(job["hosts"])
     size = draw.choice([64, 4096, 9000])
     kept = {
@@ -142,7 +144,7 @@ def last_message(scenes: list[Tables]) -> Iterator[str]:
 def a_job_as_messages(data: Tables, draw: random.Random) -> list[Tables] | None:
     """A job in which each rank sends one message at its start is a batch of one message from each host."""
     (job,) = data["jobs"]
-    if "flows" in data or "ack_every" in str(data.get("echo")):
+    if "flows" in data or "nodes" in job or "ack_every" in str(data.get("echo")):
         return None
     size = draw.choice([64, 2048, 100_000])
     kept = {key: job[key] for key in ("name", "hosts", "start", "response", "sl") if key in job}
@@ -157,3 +159,32 @@ def a_job_as_messages(data: Tables, draw: random.Random) -> list[Tables] | None:
         {**rest, "jobs": [job], "observe": {**observe, "messages": False}},
         {**rest, "flows": [group], "observe": observe, "run": {**data["run"], "end": "delivered"}},
     ]
+
+
+@relation(times, count=20, kinds=("jobs", "traces"))
+def nodes_with_one_adapter(data: Tables, draw: random.Random) -> list[Tables] | None:
+    """A job on nodes with one GPU and one NIC each is the job on their hosts, by any law of adapters."""
+    (job,) = data["jobs"]
+    if "nodes" in data or "nodes" in job or "rail" in data["topology"]:
+        return None
+    names = job["hosts"]
+    nodes = [{"name": f"n0..n{len(names) - 1}", "nics": [names]}]
+    law = draw.choice(["same_rail", "stripe", "hash", "pxn"])
+    placed = {key: value for key, value in job.items() if key != "hosts"} | {"nodes": ["*"], "nics": law}
+    return [data, {**data, "nodes": nodes, "jobs": [placed]}]
+
+
+@relation(times, count=20, kinds=("jobs",))
+def equal_sizes(data: Tables, draw: random.Random) -> list[Tables] | None:
+    """An all-to-all with equal sizes is the linear all-to-all."""
+    (job,) = data["jobs"]
+    ranks, size = draw.choice([2, 4, 6]), draw.choice([64, 5000])
+    kept = {
+        key: value
+        for key, value in job.items()
+        if key not in ("collective", "step", "all_to_all_v", "reduce_rate")
+    }
+    table = {"table": [[f"{size} B"] * ranks] * ranks}
+    linear = {"all_to_all": {"bytes": f"{ranks * size} B", "algorithm": "linear"}}
+    ways = [{"collective": linear}, {"all_to_all_v": table}]
+    return [{**data, "jobs": [{**kept, "ranks": ranks, **way}]} for way in ways]

@@ -149,7 +149,7 @@ pub use host::mix::Mix;
 pub use host::traffic::{SourceSpec, Traffic};
 pub use ids::{FlowId, NodeId, PortId, RankId, SourceId};
 pub use message::Message;
-pub use network::generators::{ClosSpec, DragonflySpec, DumbbellSpec, FatTreeSpec, Level, TorusSpec};
+pub use network::generators::{ClosSpec, DragonflySpec, DumbbellSpec, FatTreeSpec, Level, RailSpec, TorusSpec};
 pub use network::latency::Unloaded;
 pub use network::link::Rate;
 pub use network::routing::{Detours, Heading, LaneChanges, Paths, PortClass, PortSet, Routes};

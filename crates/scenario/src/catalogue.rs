@@ -13,11 +13,14 @@ use crate::sections::faults::{Fault, Kind};
 use crate::sections::flow_control::{FlowControl, Thresholds, Watchdog};
 use crate::sections::flows::{Group, Traffic};
 use crate::sections::jobs::{Job, Operation};
+use crate::sections::loads::{AllToAllV, Experts};
+use crate::sections::nodes::Nodes;
 use crate::sections::observe::Observe;
 use crate::sections::packet::Packet;
 use crate::sections::paths::PathLaw;
 use crate::sections::pattern::Pattern;
 use crate::sections::run::Run;
+use crate::sections::step::{Slow, Step, StepBytes};
 use crate::sections::switch::{Arbiter, Switch};
 use crate::sections::topology::TopologyChoice;
 
@@ -44,12 +47,18 @@ pub fn catalogue() -> Value {
         "thresholds": options::<Thresholds>(),
         "sections": [
             section::<Run>("run"),
+            section::<Nodes>("nodes"),
             section::<Switch>("switch"),
             section::<Adapter>("adapter"),
             section::<Packet>("packet"),
             section::<Group>("flows"),
             section::<Job>("jobs"),
             section::<Operation>("jobs.ops"),
+            section::<AllToAllV>("jobs.all_to_all_v"),
+            section::<Experts>("jobs.all_to_all_v.experts"),
+            section::<Step>("jobs.step"),
+            section::<StepBytes>("jobs.step.bytes"),
+            section::<Slow>("jobs.step.slow"),
             section::<Change>("changes"),
             section::<Fault>("faults"),
             section::<Watchdog>("switch.flow_control.pfc.watchdog"),

@@ -49,9 +49,10 @@ impl Scenario {
             let job = job.as_ref().expect("checked");
             for rank in 0..job.program.ranks() {
                 for number in job.program.of_rank(rank) {
-                    let Action::Send { to, bytes: sent, .. } = job.program.op(number).action else { continue };
+                    let op = job.program.op(number);
+                    let Action::Send { bytes: sent, .. } = op.action else { continue };
                     // Ranks on the same host have no flow between them.
-                    if let Ok(place) = job.pairs.binary_search(&(rank, to)) {
+                    if let Some(place) = job.channel(rank, op) {
                         bytes[flows.start as usize + place] += sent as f64;
                     }
                 }

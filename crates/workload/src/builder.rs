@@ -42,7 +42,7 @@ impl Builder {
     }
 
     fn on_first_lane(&mut self, rank: u32, action: Action) -> OpId {
-        self.add(rank, Op { action, lane: 0, part: Part::Eager })
+        self.add(rank, Op { action, lane: 0, part: Part::Eager, port: 0 })
     }
 
     /// Adds a computation on the first lane.
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(program.id(2), OpId { rank: 1, op: 1 });
         assert_eq!(program.waiting(1).collect::<Vec<_>>(), [(2, When::Done)]);
         assert_eq!(program.waiting(2).collect::<Vec<_>>(), [(3, When::Start)]);
-        assert_eq!((program.pairs(), program.bytes(1, 0)), (vec![(1, 0)], 100));
+        assert_eq!((program.channels(), program.bytes(1, 0)), (vec![(1, 0, 0)], 100));
     }
 
     #[test]

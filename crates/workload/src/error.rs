@@ -60,6 +60,16 @@ pub enum ProgramError {
         /// Bytes of the message.
         bytes: u64,
     },
+    /// A receive without a source or tag, of a message that may take several ways.
+    #[error("rank {rank}, operation {op} ({what}): a receive on a node with several ways must name its source and tag")]
+    AnyWay {
+        /// Its rank.
+        rank: u32,
+        /// Its index among the operations of the rank.
+        op: u32,
+        /// Its action, in words.
+        what: String,
+    },
     /// The program cannot end.
     #[error("the program cannot end: {0}")]
     Stuck(Stuck),
@@ -81,6 +91,9 @@ pub struct LongCollective {
 }
 
 impl LongCollective {
+    /// Largest number of operations of a program that is made, not read.
+    pub const MOST: u64 = 20_000_000;
+
     /// Whether the same algorithm is possible with fewer ranks or fewer repetitions.
     pub fn is_possible(&self) -> bool {
         self.most_ranks > 0 || self.most_times > 0

@@ -11,10 +11,12 @@
 //! | [`program`] | operations and their graph |
 //! | [`builder`] | the construction of programs, and the check for cycles |
 //! | `rendezvous` | large messages as requests, replies and data |
+//! | [`ways`] | messages over several ports, and through other ranks |
 //! | [`matching`] | the matching of messages and receives |
 //! | [`rank`] | the execution of one rank |
 //! | [`loggops`] | the time of a program without a network, and the check that it ends |
 //! | [`collectives`] | collective operations as programs |
+//! | [`training`] | training steps as programs |
 //! | [`goal`] | GOAL schedules |
 //! | [`chakra`] | Chakra execution traces |
 //!
@@ -50,6 +52,8 @@ pub mod mistakes;
 pub mod program;
 pub mod rank;
 mod rendezvous;
+pub mod training;
+pub mod ways;
 
 pub use builder::Builder;
 pub use collectives::{Collective, Repetition};
@@ -57,5 +61,7 @@ pub use error::{LongCollective, ProgramError, Stuck};
 pub use loggops::LogGops;
 pub use matching::Arrival;
 pub use mistakes::{Mistake, Mistakes};
-pub use program::{Action, LARGEST_MESSAGE, Op, OpId, Part, Program, Reading, When};
+pub use program::{Action, Channel, LARGEST_MESSAGE, Op, OpId, Part, Program, Reading, When};
 pub use rank::{Rank, Span, Surroundings, Turn};
+pub use training::{Schedule, Training};
+pub use ways::{Way, Ways};

@@ -212,7 +212,7 @@ mod tests {
             let mut builder = Builder::new(1);
             builder.calc(0, Time::from_ns(10));
             let action = Action::Calc { time: Time::from_ns(7) };
-            builder.add(0, crate::program::Op { action, lane, part: Default::default() });
+            builder.add(0, crate::program::Op { action, lane, part: Default::default(), port: 0 });
             builder.build().unwrap()
         };
         assert_eq!(LogGops::FREE.ends(&program(0)).unwrap(), [Time::from_ns(17)]);

@@ -84,7 +84,8 @@ fn suits(receive: &Op, arrival: Arrival, program: &Program) -> bool {
     let send = program.op(arrival.send);
     let Action::Recv { from, tag, .. } = receive.action else { return false };
     let Action::Send { tag: sent, .. } = send.action else { return false };
-    receive.part == send.part && from.is_none_or(|from| from == arrival.from) && tag.is_none_or(|tag| tag == sent)
+    let same = (receive.part, receive.port) == (send.part, send.port);
+    same && from.is_none_or(|from| from == arrival.from) && tag.is_none_or(|tag| tag == sent)
 }
 
 #[cfg(test)]

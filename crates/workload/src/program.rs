@@ -50,7 +50,7 @@ impl fmt::Display for Action {
 }
 
 /// The part of a message exchange. Messages of one part never match receives of another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Part {
     /// A message that is sent eagerly.
     #[default]
@@ -61,6 +61,8 @@ pub enum Part {
     Clear,
     /// Rendezvous: the data.
     Bulk,
+    /// A message that another rank forwards. Its tag names its sender, its receiver and its own tag.
+    Relayed,
 }
 
 /// An operation of a rank.
@@ -72,7 +74,12 @@ pub struct Op {
     pub lane: u16,
     /// Part of a message exchange.
     pub part: Part,
+    /// Port of both ranks that a message takes. Messages of one port never match receives of another.
+    pub port: u8,
 }
+
+/// A channel of messages: the sending rank, the receiving rank, and their port.
+pub type Channel = (u32, u32, u8);
 
 /// The event of an operation that another operation waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,17 +177,20 @@ impl Program {
         self.edges[edges].iter().map(|&edge| (edge & !START, if edge & START == 0 { When::Done } else { When::Start }))
     }
 
-    /// All pairs of a sending and a receiving rank, each once, in order.
-    pub fn pairs(&self) -> Vec<(u32, u32)> {
-        let mut pairs = Vec::new();
+    /// All channels of messages, each once, in order.
+    pub fn channels(&self) -> Vec<Channel> {
+        let mut channels = Vec::new();
         for rank in 0..self.ranks() {
             let ops = self.of_rank(rank).map(|number| self.op(number));
-            let mut to: Vec<u32> =
-                ops.filter_map(|op| if let Action::Send { to, .. } = op.action { Some(to) } else { None }).collect();
-            order::sort_and_dedup(&mut to, Ord::cmp);
-            pairs.extend(to.into_iter().map(|to| (rank, to)));
+            let channel = |op: &Op| match op.action {
+                Action::Send { to, .. } => Some((rank, to, op.port)),
+                _ => None,
+            };
+            let mut own: Vec<Channel> = ops.filter_map(channel).collect();
+            order::sort_and_dedup(&mut own, Ord::cmp);
+            channels.extend(own);
         }
-        pairs
+        channels
     }
 
     /// Bytes of payload that one rank sends to another.

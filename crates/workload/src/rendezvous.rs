@@ -40,7 +40,7 @@ impl Program {
     /// Replaces one operation with three. Returns the first and the last of them.
     fn exchange(&self, number: u32, builder: &mut Builder) -> Result<(OpId, OpId), ProgramError> {
         let (op, OpId { rank, op: place }) = (self.op(number), self.id(number));
-        let mut add = |action, part| builder.add(rank, Op { action, lane: op.lane, part });
+        let mut add = |action, part| builder.add(rank, Op { action, lane: op.lane, part, port: 0 });
         let (first, second, last) = match op.action {
             Action::Send { to, tag, .. } => {
                 let request = add(Action::Send { to, bytes: 0, tag }, Part::Request);

@@ -7,6 +7,8 @@ use becalm_workload::{Action, LogGops, Program};
 /// Bytes of a vector; its parts differ by a byte for some numbers of ranks.
 const BYTES: u64 = 64 * 63 * 61 * 5;
 
+const NODES: Channels = Channels { count: 4, per_node: 4 };
+
 const ONCE: Repetition = Repetition { times: 1, compute: Time::ZERO, reduction_per_byte: 2.0 };
 
 fn program(collective: Collective, ranks: u32) -> Program {
@@ -35,6 +37,12 @@ fn all() -> Vec<Collective> {
         C::AllReduce(AllReduce::RecursiveDoubling, n),
         C::AllReduce(AllReduce::HalvingDoubling, n),
         C::AllReduce(AllReduce::DoubleBinaryTree(8), n),
+        C::AllReduce(AllReduce::NearHalvingDoubling, n),
+        C::AllReduce(AllReduce::Rings(NODES), n),
+        C::AllReduce(AllReduce::NodeTrees(NODES, 4), n),
+        C::AllReduce(AllReduce::Hierarchical(2, NODES.per_node), n),
+        C::AllGather(AllGather::Rings(NODES), n),
+        C::ReduceScatter(ReduceScatter::Rings(NODES), n),
         C::AllGather(AllGather::Ring, n),
         C::AllGather(AllGather::RecursiveDoubling, n),
         C::AllGather(AllGather::Bruck, n),

@@ -65,6 +65,12 @@ impl<R: Response, E> Hosts<R, E> {
         self.jobs.asked = asked;
     }
 
+    /// Lets the adapter of a flow send. The current event may be at another adapter of the rank's node.
+    fn wake_adapter<O: Observer>(&self, flow: FlowId, cx: &mut Context<'_, O>) {
+        let adapter = &self.adapters[self.flows.host_of(flow) as usize];
+        cx.schedule(cx.now, adapter.node, 0, 0, Signal::Wake);
+    }
+
     fn call_rank<O: Observer>(&self, id: RankId, at: Time, cx: &mut Context<'_, O>) {
         let tie = mix(!self.flows.seed, u64::from(id.0));
         cx.schedule(at, self.jobs.ranks[id.index()].host, id.0 as u16, tie, Signal::Rank(id));
@@ -74,8 +80,10 @@ impl<R: Response, E> Hosts<R, E> {
     fn send<O: Observer>(&mut self, id: RankId, send: u32, cx: &mut Context<'_, O>) {
         let hosted = &mut self.jobs.ranks[id.index()];
         let number = hosted.job;
-        let Action::Send { to, bytes, .. } = self.jobs.specs[number as usize].program.op(send).action else { return };
-        let place = hosted.paths.binary_search_by_key(&to, |(rank, _)| *rank).expect("every pair has a path");
+        let op = self.jobs.specs[number as usize].program.op(send);
+        let Action::Send { to, bytes, .. } = op.action else { return };
+        let place = hosted.paths.binary_search_by_key(&(to, op.port), |(end, _)| *end);
+        let place = place.expect("every channel has a path");
         match &mut hosted.paths[place].1 {
             &mut Path::Flow(flow) => {
                 self.jobs.post(flow, send);
@@ -84,6 +92,9 @@ impl<R: Response, E> Hosts<R, E> {
                     part => cx.shared.outboxes[usize::from(part)].push(Message::Announce { flow, send }),
                 }
                 self.post_messages(flow, bytes, 1, cx);
+                if !self.jobs.specs[number as usize].together.is_empty() {
+                    self.wake_adapter(flow, cx);
+                }
             }
             Path::Local(free) => {
                 let job = &self.jobs.specs[number as usize];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use becalm_engine::Time;
-use becalm_workload::Program;
+use becalm_workload::{Channel, Program};
 
 use crate::ids::{FlowId, NodeId};
 use crate::network::link::Rate;
@@ -15,12 +15,13 @@ pub struct JobSpec {
     pub program: Arc<Program>,
     /// Start time.
     pub start: Time,
-    /// The host of each rank.
+    /// The host of each rank. A rank of a node with several adapters has the first of them.
     pub hosts: Vec<NodeId>,
-    /// The pairs of ranks on different hosts that exchange messages, as (sender, receiver) in ascending
-    /// order.
-    pub pairs: Vec<(u32, u32)>,
-    /// The flow of the first pair. The other pairs' flows follow in order. Jobs' flows come after all others.
+    /// Hosts that one thread must handle, because they are adapters of one node.
+    pub together: Vec<(NodeId, NodeId)>,
+    /// The channels of the program that cross the fabric, in ascending order.
+    pub channels: Vec<Channel>,
+    /// The flow of the first channel. The other channels' flows follow in order. Jobs' flows come after all others.
     pub first_flow: FlowId,
     /// Time that a rank needs for a send or a receive.
     pub overhead: Time,

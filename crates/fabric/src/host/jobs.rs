@@ -33,8 +33,8 @@ pub(crate) struct HostedRank {
     /// The part that handles this rank's host, or [`LOCAL`].
     pub part: u16,
     pub begun: bool,
-    /// In ascending order of receiving rank.
-    pub paths: Vec<(u32, Path)>,
+    /// In ascending order of receiving rank and port.
+    pub paths: Vec<((u32, u8), Path)>,
 }
 
 /// The path of messages from one rank to another.
@@ -102,11 +102,11 @@ impl Jobs {
                 let hosted = HostedRank { rank: state, job: number, host, part, begun: false, paths: Vec::new() };
                 jobs.ranks.push(hosted);
             }
-            let mut pairs = (spec.first_flow.0..).map(FlowId).zip(&spec.pairs).peekable();
-            for (from, to) in spec.program.pairs() {
-                let flow = pairs.next_if(|(_, pair)| **pair == (from, to)).map(|(flow, _)| flow);
+            let mut flows = (spec.first_flow.0..).map(FlowId).zip(&spec.channels).peekable();
+            for (from, to, port) in spec.program.channels() {
+                let flow = flows.next_if(|(_, channel)| **channel == (from, to, port)).map(|(flow, _)| flow);
                 let path = flow.map_or(Path::Local(Time::ZERO), Path::Flow);
-                jobs.ranks[(first + from) as usize].paths.push((to, path));
+                jobs.ranks[(first + from) as usize].paths.push(((to, port), path));
                 if flow.is_some() {
                     let (from, to) = (RankId(first + from), RankId(first + to));
                     jobs.channels.push(Channel { from, to, ..Channel::default() });

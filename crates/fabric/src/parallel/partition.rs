@@ -6,7 +6,7 @@ use becalm_engine::Time;
 
 use crate::ids::{NodeId, PortId};
 use crate::network::routing::{Paths, Routes};
-use crate::network::topology::{NodeKind, Topology};
+use crate::network::topology::{Cable, NodeKind, Topology};
 use crate::sim::spec::FlowSpec;
 
 /// A partition of the nodes.
@@ -20,7 +20,8 @@ pub struct Partition {
     pub lookahead: Time,
 }
 
-/// Nodes that must stay together: a switch with its hosts, and nodes joined by cables without delay.
+/// Nodes that must stay together: a switch with its hosts, nodes joined by cables without delay, and adapters of one
+/// node.
 struct Clumps {
     of_node: Vec<u32>,
     /// Load of each clump, in packet shares.
@@ -44,11 +45,17 @@ impl Partition {
     ///
     /// Parts are grown one by one. Each starts from the busiest remaining clump and repeatedly adds the clump
     /// that exchanges most traffic with it. If there are too few clumps, there are fewer parts.
-    pub fn balanced(topology: &Topology, routes: &Routes, flows: &[FlowSpec], parts: usize) -> Partition {
+    pub fn balanced(
+        topology: &Topology,
+        routes: &Routes,
+        flows: &[FlowSpec],
+        together: &[(NodeId, NodeId)],
+        parts: usize,
+    ) -> Partition {
         if parts <= 1 {
             return Partition::whole(topology);
         }
-        Self::balanced_by(topology, routes, flows, |_| parts)
+        Self::balanced_by(topology, routes, flows, together, |_| parts)
     }
 
     /// As [`Partition::balanced`], with a number of parts that suits the traffic: `parts` receives the number
@@ -57,9 +64,10 @@ impl Partition {
         topology: &Topology,
         routes: &Routes,
         flows: &[FlowSpec],
+        together: &[(NodeId, NodeId)],
         parts: impl FnOnce(f64) -> usize,
     ) -> Partition {
-        let clumps = Clumps::new(topology, routes, flows);
+        let clumps = Clumps::new(topology, routes, flows, together);
         let parts = parts(clumps.between_switches as f64 / WHOLE as f64);
         if parts <= 1 {
             return Partition::whole(topology);
@@ -90,8 +98,8 @@ impl Partition {
 }
 
 impl Clumps {
-    fn new(topology: &Topology, routes: &Routes, flows: &[FlowSpec]) -> Clumps {
-        let (of_node, count) = clumps(topology);
+    fn new(topology: &Topology, routes: &Routes, flows: &[FlowSpec], together: &[(NodeId, NodeId)]) -> Clumps {
+        let (of_node, count) = clumps(topology, together);
         let mut clumps = Clumps { of_node, load: vec![1; count], links: vec![Vec::new(); count], between_switches: 0 };
         let paths = Paths::new(topology, routes);
         let peers = paths.peers();
@@ -161,14 +169,14 @@ fn shares(topology: &Topology, flows: &[FlowSpec]) -> impl Iterator<Item = u64> 
 }
 
 /// The clump of every node, and the number of clumps.
-fn clumps(topology: &Topology) -> (Vec<u32>, usize) {
+fn clumps(topology: &Topology, together: &[(NodeId, NodeId)]) -> (Vec<u32>, usize) {
     let mut leader: Vec<u32> = (0..topology.nodes().len() as u32).collect();
     let is_host = |node: NodeId| topology.node(node).kind == NodeKind::Host;
-    for cable in topology.cables() {
-        if cable.delay == Time::ZERO || is_host(cable.a.node) || is_host(cable.b.node) {
-            let (a, b) = (find(&mut leader, cable.a.node.0), find(&mut leader, cable.b.node.0));
-            leader[a.max(b) as usize] = a.min(b);
-        }
+    let joined = |cable: &&Cable| cable.delay == Time::ZERO || is_host(cable.a.node) || is_host(cable.b.node);
+    let cables = topology.cables().iter().filter(joined).map(|cable| (cable.a.node, cable.b.node));
+    for (a, b) in cables.chain(together.iter().copied()) {
+        let (a, b) = (find(&mut leader, a.0), find(&mut leader, b.0));
+        leader[a.max(b) as usize] = a.min(b);
     }
     let mut number = vec![u32::MAX; leader.len()];
     let mut count = 0;
@@ -230,7 +238,7 @@ mod tests {
     #[test]
     fn parts_are_alike_and_cut_few_cables() {
         let topology = ring(8, 3);
-        let partition = Partition::balanced(&topology, &Routes::shortest(&topology), &neighbours(&topology), 2);
+        let partition = Partition::balanced(&topology, &Routes::shortest(&topology), &neighbours(&topology), &[], 2);
         let part = |node: NodeId| partition.of_node[node.index()];
         let cut = topology.cables().iter().filter(|cable| part(cable.a.node) != part(cable.b.node)).count();
         let size = topology.switches().filter(|&switch| part(switch) == 0).count();
@@ -245,7 +253,7 @@ mod tests {
         flows.extend([hot; 30]);
         let shares: Vec<u64> = shares(&topology, &flows).collect();
         assert_eq!((shares[1], shares[24], shares[3]), (1 << 20, (1 << 20) / 31, (1 << 20) / 31));
-        let partition = Partition::balanced(&topology, &Routes::shortest(&topology), &flows, 2);
+        let partition = Partition::balanced(&topology, &Routes::shortest(&topology), &flows, &[], 2);
         let size = topology.switches().filter(|switch| partition.of_node[switch.index()] == 0).count();
         assert_eq!(size, 4);
     }
@@ -253,7 +261,7 @@ mod tests {
     #[test]
     fn hosts_stay_with_their_switch_and_a_switch_alone_stays_whole() {
         let topology = ring(3, 2);
-        let partition = Partition::balanced(&topology, &Routes::shortest(&topology), &neighbours(&topology), 8);
+        let partition = Partition::balanced(&topology, &Routes::shortest(&topology), &neighbours(&topology), &[], 8);
         assert_eq!(partition.parts, 3);
         let one = {
             let mut topology = Topology::default();
@@ -261,6 +269,18 @@ mod tests {
             topology.connect(switch, host, Rate::from_bits_per_second(8e9), Time::from_ns(5));
             topology
         };
-        assert_eq!(Partition::balanced(&one, &Routes::shortest(&one), &[], 4), Partition::whole(&one));
+        assert_eq!(Partition::balanced(&one, &Routes::shortest(&one), &[], &[], 4), Partition::whole(&one));
+    }
+
+    #[test]
+    fn adapters_of_a_node_stay_together() {
+        let topology = ring(4, 2);
+        let hosts: Vec<NodeId> = topology.hosts().collect();
+        let together = [(hosts[0], hosts[4])];
+        let routes = Routes::shortest(&topology);
+        let partition = Partition::balanced(&topology, &routes, &neighbours(&topology), &together, 8);
+        let part = |host: usize| partition.of_node[hosts[host].index()];
+        assert_eq!((partition.parts, part(0)), (3, part(4)));
+        assert!(part(2) != part(0) && part(6) != part(0));
     }
 }

@@ -382,7 +382,7 @@ impl Joint for Sum {
 
 /// A random partition that only cuts cables with a delay.
 fn cut(topology: &Topology, routes: &Routes, flows: &[FlowSpec], random: &mut Stream) -> Partition {
-    let fine = Partition::balanced(topology, routes, flows, topology.nodes().len());
+    let fine = Partition::balanced(topology, routes, flows, &[], topology.nodes().len());
     let parts = 1 + random.below(4);
     let part_of: Vec<u16> = (0..fine.parts).map(|_| random.below(parts) as u16).collect();
     let of_node = fine.of_node.iter().map(|&clump| part_of[usize::from(clump)]).collect();

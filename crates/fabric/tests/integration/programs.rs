@@ -5,7 +5,7 @@ use std::sync::Arc;
 use becalm_engine::{Stream, Time};
 use becalm_fabric::policy::{Joint, Observer};
 use becalm_fabric::*;
-use becalm_workload::{Action, Builder, Op, OpId, Part, Program, When};
+use becalm_workload::{Action, Builder, Channel, Op, OpId, Part, Program, When};
 use proptest::prelude::*;
 
 use crate::doubles::*;
@@ -20,18 +20,19 @@ fn running(
     let nodes: Vec<NodeId> = topology.hosts().collect();
     let hosts: Vec<NodeId> = ranks.iter().map(|&host| nodes[host as usize]).collect();
     let host = |rank: u32| hosts[rank as usize];
-    let pairs: Vec<(u32, u32)> = program.pairs().into_iter().filter(|&(a, b)| host(a) != host(b)).collect();
+    let channels: Vec<Channel> = program.channels().into_iter().filter(|&(a, b, _)| host(a) != host(b)).collect();
     let first_flow = FlowId(others.len() as u32);
     let stop = Time::from_us(60);
     let sources =
         (0..first_flow.0).map(|flow| SourceSpec { stop, ..SourceSpec::always(FlowId(flow), greedy()) }).collect();
     let mut flows = others;
-    flows.extend(pairs.iter().map(|&(from, to)| free_flow(host(from), host(to))));
+    flows.extend(channels.iter().map(|&(from, to, _)| free_flow(host(from), host(to))));
     let job = JobSpec {
         program: Arc::new(program),
         start: Time::from_us(1),
         hosts,
-        pairs,
+        together: Vec::new(),
+        channels,
         first_flow,
         overhead: Time::from_ns(100),
         overhead_per_byte: 10.0,
@@ -90,7 +91,7 @@ fn random_program(ranks: u32, rounds: u32, seed: u64) -> Program {
         let recv = Action::Recv { from: (!any).then_some(from), bytes, tag: Some(round) };
         let calc = Action::Calc { time: Time::from_ns(u64::from(random.below(5000))) };
         for ((rank, action), lane) in [(from, send), (to, recv), (to, calc)].into_iter().zip(lanes) {
-            let op = builder.add(rank, Op { action, lane, part: Part::Eager });
+            let op = builder.add(rank, Op { action, lane, part: Part::Eager, port: 0 });
             let of_rank = &mut earlier[rank as usize];
             for _ in 0..random.below(3).min(of_rank.len() as u32) {
                 let other = of_rank[random.below(of_rank.len() as u32) as usize];
@@ -106,7 +107,7 @@ fn random_program(ranks: u32, rounds: u32, seed: u64) -> Program {
 fn outcome(spec: FabricSpec<Steady, Unmarked, Acks>, parts: usize) -> (Vec<Vec<(Time, Time)>>, u64, u64) {
     let ranks = spec.jobs[0].hosts.len() as u32;
     let whole = Partition::whole(&spec.topology);
-    let partition = Partition::balanced(&spec.topology, &spec.routes, &spec.flows, parts);
+    let partition = Partition::balanced(&spec.topology, &spec.routes, &spec.flows, &[], parts);
     let mut run = ParallelFabric::new(spec, Hash::default, &partition, &whole).unwrap();
     run.run(Time::from_ms(5), &mut |_| true);
     assert_eq!(run.open_ranks(), 0);

@@ -106,7 +106,8 @@ impl Scenario {
             program: job.program.clone(),
             start: *section.start,
             hosts: job.hosts.clone(),
-            pairs: job.pairs.clone(),
+            together: job.together.clone(),
+            channels: job.channels.clone(),
             first_flow,
             overhead: *section.overhead,
             overhead_per_byte: overhead_rate.map_or(0.0, |rate| 1e12 / rate.rate().bytes_per_second()),
@@ -271,9 +272,10 @@ impl Scenario {
         let seed = self.seed(replication);
         let threads = if self.is_native() { threads } else { 1 };
         let spec = self.fabric_spec(seed, traffic, faults);
+        let together: Vec<_> = spec.jobs.iter().flat_map(|job| job.together.iter().copied()).collect();
         let partition = match threads {
             0 | 1 => Partition::whole(&spec.topology),
-            _ => Partition::balanced(&spec.topology, &spec.routes, &spec.flows, threads),
+            _ => Partition::balanced(&spec.topology, &spec.routes, &spec.flows, &together, threads),
         };
         // By the possible traffic: an incast fills few cables.
         let groups = match self.groups(self.packets_ahead()) {
@@ -282,7 +284,7 @@ impl Scenario {
                 let (_, delay, packet) = self.cables_between_switches();
                 let ahead = |links: f64| (links * delay.0 as f64 / packet.0 as f64) as u64;
                 let of = |links: f64| self.groups(ahead(links)).min(most);
-                Partition::balanced_by(&spec.topology, &spec.routes, &spec.flows, of)
+                Partition::balanced_by(&spec.topology, &spec.routes, &spec.flows, &together, of)
             }
         };
         ParallelFabric::new(spec, || self.watch(self.measured_from()), &partition, &groups)

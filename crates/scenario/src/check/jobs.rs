@@ -7,7 +7,7 @@ use becalm_schema::{Place, Review};
 
 use crate::sections::Sections;
 use crate::sections::collective::Collective;
-use crate::sections::jobs::Job;
+use crate::sections::jobs::{Job, Nics, Placement};
 
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     let groups = sections.flows.items().iter().filter_map(|group| group.get()?.name.get());
@@ -21,28 +21,59 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
                 review.add(job.name.place(), "another job or group of flows has this name");
             }
         }
+        seats(job, place, review);
         program(job, place, review);
         start(job, sections, review);
     }
 }
 
+/// Checks that ranks have either hosts or nodes, and that the settings of nodes have an effect.
+fn seats(job: &Job, place: Place, review: &mut Review<'_>) {
+    match (job.hosts.given(), job.nodes.given()) {
+        (None, None) => review.add(place, "hosts is missing: set hosts or nodes"),
+        (Some(_), Some(nodes)) => review.add(nodes, "cannot be combined with hosts"),
+        _ => {}
+    }
+    if job.nodes.given().is_none() {
+        for place in [job.nics.given(), job.pxn_chunk.given()].into_iter().flatten() {
+            review.add(place, "does nothing without nodes");
+        }
+    } else if let (Some(place), Some(nics)) = (job.pxn_chunk.given(), job.nics.get())
+        && *nics != Nics::Pxn
+    {
+        review.add(place, "does nothing without nics = \"pxn\"");
+    }
+    if job.nodes.given().is_some() && job.placement.get() == Some(&Placement::List) {
+        review.add(job.placement.place(), "needs hosts instead of nodes");
+    }
+}
+
 /// Checks that there is exactly one program, and that its settings have an effect.
 fn program(job: &Job, place: Place, review: &mut Review<'_>) {
-    let programs = [job.collective.given(), job.ops.given(), job.goal.given(), job.chakra.given()];
+    let programs = [
+        job.collective.given(),
+        job.ops.given(),
+        job.goal.given(),
+        job.chakra.given(),
+        job.step.given(),
+        job.all_to_all_v.given(),
+    ];
     let mut given = programs.into_iter().flatten();
     let first = given.next();
     for other in given {
-        review.add(other, "is a second program: set only one of collective, ops, goal and chakra");
+        review.add(other, "is a second program: set only one of collective, all_to_all_v, step, ops, goal and chakra");
     }
     match (first, job.collective.given()) {
-        (None, _) => review.add(place, "collective is missing: set a collective operation, ops, goal or chakra"),
+        (None, _) => review
+            .add(place, "collective is missing: set a collective operation, all_to_all_v, step, ops, goal or chakra"),
         (Some(_), None) => {
             let repeats = job.repeat.get().is_some_and(|&repeat| repeat != 1);
             let computes = job.compute.get().is_some_and(|compute| *compute > Time::ZERO);
+            let (step, loads) = (job.step.given().is_some(), job.all_to_all_v.given().is_some());
             let only = [
-                job.repeat.given().filter(|_| repeats),
-                job.compute.given().filter(|_| computes),
-                job.reduce_rate.given(),
+                job.repeat.given().filter(|_| repeats && !step && !loads),
+                job.compute.given().filter(|_| computes && !loads),
+                job.reduce_rate.given().filter(|_| !step),
             ];
             for place in only.into_iter().flatten() {
                 review.add(place, "does nothing without a collective operation");

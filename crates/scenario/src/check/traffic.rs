@@ -7,6 +7,7 @@ use becalm_schema::{Located, Place, Review};
 use crate::resolve::{Network, Plan};
 use crate::sections::Sections;
 use crate::sections::flows::Group;
+use crate::sections::jobs::Nics;
 use crate::sections::quantities::Buffer;
 use crate::sections::topology::generator::Deadlock;
 
@@ -33,7 +34,10 @@ fn jobs(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Review
         let Some(job) = job.get() else { continue };
         let pairs = plan.flows[flows.start as usize..flows.end as usize].iter();
         if let Err(error) = paths.check(pairs.map(|flow| (flow.source, flow.destination))) {
-            review.add(job.hosts.place(), error.to_string());
+            let rails = job.nodes.given().is_some() && job.nics.get() != Some(&Nics::Pxn);
+            let advice = if rails { "; valid: nics = \"pxn\", or spine switches" } else { "" };
+            let place = Place::first_given(&[job.nodes.place(), job.hosts.place()]);
+            review.add(place, format!("{error}{advice}"));
         }
     }
 }

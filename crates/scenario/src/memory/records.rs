@@ -1,7 +1,6 @@
 //! Estimates the number of messages that a run records.
 
 use becalm_fabric::{SourceSpec, Traffic};
-use becalm_workload::Action;
 
 use crate::resolve::Job;
 use crate::scenario::Scenario;
@@ -57,11 +56,11 @@ impl Scenario {
     /// Number of messages between ranks of jobs on different hosts.
     fn job_messages(&self) -> u64 {
         let of_job = |job: &Job| {
-            let crosses = |number: u32| match job.program.op(number).action {
-                Action::Send { to, .. } => job.hosts[job.program.id(number).rank as usize] != job.hosts[to as usize],
-                Action::Calc { .. } | Action::Recv { .. } => false,
+            let crossing = |rank: u32| {
+                let ops = job.program.of_rank(rank).map(|number| job.program.op(number));
+                ops.filter(|op| job.channel(rank, op).is_some()).count() as u64
             };
-            (0..job.program.len() as u32).filter(|&number| crosses(number)).count() as u64
+            (0..job.program.ranks()).map(crossing).sum::<u64>()
         };
         self.plan.jobs.iter().flatten().map(of_job).sum()
     }

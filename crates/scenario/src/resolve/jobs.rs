@@ -6,13 +6,14 @@ use std::sync::Arc;
 use becalm_engine::{Stream, Time};
 use becalm_fabric::NodeId;
 use becalm_schema::{Located, Place, Review};
-use becalm_workload::collectives::Repetition;
+use becalm_workload::collectives::{Repetition, all_to_all_v};
 use becalm_workload::{
-    Action, Builder, Collective as Lowered, LongCollective, Op, OpId, Part, Program, ProgramError, When,
+    Action, Builder, Channel, Collective as Lowered, LongCollective, Op, OpId, Part, Program, ProgramError, When,
 };
 
 use super::network::Network;
 use super::pairs::too_many;
+use super::seats::{Seat, Seats};
 use crate::sections::collective::{AllToAllAlgorithm, Collective};
 use crate::sections::jobs::{Job as Section, Operation, Placement};
 use crate::sections::schedule::Schedule;
@@ -23,39 +24,61 @@ pub(crate) struct Job {
     pub program: Arc<Program>,
     /// The host of every rank.
     pub hosts: Vec<NodeId>,
-    /// Pairs of a sending and a receiving rank on different hosts, in ascending order. Each pair has one
-    /// flow.
-    pub pairs: Vec<(u32, u32)>,
+    /// The hosts that one thread must handle.
+    pub together: Vec<(NodeId, NodeId)>,
+    /// The channels that cross the network, in ascending order. Each has one flow.
+    pub channels: Vec<Channel>,
+    /// The hosts at the ends of each of them.
+    pub ends: Vec<(NodeId, NodeId)>,
+}
+
+impl Job {
+    /// The index of the channel of a rank's operation, if it is a send that crosses the network.
+    pub fn channel(&self, rank: u32, op: &Op) -> Option<usize> {
+        let Action::Send { to, .. } = op.action else { return None };
+        self.channels.binary_search(&(rank, to, op.port)).ok()
+    }
 }
 
 /// The job of a section; `None` after an error.
 pub(super) fn resolve(
     located: &Located<Section>,
     network: &Network,
-    most: usize,
+    (most, seed): (usize, u64),
     random: &mut Stream,
     review: &mut Review<'_>,
 ) -> Option<Job> {
     let job = located.get()?;
     let before = review.count();
-    let hosts = named(job, network, review);
-    if hosts.is_empty() && review.count() == before {
-        review.add(job.hosts.place(), "must name at least one host");
-    }
+    let seats = named(job, network, review);
     let section = located.complete()?;
     if review.count() > before {
         return None;
     }
-    let ranks = ranks(section, hosts.len() as u32);
-    let program = program(section, located.place(), ranks, review)?;
-    let hosts = place(section, hosts, program.ranks(), random, review)?;
-    let host = |rank: u32| hosts[rank as usize];
-    let pairs: Vec<_> = program.pairs().into_iter().filter(|&(from, to)| host(from) != host(to)).collect();
-    if pairs.len() > most {
-        review.add(located.place(), too_many_pairs(section, pairs.len(), most));
+    let ranks = ranks(section, seats.len() as u32);
+    let per_node = per_node(section, &seats, ranks);
+    let program = program(section, located.place(), (ranks, per_node), random, review)?;
+    let seats = place(section, seats, program.ranks(), random, review)?;
+    let seats = Seats::new(network, seats, (*section.nics, section.pxn_chunk.0), seed);
+    let program = if section.nodes.given().is_some() { routed(section, program, &seats, review)? } else { program };
+    let crossing = program.channels().into_iter().filter_map(|channel| Some((channel, seats.ends(channel)?)));
+    let (channels, ends): (Vec<_>, Vec<_>) = crossing.unzip();
+    if channels.len() > most {
+        review.add(located.place(), too_many_pairs(section, channels.len(), most));
         return None;
     }
-    Some(Job { program: Arc::new(program), hosts, pairs })
+    let hosts = (0..program.ranks()).map(|rank| seats.host(rank)).collect();
+    Some(Job { together: seats.together(), program: Arc::new(program), hosts, channels, ends })
+}
+
+/// The program with its messages on the ways between nodes; `None` after an error.
+fn routed(job: &Section, program: Program, seats: &Seats<'_>, review: &mut Review<'_>) -> Option<Program> {
+    if let Some((from, to)) = seats.parted(&program.channels()) {
+        let problem = format!("rank {from} and rank {to} have no port in common that has not failed");
+        review.add(job.nodes.place(), problem);
+        return None;
+    }
+    program.with_ways(seats).map_err(|error| review.add(job.nics.place(), error.to_string())).ok()
 }
 
 /// The problem of a job with this number of pairs of ranks, each of which needs one of `most` flows.
@@ -68,12 +91,29 @@ fn too_many_pairs(job: &Section, pairs: usize, most: usize) -> String {
     too_many(pairs, most, &format!("{fewer}{bruck}"))
 }
 
-/// The hosts that a job names. With `placement = "list"`, a host may be named several times.
-fn named(job: &Section, network: &Network, review: &mut Review<'_>) -> Vec<NodeId> {
-    if job.placement.get() == Some(&Placement::List) {
-        return job.hosts.items().iter().filter_map(|name| network.host(name, review)).collect();
+/// The hosts that a job names, or the GPUs of its nodes. With `placement = "list"`, a host may be named several times.
+fn named(job: &Section, network: &Network, review: &mut Review<'_>) -> Vec<Seat> {
+    if job.nodes.given().is_some() {
+        let of_node =
+            |node: u32| (0..network.nodes[node as usize].gpus.len() as u32).map(move |gpu| Seat::Gpu(node, gpu));
+        let seats: Vec<Seat> = network.nodes_of(&job.nodes, review).into_iter().flat_map(of_node).collect();
+        let unable = seats.iter().find_map(|seat| match *seat {
+            Seat::Gpu(node, gpu) => {
+                let node = &network.nodes[node as usize];
+                node.gpus[gpu as usize].adapters().next().is_none().then_some((&node.name, gpu))
+            }
+            Seat::Host(_) => None,
+        });
+        if let Some((node, gpu)) = unable {
+            review.add(job.nodes.place(), format!("GPU {gpu} of node `{node}` has no adapter that has not failed"));
+        }
+        return seats;
     }
-    network.hosts(&job.hosts, review)
+    let hosts = match job.placement.get() {
+        Some(&Placement::List) => job.hosts.items().iter().filter_map(|name| network.host(name, review)).collect(),
+        _ => network.hosts(&job.hosts, review),
+    };
+    hosts.into_iter().map(Seat::Host).collect()
 }
 
 /// The number of ranks. If it is not set, it is the number that the operations need or, without operations, one per
@@ -82,7 +122,9 @@ fn ranks(job: &Section, hosts: u32) -> u32 {
     let needed = |op: &Operation| op.rank.max(op.to.unwrap_or(0)).max(op.from.unwrap_or(0)) + 1;
     let of_ops = job.ops.iter().flatten().map(needed).max();
     let of_file = schedule(job).map(|(_, schedule)| schedule.program.ranks());
-    job.ranks.or(of_ops).or(of_file).unwrap_or(hosts)
+    let of_table = job.all_to_all_v.as_ref().and_then(|loads| loads.ranks());
+    let of_step = job.step.as_ref().map(|step| step.ranks().min(1 << 20) as u32);
+    job.ranks.or(of_ops).or(of_file).or(of_table).or(of_step).unwrap_or(hosts)
 }
 
 /// The program of a file, and its location in the scenario.
@@ -91,7 +133,13 @@ fn schedule(job: &Section) -> Option<(Place, &Schedule)> {
     goal.or_else(|| job.chakra.as_ref().map(|chakra| (job.chakra.place(), &chakra.0)))
 }
 
-fn program(job: &Section, table: Place, ranks: u32, review: &mut Review<'_>) -> Option<Program> {
+fn program(
+    job: &Section,
+    table: Place,
+    (ranks, per_node): (u32, u32),
+    random: &mut Stream,
+    review: &mut Review<'_>,
+) -> Option<Program> {
     if let Some((place, schedule)) = schedule(job) {
         let own = schedule.program.ranks();
         if own != ranks {
@@ -102,25 +150,89 @@ fn program(job: &Section, table: Place, ranks: u32, review: &mut Review<'_>) -> 
     }
     let (place, made) = match (&*job.collective, &*job.ops) {
         (Some(collective), None) => {
-            let lowered = collective.lowered();
+            let lowered = collective.lowered(per_node);
             if let Err(why) = lowered.suits(ranks) {
                 review.add(job.collective.place(), why);
                 return None;
             }
-            let seconds = job.reduce_rate.as_ref().map_or(0.0, |rate| 1.0 / rate.rate().bytes_per_second());
             let repetition =
-                Repetition { times: *job.repeat, compute: *job.compute, reduction_per_byte: seconds * 1e12 };
+                Repetition { times: *job.repeat, compute: *job.compute, reduction_per_byte: reduction(job) };
             if let Err(long) = lowered.fits(ranks, &repetition) {
                 let fit = |other: &Lowered| other.suits(ranks).is_ok() && other.fits(ranks, &repetition).is_ok();
-                review.add(job.collective.place(), too_long(&long, &collective.algorithms(fit)));
+                review.add(job.collective.place(), too_long(&long, &collective.algorithms(per_node, fit)));
                 return None;
             }
             (job.collective.place(), lowered.program(ranks, &repetition))
         }
+        (None, None) if job.all_to_all_v.is_some() => (job.all_to_all_v.place(), loaded(job, ranks, random, review)?),
+        (None, None) if job.step.is_some() => (job.step.place(), trained(job, ranks, random, review)?),
         (None, Some(ops)) => (job.ops.place(), listed(ops, ranks, table, review)?.build()),
         _ => return None,
     };
     checked(made, job, place, review)
+}
+
+/// The number of consecutive ranks on each node; 1 if it differs, if the order is random, or without nodes.
+fn per_node(job: &Section, seats: &[Seat], ranks: u32) -> u32 {
+    let node = |seat: &Seat| if let Seat::Gpu(node, _) = seat { Some(*node) } else { None };
+    let sizes: Vec<usize> = seats.chunk_by(|a, b| node(a).is_some() && node(a) == node(b)).map(<[Seat]>::len).collect();
+    let even = sizes.iter().all(|&size| size == sizes[0]);
+    let packed = *job.placement == Placement::Packed;
+    if even && packed { sizes[0] as u32 * ranks.div_ceil(seats.len() as u32) } else { 1 }
+}
+
+/// The program of a step of training; `None` after an error.
+fn trained(
+    job: &Section,
+    ranks: u32,
+    random: &mut Stream,
+    review: &mut Review<'_>,
+) -> Option<Result<Program, ProgramError>> {
+    let step = job.step.as_ref()?;
+    if step.ranks() != u64::from(ranks) {
+        let place = Place::first_given(&[job.ranks.place(), job.step.place()]);
+        let problem = format!("has {} ranks (tensor x pipeline x data), not {ranks}", step.ranks());
+        review.add(place, problem);
+        return None;
+    }
+    let lowered = step.lowered(reduction(job));
+    let operations = lowered.operations(*job.repeat);
+    if operations > LongCollective::MOST {
+        let problem = format!("needs about {operations} operations, but at most {} are possible", LongCollective::MOST);
+        review.add(job.step.place(), problem);
+        return None;
+    }
+    Some(lowered.program(*job.repeat, |rank| step.slowness(rank) * (1.0 + step.skew * random.unit())))
+}
+
+/// The program of an all-to-all with different sizes; `None` after an error.
+fn loaded(
+    job: &Section,
+    ranks: u32,
+    random: &mut Stream,
+    review: &mut Review<'_>,
+) -> Option<Result<Program, ProgramError>> {
+    let sizes = match job.all_to_all_v.as_ref()?.sizes(ranks, random) {
+        Ok(sizes) => sizes,
+        Err(problem) => {
+            review.add(job.all_to_all_v.place(), problem);
+            return None;
+        }
+    };
+    let size = |from: u32, to: u32| sizes[(from * ranks + to) as usize];
+    let repetition = Repetition { times: *job.repeat, compute: *job.compute, reduction_per_byte: 0.0 };
+    let operations = (u64::from(ranks) * 2).saturating_mul(u64::from(ranks)).saturating_mul(repetition.times.into());
+    if operations > LongCollective::MOST {
+        let problem = format!("needs about {operations} operations, but at most {} are possible", LongCollective::MOST);
+        review.add(job.all_to_all_v.place(), problem);
+        return None;
+    }
+    Some(all_to_all_v(ranks, size, &repetition))
+}
+
+/// Time that a rank needs to add a byte, in picoseconds.
+fn reduction(job: &Section) -> f64 {
+    job.reduce_rate.as_ref().map_or(0.0, |rate| 1.0 / rate.rate().bytes_per_second() * 1e12)
 }
 
 /// The problem of a collective with too many operations. These other algorithms need few enough.
@@ -158,8 +270,10 @@ fn listed(ops: &[Operation], ranks: u32, table: Place, review: &mut Review<'_>) 
             wrong("rank", format!("there is no rank {}; the ranks are 0 to {}", operation.rank, ranks - 1));
             return None;
         }
-        let id = builder
-            .add(operation.rank, Op { action: action(operation), lane: operation.lane as u16, part: Part::Eager });
+        let id = builder.add(
+            operation.rank,
+            Op { action: action(operation), lane: operation.lane as u16, part: Part::Eager, port: 0 },
+        );
         let earlier = operation.after.iter().map(|name| (name, When::Done));
         for (name, when) in earlier.chain(operation.after_start.iter().map(|name| (name, When::Start))) {
             let Some(&other) = names.get(&(operation.rank, name.as_str())) else {
@@ -187,14 +301,14 @@ fn action(operation: &Operation) -> Action {
     }
 }
 
-/// The host of every rank.
+/// The seat of every rank.
 fn place(
     job: &Section,
-    hosts: Vec<NodeId>,
+    hosts: Vec<Seat>,
     ranks: u32,
     random: &mut Stream,
     review: &mut Review<'_>,
-) -> Option<Vec<NodeId>> {
+) -> Option<Vec<Seat>> {
     let n = hosts.len();
     let each = (ranks as usize).div_ceil(n);
     let packed = || (0..ranks as usize).map(|rank| hosts[rank / each]).collect::<Vec<_>>();

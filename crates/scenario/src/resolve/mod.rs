@@ -4,6 +4,7 @@
 //! - `network`: nodes, cables, routes and links, built once. `shapes`: the switches as markers see them.
 //! - `pairs`, `sending`: sources and their destinations. `flow`, `plan`: the flows of all groups, and the adapters of all
 //!   hosts.
+//! - `nodes`: nodes with several adapters. `seats`: hosts or GPUs of ranks, and the adapters of their messages.
 //! - `faults`: faults at ports. `buffers`: the size of input buffers. `levels`: the service levels of paths.
 //! - `jobs`: programs, the hosts of their ranks, and the flows between ranks.
 //! - `sources`: the traffic sources of a group.
@@ -15,9 +16,11 @@ mod jobs;
 mod levels;
 mod links;
 mod network;
+mod nodes;
 mod pairs;
 mod plan;
 mod routes;
+mod seats;
 mod sending;
 mod shapes;
 mod sources;

@@ -11,6 +11,7 @@ use super::{routes, shapes};
 use crate::names::{ALL, expand_list, unknown};
 use crate::sections::Sections;
 use crate::sections::changes::Change;
+use crate::sections::nodes::Node;
 use crate::sections::topology::generator::Choices;
 
 /// Nodes, cables and routes, with derived values.
@@ -24,6 +25,8 @@ pub(crate) struct Network {
     pub links: Vec<Link>,
     /// The rate of every host's link, indexed by node. Values for switches have no meaning.
     pub rates: Vec<Rate>,
+    /// The nodes with several adapters.
+    pub nodes: Vec<Node>,
     hosts: HashMap<String, NodeId>,
 }
 
@@ -43,7 +46,10 @@ impl Network {
             }
         }
         let hosts = topology.hosts().map(|host| (topology.node(host).name.clone(), host)).collect();
-        Some(Network { links: links(&topology), rates: host_rates(&topology), hosts, topology, routes })
+        let (links, rates, own) = (links(&topology), host_rates(&topology), choice.nodes(&topology));
+        let mut network = Network { links, rates, nodes: Vec::new(), hosts, topology, routes };
+        network.find_nodes(sections, own, review);
+        Some(network)
     }
 
     /// The name of a node.

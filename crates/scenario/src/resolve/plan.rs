@@ -89,10 +89,9 @@ impl Plan {
         let most = MOST_FLOWS - self.flows.len();
         let mut random = Stream::new(seed, u64::from(number), PATTERN_STREAM);
         let sl = job.get().and_then(|job| job.sl.get().copied()).unwrap_or(0);
-        let job = jobs::resolve(job, network, most, &mut random, review);
-        for &(from, to) in job.iter().flat_map(|job| &job.pairs) {
-            let host = |rank: u32| job.as_ref().expect("it has pairs").hosts[rank as usize];
-            self.flows.push(self.levels.flow((host(from), host(to)), number, sl));
+        let job = jobs::resolve(job, network, (most, seed), &mut random, review);
+        for &ends in job.iter().flat_map(|job| &job.ends) {
+            self.flows.push(self.levels.flow(ends, number, sl));
         }
         self.groups.push(first..self.flows.len() as u32);
         self.jobs.push(job);

@@ -38,12 +38,12 @@ impl Ending {
         let plan = &scenario.plan;
         let mut bytes = vec![0; scenario.network.topology.nodes().len()];
         for job in plan.jobs.iter().flatten() {
-            for (rank, host) in (0u32..).zip(&job.hosts) {
-                let sent = job.program.of_rank(rank).map(|number| match job.program.op(number).action {
-                    Action::Send { to, bytes, .. } if job.hosts[to as usize] != *host => bytes,
-                    _ => 0,
-                });
-                bytes[host.index()] += sent.sum::<u64>();
+            for rank in 0..job.program.ranks() {
+                for op in job.program.of_rank(rank).map(|number| job.program.op(number)) {
+                    if let (Action::Send { bytes: sent, .. }, Some(channel)) = (op.action, job.channel(rank, op)) {
+                        bytes[job.ends[channel].0.index()] += sent;
+                    }
+                }
             }
         }
         let first = plan.groups.get(scenario.sections.flows.len()).map_or(0, |flows| flows.start);

@@ -133,7 +133,7 @@ fn jobs(scenario: &Scenario, outcomes: &[Outcome<'_>]) -> Table {
         .zip(outcomes)
         .map(|(job, outcome)| {
             let Some(collective) = job.collective.as_ref() else { return f64::NAN };
-            let (collective, times) = (collective.lowered(), f64::from(*job.repeat));
+            let (collective, times) = (collective.lowered(1), f64::from(*job.repeat));
             let time = duration(outcome) / times - job.compute.as_secs();
             let factor = collective.bus_factor(outcome.ranks.len() as u32);
             if factor > 0.0 { factor * collective.bytes() as f64 / time } else { f64::NAN }

@@ -1,7 +1,8 @@
 //! `[jobs.collective]`: collective operations.
 
-use becalm_schema::{Choice, Field};
-use becalm_workload::{Collective as Lowered, collectives};
+use becalm_schema::{Choice, Conflict, Field};
+use becalm_workload::Collective as Lowered;
+use becalm_workload::collectives::{self, Channels};
 
 use crate::sections::quantities::Payload;
 
@@ -14,8 +15,13 @@ becalm_schema::words! {
         RecursiveDoubling = "recursive_doubling",
         /// Reduce-scatter with halving vectors, then all-gather with doubling vectors (Rabenseifner).
         HalvingDoubling = "halving_doubling",
+        /// As `"halving_doubling"`, but the nearest ranks exchange the largest halves, so that most bytes stay within a node.
+        HalvingDoublingNear = "halving_doubling_near",
         /// Two binary trees. Each carries half of the vector in chunks.
         DoubleBinaryTree = "double_binary_tree",
+        /// A reduce-scatter within every node, an all-reduce on each rail, and an all-gather within every node, all around
+        /// rings.
+        Hierarchical = "hierarchical",
     }
 }
 
@@ -93,9 +99,25 @@ becalm_schema::table! {
         pub bytes: Payload,
         /// The algorithm.
         pub algorithm: AllReduceAlgorithm = AllReduceAlgorithm::Ring,
-        /// Number of chunks into which a double binary tree splits each half of the vector.
+        /// Number of chunks into which a double binary tree splits each half of the vector, and number of pieces of a
+        /// hierarchical all-reduce whose phases overlap.
         pub pieces: u32 = 8; ""; 1..=1024,
+        /// Number of channels of a job on nodes, each with an equal share of the vector. The rings of channels leave a node
+        /// by different NICs. Double binary trees then connect nodes, with a chain of the GPUs within each node.
+        pub channels: u32 = 1; ""; 1..=64,
     }
+    check AllReduce::check;
+}
+
+impl AllReduce {
+    fn check(&self) -> Result<(), Conflict> {
+        let divides = matches!(self.algorithm, AllReduceAlgorithm::Ring | AllReduceAlgorithm::DoubleBinaryTree);
+        channels(self.channels, divides)
+    }
+}
+
+fn channels(channels: u32, divides: bool) -> Result<(), Conflict> {
+    Conflict::unless(divides || channels == 1, "channels", || "does nothing with this algorithm".to_string())
 }
 
 becalm_schema::table! {
@@ -105,6 +127,15 @@ becalm_schema::table! {
         pub bytes: Payload,
         /// The algorithm.
         pub algorithm: AllGatherAlgorithm = AllGatherAlgorithm::Ring,
+        /// Number of channels of a job on nodes. Their rings leave a node by different NICs.
+        pub channels: u32 = 1; ""; 1..=64,
+    }
+    check AllGather::check;
+}
+
+impl AllGather {
+    fn check(&self) -> Result<(), Conflict> {
+        channels(self.channels, self.algorithm == AllGatherAlgorithm::Ring)
     }
 }
 
@@ -115,6 +146,15 @@ becalm_schema::table! {
         pub bytes: Payload,
         /// The algorithm.
         pub algorithm: ReduceScatterAlgorithm = ReduceScatterAlgorithm::Ring,
+        /// Number of channels of a job on nodes. Their rings leave a node by different NICs.
+        pub channels: u32 = 1; ""; 1..=64,
+    }
+    check ReduceScatter::check;
+}
+
+impl ReduceScatter {
+    fn check(&self) -> Result<(), Conflict> {
+        channels(self.channels, self.algorithm == ReduceScatterAlgorithm::Ring)
     }
 }
 
@@ -150,7 +190,7 @@ becalm_schema::choice! {
 
 impl Collective {
     /// The words of the algorithms with which the operation passes a test; empty if it has only one algorithm.
-    pub(crate) fn algorithms(&self, passes: impl Fn(&Lowered) -> bool) -> Vec<&'static str> {
+    pub(crate) fn algorithms(&self, per_node: u32, passes: impl Fn(&Lowered) -> bool) -> Vec<&'static str> {
         let words = match self {
             Collective::Barrier(_) | Collective::Reduce(_) => &[],
             Collective::Broadcast(_) => BroadcastAlgorithm::WORDS,
@@ -162,13 +202,15 @@ impl Collective {
         let with = |word: &str| {
             let mut json = self.to_json();
             json[self.name()]["algorithm"] = word.into();
-            becalm_schema::read_json::<Collective>(&json, "").expect("only the algorithm differs").lowered()
+            // Channels divide only some algorithms.
+            becalm_schema::read_json::<Collective>(&json, "").ok().map(|other| other.lowered(per_node))
         };
-        words.iter().copied().filter(|word| passes(&with(word))).collect()
+        words.iter().copied().filter(|word| with(word).is_some_and(|other| passes(&other))).collect()
     }
 
-    /// The operation as [`becalm_workload`] represents it.
-    pub(crate) fn lowered(&self) -> Lowered {
+    /// The operation as [`becalm_workload`] represents it, with this number of ranks on each node.
+    pub(crate) fn lowered(&self, per_node: u32) -> Lowered {
+        let over = |count: u32| Channels { count, per_node };
         match self {
             Collective::Barrier(_) => Lowered::Barrier,
             Collective::Broadcast(p) => {
@@ -181,6 +223,12 @@ impl Collective {
             Collective::Reduce(p) => Lowered::Reduce(p.bytes.0),
             Collective::AllReduce(p) => {
                 let algorithm = match p.algorithm {
+                    AllReduceAlgorithm::Ring if p.channels > 1 => collectives::AllReduce::Rings(over(p.channels)),
+                    AllReduceAlgorithm::DoubleBinaryTree if p.channels > 1 => {
+                        collectives::AllReduce::NodeTrees(over(p.channels), p.pieces)
+                    }
+                    AllReduceAlgorithm::HalvingDoublingNear => collectives::AllReduce::NearHalvingDoubling,
+                    AllReduceAlgorithm::Hierarchical => collectives::AllReduce::Hierarchical(p.pieces, per_node),
                     AllReduceAlgorithm::Ring => collectives::AllReduce::Ring,
                     AllReduceAlgorithm::RecursiveDoubling => collectives::AllReduce::RecursiveDoubling,
                     AllReduceAlgorithm::HalvingDoubling => collectives::AllReduce::HalvingDoubling,
@@ -190,6 +238,7 @@ impl Collective {
             }
             Collective::AllGather(p) => {
                 let algorithm = match p.algorithm {
+                    AllGatherAlgorithm::Ring if p.channels > 1 => collectives::AllGather::Rings(over(p.channels)),
                     AllGatherAlgorithm::Ring => collectives::AllGather::Ring,
                     AllGatherAlgorithm::RecursiveDoubling => collectives::AllGather::RecursiveDoubling,
                     AllGatherAlgorithm::Bruck => collectives::AllGather::Bruck,
@@ -198,6 +247,9 @@ impl Collective {
             }
             Collective::ReduceScatter(p) => {
                 let algorithm = match p.algorithm {
+                    ReduceScatterAlgorithm::Ring if p.channels > 1 => {
+                        collectives::ReduceScatter::Rings(over(p.channels))
+                    }
                     ReduceScatterAlgorithm::Ring => collectives::ReduceScatter::Ring,
                     ReduceScatterAlgorithm::RecursiveHalving => collectives::ReduceScatter::RecursiveHalving,
                 };

@@ -5,8 +5,10 @@ use becalm_engine::Time;
 use becalm_schema::{Conflict, Located};
 
 use crate::sections::collective::Collective;
+use crate::sections::loads::AllToAllV;
 use crate::sections::quantities::{LinkRate, Payload};
 use crate::sections::schedule::{Chakra, Goal};
+use crate::sections::step::Step;
 
 becalm_schema::words! {
     /// Placement of ranks on hosts.
@@ -21,6 +23,21 @@ becalm_schema::words! {
         Random = "random",
         /// `hosts` lists the host of each rank. The same host may appear several times.
         List = "list",
+    }
+}
+
+becalm_schema::words! {
+    /// The adapters that the messages between nodes take.
+    pub enum Nics {
+        /// Every rank sends by its own NIC to the NIC of the receiving rank. Of several ports, all messages to a rank take
+        /// one.
+        SameRail = "same_rail",
+        /// As `"same_rail"`, but every message is divided equally among all ports.
+        Stripe = "stripe",
+        /// As `"same_rail"`, but a hash of the two ranks selects the port.
+        Hash = "hash",
+        /// A message to another rail crosses NVLink to the GPU on this rail, whose rank sends it on by its own NIC (PXN).
+        Pxn = "pxn",
     }
 }
 
@@ -75,15 +92,26 @@ becalm_schema::table! {
         /// Name of the job in results.
         pub name: String,
         /// Hosts of the ranks: names, ranges such as `"B1..B10"`, or `"*"` for all hosts.
-        pub hosts: Vec<Located<String>>,
+        pub hosts: Vec<Located<String>> = Vec::new(),
+        /// Nodes of the ranks, instead of hosts: names, ranges, or `"*"` for all nodes. Each GPU has one rank, unless `ranks`
+        /// is set.
+        pub nodes: Vec<Located<String>> = Vec::new(),
+        /// The adapters that messages between nodes take. Those within a node take NVLink.
+        pub nics: Nics = Nics::SameRail,
+        /// Size of the largest piece that PXN forwards before the next arrives.
+        pub pxn_chunk: Payload = Payload(512 << 10),
         /// Number of ranks. If left out, it is the number of ranks in `ops` or in the file. With a collective
-        /// operation, there is then one rank per host.
+        /// operation, there is then one rank per host or GPU.
         pub ranks: Option<u32> = None; ""; 1..=1 << 20,
         /// Placement of ranks on hosts.
         pub placement: Placement = Placement::Packed,
         /// A collective operation on all ranks.
         pub collective: Option<Collective>,
-        /// Number of repetitions of the collective operation.
+        /// An all-to-all with different sizes, instead of a collective operation.
+        pub all_to_all_v: Option<AllToAllV>,
+        /// A step of training, instead of a collective operation.
+        pub step: Option<Step>,
+        /// Number of repetitions of the collective operation, all-to-all or step.
         pub repeat: u32 = 1; ""; 1..=1_000_000,
         /// Computation time of every rank before each collective operation.
         pub compute: Time = Time::ZERO,
@@ -111,7 +139,7 @@ becalm_schema::table! {
         pub overhead_rate: Option<LinkRate>,
         /// Latency of a message between two ranks on the same host, in addition to its transfer time.
         pub local_latency: Time = Time::ZERO,
-        /// Transfer rate of messages between two ranks on the same host; unlimited if left out.
+        /// Transfer rate of messages between two ranks on the same host, or on a node without NVLink; unlimited if left out.
         pub local_rate: Option<LinkRate>,
         /// Service level of the job's messages. `switch.sl_to_vl` maps it to a virtual lane. 0 stands for the level of
         /// each message's path if `adapter.path_sl` is set.

@@ -10,7 +10,9 @@ pub mod flow_control;
 pub mod flows;
 pub mod jobs;
 mod lanes;
+pub mod loads;
 pub mod measured;
+pub mod nodes;
 pub mod observe;
 pub mod packet;
 pub mod paths;
@@ -20,6 +22,7 @@ pub mod routes;
 pub mod run;
 pub mod schedule;
 pub mod sizes;
+pub mod step;
 pub mod switch;
 pub mod topology;
 
@@ -33,6 +36,7 @@ use changes::Change;
 use faults::Fault;
 use flows::Group;
 use jobs::Job;
+use nodes::Nodes;
 use observe::Observe;
 use packet::Packet;
 use run::Run;
@@ -46,6 +50,8 @@ becalm_schema::table! {
         pub run: Run,
         /// Nodes and cables.
         pub topology: TopologyChoice,
+        /// Nodes with several adapters.
+        pub nodes: Vec<Located<Nodes>> = Vec::new(),
         /// Settings of all switches.
         pub switch: Switch = Switch::default(),
         /// Settings of all hosts' adapters.

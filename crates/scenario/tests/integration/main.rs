@@ -21,6 +21,7 @@ mod labels;
 mod levels;
 mod long_messages;
 mod messages;
+mod nodes;
 mod observing;
 mod paths;
 mod random;

@@ -131,7 +131,7 @@ fn goes_round(trace: &Trace, places: &HashMap<u64, usize>) -> bool {
 
 impl Lowering {
     fn add(&mut self, rank: u32, action: Action, lane: u16) -> OpId {
-        self.builder.add(rank, Op { action, lane, part: Part::Eager })
+        self.builder.add(rank, Op { action, lane, part: Part::Eager, port: 0 })
     }
 
     fn wrong(&mut self, trace: &Trace, node: &Node, problem: &str) {

@@ -5,8 +5,7 @@ use becalm_engine::Time;
 use super::{AllGather, AllReduce, AllToAll, Broadcast, Collective, ReduceScatter, Repetition};
 use crate::error::LongCollective;
 
-/// Largest number of operations in a collective's program.
-const MOST: u64 = 20_000_000;
+const MOST: u64 = LongCollective::MOST;
 
 /// The messages of a schedule, and those whose data the receiver adds to its own.
 struct Messages {
@@ -75,12 +74,31 @@ impl Collective {
             Collective::AllReduce(AllReduce::RecursiveDoubling, _) => {
                 give().and(Messages::reduced(folded)).and(take_back())
             }
-            Collective::AllReduce(AllReduce::HalvingDoubling, _) => {
+            Collective::AllReduce(AllReduce::HalvingDoubling | AllReduce::NearHalvingDoubling, _) => {
                 give().and(Messages::reduced(folded)).and(Messages::plain(folded)).and(take_back())
             }
             Collective::AllReduce(AllReduce::DoubleBinaryTree(pieces), _) => {
                 let edges = 2 * u64::from(*pieces) * (p - 1);
                 Messages::reduced(edges).and(Messages::plain(edges))
+            }
+            Collective::AllReduce(AllReduce::Rings(channels), _) => {
+                let of_all = u64::from(channels.count) * to_others;
+                Messages::reduced(of_all).and(Messages::plain(of_all))
+            }
+            Collective::AllReduce(AllReduce::NodeTrees(channels, pieces), _) => {
+                let edges = u64::from(channels.count) * 2 * u64::from(*pieces) * (p - 1);
+                Messages::reduced(edges).and(Messages::plain(edges))
+            }
+            Collective::AllReduce(AllReduce::Hierarchical(pieces, per_node), _) => {
+                let (pieces, per_node) = (u64::from(*pieces), u64::from(*per_node));
+                let half = pieces * p * ((per_node - 1) + (p / per_node).saturating_sub(1));
+                Messages::reduced(half).and(Messages::plain(half))
+            }
+            Collective::AllGather(AllGather::Rings(channels), _) => {
+                Messages::plain(u64::from(channels.count) * to_others)
+            }
+            Collective::ReduceScatter(ReduceScatter::Rings(channels), _) => {
+                Messages::reduced(u64::from(channels.count) * to_others)
             }
             Collective::AllGather(AllGather::Bruck, _) | Collective::AllToAll(AllToAll::Bruck, _) => {
                 Messages::plain(doublings)
@@ -96,15 +114,25 @@ impl Collective {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Channels;
     use super::*;
 
     const BYTES: u64 = 1 << 20;
 
     fn all() -> Vec<Collective> {
-        let reductions =
-            [AllReduce::Ring, AllReduce::RecursiveDoubling, AllReduce::HalvingDoubling, AllReduce::DoubleBinaryTree(3)];
-        let gathers = [AllGather::Ring, AllGather::RecursiveDoubling, AllGather::Bruck];
-        let scatters = [ReduceScatter::Ring, ReduceScatter::RecursiveHalving];
+        let channels = Channels { count: 2, per_node: 4 };
+        let reductions = [
+            AllReduce::Ring,
+            AllReduce::RecursiveDoubling,
+            AllReduce::HalvingDoubling,
+            AllReduce::DoubleBinaryTree(3),
+            AllReduce::NearHalvingDoubling,
+            AllReduce::Rings(channels),
+            AllReduce::NodeTrees(channels, 3),
+            AllReduce::Hierarchical(3, 4),
+        ];
+        let gathers = [AllGather::Ring, AllGather::RecursiveDoubling, AllGather::Bruck, AllGather::Rings(channels)];
+        let scatters = [ReduceScatter::Ring, ReduceScatter::RecursiveHalving, ReduceScatter::Rings(channels)];
         let exchanges = [AllToAll::Linear, AllToAll::Pairwise, AllToAll::Bruck];
         let broadcasts = [Broadcast::Binomial, Broadcast::ScatterAllGather];
         [

@@ -1,6 +1,6 @@
 //! Schedules between ranks at doubling or halving distances.
 
-use super::steps::Steps;
+use super::steps::{Steps, share};
 
 /// Treatment of numbers of ranks that are not a power of two. Of the first `2 extra` ranks, each even rank sends its
 /// vector to the next rank, and receives the result at the end.
@@ -99,6 +99,32 @@ fn exchange(bytes: u64, distance: u32, reduces: bool, fold: &Fold, steps: &mut S
         let size = |first| parts(bytes, fold.power, first, distance);
         let rank = fold.rank(i ^ distance);
         steps.step(fold.rank(i), tag, Some((rank, size(sent))), Some((rank, size(received))), reduces);
+    }
+}
+
+/// As [`halving_doubling`], but the nearest ranks exchange the largest halves. With ranks placed node by node, most bytes
+/// stay within a node.
+pub(super) fn near_halving_doubling(bytes: u64, steps: &mut Steps) {
+    let fold = Fold::new(steps.ranks());
+    fold.give(bytes, steps);
+    let distances = || (0..fold.power.ilog2()).map(|k| 1 << k);
+    distances().for_each(|distance| exchange_near(bytes, distance, true, &fold, steps));
+    distances().rev().for_each(|distance| exchange_near(bytes, distance, false, &fold, steps));
+    fold.take_back(bytes, steps);
+}
+
+/// Exchanges the parts whose numbers agree with a rank's number in the bits up to that of `distance`. Each rank sends the
+/// other rank's parts if it `reduces`, and otherwise its own.
+fn exchange_near(bytes: u64, distance: u32, reduces: bool, fold: &Fold, steps: &mut Steps) {
+    let tag = steps.next_tag();
+    let stride = 2 * distance;
+    let size = |first| (first..fold.power).step_by(stride as usize).map(|part| share(bytes, part, fold.power)).sum();
+    let sizes: Vec<u64> = (0..stride).map(size).collect();
+    for i in 0..fold.power {
+        let (own, other) = (sizes[(i % stride) as usize], sizes[((i ^ distance) % stride) as usize]);
+        let (sent, received) = if reduces { (other, own) } else { (own, other) };
+        let rank = fold.rank(i ^ distance);
+        steps.step(fold.rank(i), tag, Some((rank, sent)), Some((rank, received)), reduces);
     }
 }
 

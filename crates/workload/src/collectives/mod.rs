@@ -6,11 +6,12 @@
 //! 2009.
 //!
 //! - `counts` counts the operations of a schedule in advance.
-//! - `steps` adds sends and receives of all ranks, step by step. `rings`, `doubling`, `trees` and `personal` contain
+//! - `steps` adds sends and receives of all ranks, step by step. `rings`, `doubling`, `trees`, `hierarchy` and `personal` contain
 //!   the schedules.
 
 mod counts;
 mod doubling;
+mod hierarchy;
 mod personal;
 mod rings;
 mod steps;
@@ -21,7 +22,9 @@ use becalm_engine::Time;
 use crate::builder::Builder;
 use crate::error::ProgramError;
 use crate::program::Program;
-use steps::Steps;
+pub(crate) use rings::all_reduce_of;
+pub(crate) use steps::Steps;
+use steps::share;
 
 /// The algorithm of an all-reduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +37,49 @@ pub enum AllReduce {
     HalvingDoubling,
     /// Two binary trees. Each carries half of the vector, in this number of chunks.
     DoubleBinaryTree(u32),
+    /// As [`AllReduce::HalvingDoubling`], but the nearest ranks exchange the largest halves.
+    NearHalvingDoubling,
+    /// One ring for each channel, which leave a node by different NICs (NCCL).
+    Rings(Channels),
+    /// For each channel, two binary trees of nodes and chains within them, in this number of chunks (NCCL).
+    NodeTrees(Channels, u32),
+    /// A reduce-scatter within every node, an all-reduce between the nodes, and an all-gather within every node, with this
+    /// number of overlapping pieces; and the number of ranks on each node.
+    Hierarchical(u32, u32),
+}
+
+/// The channels of a collective operation on nodes with several GPUs. Each carries an equal share of the vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Channels {
+    /// Number of channels.
+    pub count: u32,
+    /// Number of ranks on each node. Consecutive ranks share a node.
+    pub per_node: u32,
+}
+
+impl Channels {
+    /// Adds the same schedule for the ring of each channel.
+    fn rings(self, bytes: u64, steps: &mut Steps, mut add: impl FnMut(&[u32], u64, &mut Steps)) {
+        steps.branches(self.count, |channel, steps| {
+            let ring = rings::ring_of(channel, self.count, self.per_node, steps.ranks());
+            add(&ring, share(bytes, channel, self.count), steps);
+        });
+    }
+
+    fn suit(self, ranks: u32) -> Result<(), String> {
+        let Channels { count, per_node } = self;
+        if count > per_node {
+            return Err(format!("needs at most {per_node} channels, the number of ranks on each node, not {count}"));
+        }
+        whole_nodes(per_node, ranks)
+    }
+}
+
+fn whole_nodes(per_node: u32, ranks: u32) -> Result<(), String> {
+    match ranks % per_node {
+        0 => Ok(()),
+        _ => Err(format!("needs whole nodes of {per_node} ranks each, not {ranks} ranks")),
+    }
 }
 
 /// The algorithm of an all-gather.
@@ -45,6 +91,8 @@ pub enum AllGather {
     RecursiveDoubling,
     /// At doubling distances, for any number of ranks.
     Bruck,
+    /// One ring for each channel.
+    Rings(Channels),
 }
 
 /// The algorithm of a reduce-scatter.
@@ -54,6 +102,8 @@ pub enum ReduceScatter {
     Ring,
     /// At halving distances; the number of ranks must be a power of two.
     RecursiveHalving,
+    /// One ring for each channel.
+    Rings(Channels),
 }
 
 /// The algorithm of an all-to-all.
@@ -107,6 +157,24 @@ pub struct Repetition {
     pub reduction_per_byte: f64,
 }
 
+/// The program of an all-to-all in which `size` is the bytes from one rank to another, all sent at once. Empty messages
+/// are not sent.
+///
+/// # Errors
+/// [`ProgramError::NoRanks`] or [`ProgramError::TooLong`].
+pub fn all_to_all_v(
+    ranks: u32,
+    size: impl Fn(u32, u32) -> u64,
+    repetition: &Repetition,
+) -> Result<Program, ProgramError> {
+    let mut steps = Steps::new(Builder::new(ranks), repetition.reduction_per_byte);
+    for _ in 0..repetition.times {
+        steps.compute(repetition.compute);
+        personal::at_once(&size, &mut steps);
+    }
+    steps.into_builder().build()
+}
+
 impl Collective {
     /// Checks that the algorithm supports this number of ranks.
     ///
@@ -121,6 +189,21 @@ impl Collective {
         match ranks {
             0 | 1 => Err(format!("needs at least 2 ranks, not {ranks}")),
             _ if power && !ranks.is_power_of_two() => Err(format!("needs a power-of-two number of ranks, not {ranks}")),
+            _ => self.suits_nodes(ranks),
+        }
+    }
+
+    fn suits_nodes(&self, ranks: u32) -> Result<(), String> {
+        match *self {
+            Collective::AllReduce(AllReduce::Rings(channels) | AllReduce::NodeTrees(channels, _), _)
+            | Collective::AllGather(AllGather::Rings(channels), _)
+            | Collective::ReduceScatter(ReduceScatter::Rings(channels), _) => channels.suit(ranks),
+            Collective::AllReduce(AllReduce::Hierarchical(_, per_node), _) => {
+                if per_node < 2 || per_node >= ranks {
+                    return Err(format!("needs several nodes with several ranks each, not {per_node} of {ranks}"));
+                }
+                whole_nodes(per_node, ranks)
+            }
             _ => Ok(()),
         }
     }
@@ -158,6 +241,31 @@ impl Collective {
             Collective::AllReduce(AllReduce::RecursiveDoubling, bytes) => doubling::all_reduce(bytes, steps),
             Collective::AllReduce(AllReduce::HalvingDoubling, bytes) => doubling::halving_doubling(bytes, steps),
             Collective::AllReduce(AllReduce::DoubleBinaryTree(pieces), bytes) => trees::double(bytes, pieces, steps),
+            Collective::AllReduce(AllReduce::NearHalvingDoubling, bytes) => {
+                doubling::near_halving_doubling(bytes, steps);
+            }
+            Collective::AllReduce(AllReduce::Rings(channels), bytes) => {
+                channels.rings(bytes, steps, |ring, bytes, steps| {
+                    rings::all_reduce_of(ring, bytes, steps);
+                })
+            }
+            Collective::AllReduce(AllReduce::NodeTrees(Channels { count, per_node }, pieces), bytes) => {
+                steps.branches(count, |channel, steps| {
+                    let share = share(bytes, channel, count);
+                    trees::double_of_nodes(share, per_node, pieces, (channel, count), steps);
+                });
+            }
+            Collective::AllReduce(AllReduce::Hierarchical(pieces, per_node), bytes) => {
+                hierarchy::all_reduce(bytes, per_node, pieces, steps);
+            }
+            Collective::AllGather(AllGather::Rings(channels), bytes) => {
+                channels.rings(bytes, steps, |ring, bytes, steps| {
+                    rings::round(ring, bytes, 0, false, steps);
+                })
+            }
+            Collective::ReduceScatter(ReduceScatter::Rings(channels), bytes) => {
+                channels.rings(bytes, steps, |ring, bytes, steps| rings::round(ring, bytes, 0, true, steps));
+            }
             Collective::AllGather(AllGather::Ring, bytes) => rings::all_gather(bytes, 0, steps),
             Collective::AllGather(AllGather::RecursiveDoubling, bytes) => doubling::all_gather(bytes, steps),
             Collective::AllGather(AllGather::Bruck, bytes) => doubling::bruck_gather(bytes, steps),

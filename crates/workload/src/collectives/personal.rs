@@ -1,6 +1,6 @@
 //! Schedules in which every rank has separate data for every other rank: all-to-all and barrier.
 
-use super::steps::Steps;
+use super::steps::{Steps, share};
 
 /// In step `k`, every rank `r` sends an empty message to rank `r + 2^k`.
 pub(super) fn dissemination(steps: &mut Steps) {
@@ -16,14 +16,24 @@ pub(super) fn dissemination(steps: &mut Steps) {
 
 /// Every rank sends all messages at once, in order of distance.
 pub(super) fn linear(bytes: u64, steps: &mut Steps) {
+    let p = steps.ranks();
+    exchange(|_, to| Some(share(bytes, to, p)), steps);
+}
+
+/// As [`linear`], with messages of these sizes and without empty ones.
+pub(super) fn at_once(size: impl Fn(u32, u32) -> u64, steps: &mut Steps) {
+    exchange(|from, to| Some(size(from, to)).filter(|&bytes| bytes > 0), steps);
+}
+
+fn exchange(size: impl Fn(u32, u32) -> Option<u64>, steps: &mut Steps) {
     let (p, tag) = (steps.ranks(), steps.next_tag());
     for rank in 0..p {
         let last = steps.last(rank);
         let mut done = Vec::with_capacity(2 * p as usize);
         for k in 1..p {
             let (to, from) = ((rank + k) % p, (rank + p - k) % p);
-            done.push(steps.receive(rank, tag, (from, steps.parts(bytes, rank, 1)), &last, false));
-            done.push(steps.send(rank, tag, (to, steps.parts(bytes, to, 1)), &last));
+            done.extend(size(from, rank).map(|bytes| steps.receive(rank, tag, (from, bytes), &last, false)));
+            done.extend(size(rank, to).map(|bytes| steps.send(rank, tag, (to, bytes), &last)));
         }
         steps.set_last(rank, done);
     }

@@ -3,24 +3,34 @@
 use becalm_engine::Time;
 
 use crate::builder::Builder;
-use crate::program::OpId;
+use crate::program::{Action, Op, OpId, Part};
 
 /// A program under construction, in which every rank executes its steps in sequence.
-pub(super) struct Steps {
+pub(crate) struct Steps {
     builder: Builder,
     reduction_per_byte: f64,
     /// By rank, the operations of the last step.
-    last: Vec<Vec<OpId>>,
+    last: Ends,
     tag: u32,
+    lane: u16,
+}
+
+/// The operations of every rank's last step.
+pub(crate) type Ends = Vec<Vec<OpId>>;
+
+/// The size of part `i` of a vector with `parts` parts, which differ by at most a byte.
+pub(crate) fn share(bytes: u64, i: u32, parts: u32) -> u64 {
+    let end = |i: u64| (u128::from(bytes) * u128::from(i) / u128::from(parts)) as u64;
+    end(u64::from(i) + 1) - end(u64::from(i))
 }
 
 /// A message of a step: the other rank and the number of bytes.
-pub(super) type Other = (u32, u64);
+pub(crate) type Other = (u32, u64);
 
 impl Steps {
     pub fn new(builder: Builder, reduction_per_byte: f64) -> Steps {
         let last = vec![Vec::new(); builder.ranks() as usize];
-        Steps { builder, reduction_per_byte, last, tag: 0 }
+        Steps { builder, reduction_per_byte, last, tag: 0, lane: 0 }
     }
 
     pub fn ranks(&self) -> u32 {
@@ -35,8 +45,44 @@ impl Steps {
     /// part for each rank.
     pub fn parts(&self, bytes: u64, first: u32, count: u32) -> u64 {
         let p = self.ranks();
-        let end = |part: u64| (u128::from(bytes) * u128::from(part) / u128::from(p)) as u64;
-        (0..count).map(|i| u64::from((first + i) % p)).map(|part| end(part + 1) - end(part)).sum()
+        (0..count).map(|i| share(bytes, (first + i) % p, p)).sum()
+    }
+
+    /// Adds independent schedules, all of which start after the last steps. Each has lanes of its own.
+    pub fn branches(&mut self, count: u32, mut add: impl FnMut(u32, &mut Steps)) {
+        let begin = self.ends();
+        let mut done: Ends = vec![Vec::new(); begin.len()];
+        for branch in 0..count {
+            self.lane = branch as u16;
+            add(branch, self);
+            let ends = std::mem::replace(&mut self.last, begin.clone());
+            for ((done, ends), begin) in done.iter_mut().zip(ends).zip(&begin) {
+                if ends != *begin {
+                    done.extend(ends);
+                }
+            }
+        }
+        self.lane = 0;
+        (0..).zip(done).for_each(|(rank, done)| self.set_last(rank, done));
+    }
+
+    /// The last steps of all ranks.
+    pub fn ends(&self) -> Ends {
+        self.last.clone()
+    }
+
+    /// Sets the last steps of all ranks.
+    pub fn set_ends(&mut self, ends: Ends) {
+        self.last = ends;
+    }
+
+    /// Makes the next steps wait for other steps too.
+    pub fn also_after(&mut self, ends: Ends) {
+        self.last.iter_mut().zip(ends).for_each(|(last, ends)| last.extend(ends));
+    }
+
+    fn add(&mut self, rank: u32, action: Action) -> OpId {
+        self.builder.add(rank, Op { action, lane: self.lane, part: Part::Eager, port: 0 })
     }
 
     /// An unused tag.
@@ -45,16 +91,25 @@ impl Steps {
         self.tag
     }
 
+    /// The first of this number of unused tags.
+    pub fn reserve_tags(&mut self, count: u32) -> u32 {
+        self.tag += count;
+        self.tag + 1 - count
+    }
+
     /// Adds a computation to every rank.
     pub fn compute(&mut self, time: Time) {
+        (0..self.ranks()).for_each(|rank| self.compute_on(rank, time));
+    }
+
+    /// Adds a computation to a rank.
+    pub fn compute_on(&mut self, rank: u32, time: Time) {
         if time == Time::ZERO {
             return;
         }
-        for rank in 0..self.ranks() {
-            let op = self.builder.calc(rank, time);
-            let last = std::mem::replace(&mut self.last[rank as usize], vec![op]);
-            self.builder.after_all(op, last);
-        }
+        let op = self.add(rank, Action::Calc { time });
+        let last = std::mem::replace(&mut self.last[rank as usize], vec![op]);
+        self.builder.after_all(op, last);
     }
 
     /// Adds a step in which a rank sends a message and receives one at the same time. If it `reduces`, the rank adds
@@ -63,7 +118,7 @@ impl Steps {
         let last = std::mem::take(&mut self.last[rank as usize]);
         let mut done = Vec::with_capacity(2);
         if let Some((to, bytes)) = send {
-            let op = self.builder.send(rank, to, bytes, tag);
+            let op = self.add(rank, Action::Send { to, bytes, tag });
             self.builder.after_all(op, last.iter().copied());
             done.push(op);
         }
@@ -76,20 +131,20 @@ impl Steps {
     /// Adds a receive after other operations, and the addition of the received data if the rank `reduces`.
     /// Returns the last operation.
     pub fn receive(&mut self, rank: u32, tag: u32, (from, bytes): Other, after: &[OpId], reduces: bool) -> OpId {
-        let received = self.builder.recv(rank, from, bytes, tag);
+        let received = self.add(rank, Action::Recv { from: Some(from), bytes, tag: Some(tag) });
         self.builder.after_all(received, after.iter().copied());
         let time = Time((bytes as f64 * self.reduction_per_byte).round() as u64);
         if !reduces || time == Time::ZERO {
             return received;
         }
-        let added = self.builder.calc(rank, time);
+        let added = self.add(rank, Action::Calc { time });
         self.builder.after_all(added, [received]);
         added
     }
 
     /// Adds a send after other operations.
     pub fn send(&mut self, rank: u32, tag: u32, (to, bytes): Other, after: &[OpId]) -> OpId {
-        let sent = self.builder.send(rank, to, bytes, tag);
+        let sent = self.add(rank, Action::Send { to, bytes, tag });
         self.builder.after_all(sent, after.iter().copied());
         sent
     }

@@ -82,17 +82,51 @@ fn parents(second: bool, p: u32) -> Vec<Option<u32>> {
 /// An all-reduce along two binary trees. Each tree carries half of the vector, in pipelined chunks.
 pub(super) fn double(bytes: u64, pieces: u32, steps: &mut Steps) {
     let p = steps.ranks();
+    pipeline(&[(parents(false, p), bytes / 2), (parents(true, p), bytes - bytes / 2)], pieces, steps);
+}
+
+/// An all-reduce along two binary trees of nodes, with a chain of the GPUs in each node, as the trees of NCCL. The chain
+/// of a channel begins at the GPU by whose NIC the channel leaves the node.
+pub(super) fn double_of_nodes(
+    bytes: u64,
+    per_node: u32,
+    pieces: u32,
+    (channel, channels): (u32, u32),
+    steps: &mut Steps,
+) {
+    let head = channel * per_node / channels;
+    let tree = |second: bool| {
+        let nodes = parents(second, steps.ranks() / per_node);
+        let parent = |rank: u32| match (rank % per_node + per_node - head) % per_node {
+            0 => nodes[(rank / per_node) as usize].map(|node| node * per_node + head),
+            _ => Some(rank / per_node * per_node + (rank % per_node + per_node - 1) % per_node),
+        };
+        (0..steps.ranks()).map(parent).collect::<Vec<_>>()
+    };
+    let trees = [(tree(false), bytes / 2), (tree(true), bytes - bytes / 2)];
+    pipeline(&trees, pieces, steps);
+}
+
+/// All-reduces along trees, each with its share of the vector, in pipelined chunks.
+fn pipeline(trees: &[(Vec<Option<u32>>, u64)], pieces: u32, steps: &mut Steps) {
+    let p = steps.ranks();
     let begin: Vec<Vec<OpId>> = (0..p).map(|rank| steps.last(rank)).collect();
     let mut done: Vec<Vec<OpId>> = vec![Vec::new(); p as usize];
     let piece =
         |half: u64, i: u32| half * u64::from(i + 1) / u64::from(pieces) - half * u64::from(i) / u64::from(pieces);
-    let trees = [(false, bytes / 2), (true, bytes - bytes / 2)].map(|(second, half)| (parents(second, p), half));
+    let with_children = |(parents, half): &(Vec<Option<u32>>, u64)| {
+        let mut children: Vec<Vec<u32>> = vec![Vec::new(); p as usize];
+        for (rank, parent) in (0u32..).zip(parents) {
+            parent.iter().for_each(|&parent| children[parent as usize].push(rank));
+        }
+        (parents.clone(), children, *half)
+    };
+    let trees: Vec<_> = trees.iter().map(with_children).collect();
     for i in 0..pieces {
-        for (parents, half) in &trees {
+        for (parents, children, half) in &trees {
             let (up, down, size) = (steps.next_tag(), steps.next_tag(), piece(*half, i));
             for rank in 0..p {
-                let children = (0..p).filter(|&child| parents[child as usize] == Some(rank));
-                let children: Vec<u32> = children.collect();
+                let children = &children[rank as usize];
                 let start = &begin[rank as usize];
                 let sums = children.iter().map(|&child| steps.receive(rank, up, (child, size), start, true));
                 let mut have: Vec<OpId> = sums.collect();

@@ -64,7 +64,7 @@ fn of_rank(builder: &mut Builder, rank: u32, part: Bytes<'_>) -> Result<(), Stri
     for number in 0..nodes {
         let (action, lane) = operation(part, first + NODE * number, rank, builder.ranks())
             .map_err(|why| format!("operation {number} {why}"))?;
-        ids.push(builder.add(rank, Op { action, lane, part: Part::Eager }));
+        ids.push(builder.add(rank, Op { action, lane, part: Part::Eager, port: 0 }));
     }
     for (number, &id) in ids.iter().enumerate() {
         let node = first + NODE * number;

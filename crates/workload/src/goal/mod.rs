@@ -203,7 +203,7 @@ impl<'a> Reader<'a> {
         found: Result<(Action, u16), String>,
     ) -> Result<(), String> {
         let found = found.and_then(|(action, lane)| self.checked(rank, action).map(|()| (action, lane)));
-        let op = found.map(|(action, lane)| self.builder.add(rank, Op { action, lane, part: Part::Eager }));
+        let op = found.map(|(action, lane)| self.builder.add(rank, Op { action, lane, part: Part::Eager, port: 0 }));
         if let Some(label) = label {
             match self.labels.entry(label) {
                 Entry::Occupied(first) => {

@@ -4,6 +4,7 @@ use becalm_fabric::{Routes, Topology};
 use becalm_schema::{Located, Place, Review};
 
 use super::size::Size;
+use crate::sections::nodes::Node;
 use crate::sections::routes::Route;
 
 /// The choices that switches have.
@@ -43,6 +44,12 @@ pub(crate) trait Generator {
 
     /// The key `routes`; `None` if the topology does not have it.
     fn routes(&self) -> Option<&Located<Vec<Located<Route>>>>;
+
+    /// The nodes with several adapters that the topology makes, in this network.
+    fn nodes(&self, topology: &Topology) -> Vec<Node> {
+        let _ = topology;
+        Vec::new()
+    }
 
     /// Number of lanes that packets of a service level use along their path. Values of the table may be missing.
     fn lanes(&self, detours: bool) -> u8 {

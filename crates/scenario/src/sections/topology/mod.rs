@@ -7,6 +7,7 @@ mod size;
 use becalm_fabric::{Routes, Topology};
 use becalm_schema::{Located, Place, Review};
 
+use crate::sections::nodes::Node;
 use crate::sections::routes::Route;
 use generator::{Choices, Deadlock, Generator};
 
@@ -41,6 +42,7 @@ topologies! {
     "fat_tree" => fat_tree::FatTree,
     "dragonfly" => dragonfly::Dragonfly,
     "torus" => torus::Torus,
+    "rail" => rail::Rail,
     "edges" => edges::Edges,
 }
 
@@ -50,6 +52,11 @@ impl TopologyChoice {
         let (generator, place) = self.generator()?;
         generator.size(place, review)?.check(place, review)?;
         generator.build(choices, review)
+    }
+
+    /// The nodes that the topology makes.
+    pub(crate) fn nodes(&self, topology: &Topology) -> Vec<Node> {
+        self.generator().map_or(Vec::new(), |(generator, _)| generator.nodes(topology))
     }
 
     /// The forwarding entries in `routes`.
