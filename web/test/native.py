@@ -1,4 +1,4 @@
-"""Runs scenarios with the installed becalm; prints JSON lines: fingerprint, verdict, packet-hops, CPU seconds.
+"""Runs scenarios with the installed becalm; prints JSON lines: fingerprint, verdict, packet-hops, CPU time.
 
 Arguments are files. One that takes longer than MOST seconds has no fingerprint.
 """
