@@ -32,6 +32,11 @@ def short(text: str) -> str:
     return text if len(text) <= SHOWN else f"{text[: SHOWN - 3]}..."
 
 
+def shown(value: object) -> str:
+    """Return a value as written on a command line."""
+    return printable(short(value if isinstance(value, str) else json.dumps(value, default=str)))
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """Return `, did you mean ...?` with the most similar of the known names; empty if none is similar."""
     found = difflib.get_close_matches(name, list(known), n=1)

@@ -16,7 +16,7 @@ from becalm import manager
 from becalm._core import parse
 from becalm.errors import Mistake, ScenarioError
 from becalm.machine import limit_of
-from becalm.mistakes import printable, read_text, reason, short
+from becalm.mistakes import printable, read_text, reason, short, shown
 from becalm.network import Network
 from becalm.quantities import seconds
 
@@ -200,7 +200,7 @@ class Scenario:
             for key, value in changes.items():
                 path = _put(data, key, value, self.name)
                 if option is not None:
-                    origins[path] = f"{option} {key}={_shown(value)}"
+                    origins[path] = f"{option} {key}={shown(value)}"
             return Scenario(
                 data, name=self.name, origins=origins, max_memory=self._limit, schemes=self.schemes
             )
@@ -346,11 +346,6 @@ def _to_toml(data: Mapping[str, Any], name: str) -> str:
     except (RecursionError, TypeError, ValueError) as error:
         problem = f"{reason(error)}: a scenario can contain only text, numbers, lists and tables"
         raise ScenarioError(f"{name}: {problem}", name) from error
-
-
-def _shown(value: Any) -> str:  # noqa: ANN401
-    """Return a value as written on a command line."""
-    return printable(short(value if isinstance(value, str) else json.dumps(value, default=str)))
 
 
 def _put(data: dict[str, Any], key: str, value: Any, name: str) -> str:  # noqa: ANN401
