@@ -296,6 +296,7 @@ fn requests(hears: bool, window: u32) -> (Vec<u32>, usize) {
         )],
         jobs: Vec::new(),
         changes: Vec::new(),
+        faults: Vec::new(),
         echo: OnRequest { hears, requests: requests.clone() },
         seed: 1,
     };
