@@ -29,21 +29,21 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
 
 /// Checks that ranks have either hosts or nodes, and that the settings of nodes have an effect.
 fn seats(job: &Job, place: Place, review: &mut Review<'_>) {
-    match (job.hosts.given(), job.nodes.given()) {
+    match (job.on_hosts(), job.on_nodes()) {
         (None, None) => review.add(place, "hosts is missing: set hosts or nodes"),
         (Some(_), Some(nodes)) => review.add(nodes, "cannot be combined with hosts"),
         _ => {}
     }
-    if job.nodes.given().is_none() {
-        for place in [job.nics.given(), job.pxn_chunk.given()].into_iter().flatten() {
+    if job.on_nodes().is_none() {
+        for place in [job.other_nics(), job.other_chunk()].into_iter().flatten() {
             review.add(place, "does nothing without nodes");
         }
-    } else if let (Some(place), Some(nics)) = (job.pxn_chunk.given(), job.nics.get())
+    } else if let (Some(place), Some(nics)) = (job.other_chunk(), job.nics.get())
         && *nics != Nics::Pxn
     {
         review.add(place, "does nothing without nics = \"pxn\"");
     }
-    if job.nodes.given().is_some() && job.placement.get() == Some(&Placement::List) {
+    if job.on_nodes().is_some() && job.placement.get() == Some(&Placement::List) {
         review.add(job.placement.place(), "needs hosts instead of nodes");
     }
 }

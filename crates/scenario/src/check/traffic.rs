@@ -34,7 +34,7 @@ fn jobs(sections: &Sections, paths: &Paths<'_>, plan: &Plan, review: &mut Review
         let Some(job) = job.get() else { continue };
         let pairs = plan.flows[flows.start as usize..flows.end as usize].iter();
         if let Err(error) = paths.check(pairs.map(|flow| (flow.source, flow.destination))) {
-            let rails = job.nodes.given().is_some() && job.nics.get() != Some(&Nics::Pxn);
+            let rails = job.on_nodes().is_some() && job.nics.get() != Some(&Nics::Pxn);
             let advice = if rails { "; valid: nics = \"pxn\", or spine switches" } else { "" };
             let place = Place::first_given(&[job.nodes.place(), job.hosts.place()]);
             review.add(place, format!("{error}{advice}"));

@@ -60,7 +60,7 @@ pub(super) fn resolve(
     let program = program(section, located.place(), (ranks, per_node), random, review)?;
     let seats = place(section, seats, program.ranks(), random, review)?;
     let seats = Seats::new(network, seats, (*section.nics, section.pxn_chunk.0), seed);
-    let program = if section.nodes.given().is_some() { routed(section, program, &seats, review)? } else { program };
+    let program = if section.on_nodes().is_some() { routed(section, program, &seats, review)? } else { program };
     let crossing = program.channels().into_iter().filter_map(|channel| Some((channel, seats.ends(channel)?)));
     let (channels, ends): (Vec<_>, Vec<_>) = crossing.unzip();
     if channels.len() > most {
@@ -93,7 +93,7 @@ fn too_many_pairs(job: &Section, pairs: usize, most: usize) -> String {
 
 /// The hosts that a job names, or the GPUs of its nodes. With `placement = "list"`, a host may be named several times.
 fn named(job: &Section, network: &Network, review: &mut Review<'_>) -> Vec<Seat> {
-    if job.nodes.given().is_some() {
+    if job.on_nodes().is_some() {
         let of_node =
             |node: u32| (0..network.nodes[node as usize].gpus.len() as u32).map(move |gpu| Seat::Gpu(node, gpu));
         let seats: Vec<Seat> = network.nodes_of(&job.nodes, review).into_iter().flat_map(of_node).collect();

@@ -15,7 +15,7 @@ impl Network {
     /// Sets the nodes. Errors are recorded.
     pub(super) fn find_nodes(&mut self, sections: &Sections, own: Vec<Node>, review: &mut Review<'_>) {
         self.nodes = own;
-        let Some(place) = sections.nodes.given() else { return };
+        let Some(place) = sections.nodes.given().filter(|_| !sections.nodes.items().is_empty()) else { return };
         if !self.nodes.is_empty() {
             return review.add(place, "does nothing: the topology makes its own nodes");
         }

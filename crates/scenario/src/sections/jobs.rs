@@ -2,7 +2,7 @@
 
 use becalm_control::ResponseParams;
 use becalm_engine::Time;
-use becalm_schema::{Conflict, Located};
+use becalm_schema::{Conflict, Located, Place};
 
 use crate::sections::collective::Collective;
 use crate::sections::loads::AllToAllV;
@@ -83,6 +83,31 @@ impl Operation {
     }
 }
 
+/// The default of `pxn_chunk`.
+const PXN_CHUNK: Payload = Payload(512 << 10);
+
+impl Job {
+    /// The place of the list of nodes, if it is not empty.
+    pub fn on_nodes(&self) -> Option<Place> {
+        self.nodes.given().filter(|_| !self.nodes.items().is_empty())
+    }
+
+    /// The place of the list of hosts, if it is not empty.
+    pub fn on_hosts(&self) -> Option<Place> {
+        self.hosts.given().filter(|_| !self.hosts.items().is_empty())
+    }
+
+    /// The place of `nics`, if it is not the default. A resolved scenario states defaults, too.
+    pub fn other_nics(&self) -> Option<Place> {
+        self.nics.given().filter(|_| self.nics.get() != Some(&Nics::SameRail))
+    }
+
+    /// The place of `pxn_chunk`, if it is not the default.
+    pub fn other_chunk(&self) -> Option<Place> {
+        self.pxn_chunk.given().filter(|_| self.pxn_chunk.get().is_none_or(|size| size.0 != PXN_CHUNK.0))
+    }
+}
+
 becalm_schema::table! {
     /// A program of message-passing ranks, such as an MPI application or a training step.
     ///
@@ -99,7 +124,7 @@ becalm_schema::table! {
         /// The adapters that messages between nodes take. Those within a node take NVLink.
         pub nics: Nics = Nics::SameRail,
         /// Size of the largest piece that PXN forwards before the next arrives.
-        pub pxn_chunk: Payload = Payload(512 << 10),
+        pub pxn_chunk: Payload = PXN_CHUNK,
         /// Number of ranks. If left out, it is the number of ranks in `ops` or in the file. With a collective
         /// operation, there is then one rank per host or GPU.
         pub ranks: Option<u32> = None; ""; 1..=1 << 20,
