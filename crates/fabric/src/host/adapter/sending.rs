@@ -51,7 +51,7 @@ impl Adapter {
         cx: &mut Context<'_, O>,
     ) -> Option<u16> {
         self.prepared_at = Time::MAX;
-        let (mut dry, all_vls, mut sent) = (held, self.all_vls(), None);
+        let (mut dry, mut sent) = (held, None);
         while let Some((id, order)) = self.ready.first() {
             let Some(flow) = self.recheck(id, cx.now, flows) else { continue };
             let sender = &flows.senders[flow.index()];
@@ -66,7 +66,7 @@ impl Adapter {
             } else {
                 dry |= 1 << sender.vl;
                 self.blocked = self.vls == 1 && self.passed_over.is_empty();
-                if dry == all_vls {
+                if self.data_vls & !dry == 0 {
                     break;
                 }
             }
