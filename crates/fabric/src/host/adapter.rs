@@ -31,6 +31,8 @@ pub(crate) struct Adapter {
     pub credit_return: CreditReturn,
     pub(super) config: AdapterConfig,
     vls: u8,
+    /// One bit per lane: whether a flow of this host sends data on it.
+    pub data_vls: u16,
     /// Occupied units of the receive buffer by VL, if there is a drain rate.
     pub taken: Vec<u32>,
     /// Whether the receive buffer can fill up.
@@ -102,6 +104,7 @@ impl Adapter {
             credit_return,
             config,
             vls,
+            data_vls: 0,
             taken: vec![0; usize::from(vls)],
             drains: config.drain_rate.is_some(),
             receiving: None,
@@ -251,8 +254,9 @@ impl Adapter {
         if prepares {
             consider(fetch.max(self.prepared_at));
         }
-        // If all ready packets wait for credit on the only lane, packets that become due will wait too.
-        if self.ready.is_empty() || self.vls > 1 || prepares {
+        // If all ready packets wait for credit on the only lane of data, packets that become due will wait too. Lanes
+        // without data must not count: an attempt decides when a due pacer joins the queue.
+        if self.ready.is_empty() || !self.data_vls.is_power_of_two() || prepares {
             consider(self.busy_until.max(self.paced.next()));
         }
         (next < Time::MAX).then_some(next)

@@ -88,6 +88,9 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         }
         let switches_watched = watched(&switches);
         list_early(&mut adapters, &spec.adapters, &pacers);
+        for (pacer, vl) in senders.iter().map(|sender| (sender.pacer, sender.vl)) {
+            adapters[pacers[pacer as usize].host as usize].data_vls |= 1 << vl;
+        }
         let sources = (0u64..).zip(spec.sources).map(|(i, source)| Source::new(source, spec.seed, i)).collect();
         let jobs = Jobs::new(spec.jobs, |host| share.part(host));
         let lanes = 2 * spec.topology.cables().len() * usize::from(spec.switch.vls);

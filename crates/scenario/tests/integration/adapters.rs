@@ -53,3 +53,49 @@ fn a_message_waits_for_its_host() {
     let latency = numbers(&results, "flows", "latency_max")[0];
     assert!((latency - (10.0 + 2.0 * 2.068 + 0.04) * 1e-6).abs() < 1e-12, "{latency}");
 }
+
+#[test]
+fn an_unused_lane_does_not_change_whose_turn_it_is() {
+    // Two groups share the adapter of A1. A flow that has just sent may send again while the adapter still fetches the
+    // next packet; in between, another flow gets a message.
+    let crowded = |adapter: &str, lanes: &str| {
+        run(&format!(
+            r#"
+            [run]
+            duration = "100 us"
+            [topology.dumbbell]
+            rate = "25 Gb/s"
+            [[flows]]
+            name = "g0"
+            from = ["A1", "B1"]
+            start_spread = "2 us"
+            [flows.pattern.shift]
+            by = 1
+            [flows.traffic.greedy]
+            message = "9 kB"
+            [[flows]]
+            name = "g1"
+            from = ["A1"]
+            to = ["A3", "A4", "A6", "AV", "B1", "BV"]
+            [flows.traffic.poisson]
+            load = 0.3
+            load_counts = "payload"
+            changes = [{{ at = "20 us", load = 0.9 }}]
+            [adapter]
+            {adapter}
+            [switch]
+            {lanes}
+            "#
+        ))
+    };
+    let slow_memory = "injection_rate = \"700 MB/s\"";
+    for injection in ["round_robin", "posted"] {
+        for answers in ["turns", "first"] {
+            let adapter = format!("{slow_memory}\ninjection = \"{injection}\"\nanswers = \"{answers}\"");
+            let one = crowded(&adapter, "");
+            for lanes in ["vls = 2\nsl_to_vl = [1]", "vls = 3\nsl_to_vl = [0]"] {
+                assert_eq!(crowded(&adapter, lanes).fingerprint, one.fingerprint, "{adapter} {lanes}");
+            }
+        }
+    }
+}

@@ -82,7 +82,8 @@ fn traffic_that_is_too_large_names_the_numbers_and_what_is_valid() {
     assert!(
         ring.contains(
             "needs 21150800 operations with 2300 ranks, but at most 20000000 are possible; valid: at most 2236 ranks, \
-             or algorithm = \"recursive_doubling\" or \"halving_doubling\" or \"double_binary_tree\""
+             or algorithm = \"recursive_doubling\" or \"halving_doubling\" or \"halving_doubling_near\" or \
+             \"double_binary_tree\""
         ),
         "{ring}"
     );
