@@ -121,8 +121,8 @@ _MODULES = {
     "tunings": ("Tuned", "tune"),
     "workload": ("read_connection_job", "read_connection_matrix"),
 }
-"""The names of this package by module. A module is imported when one of its names is first used: all of them take
-as long as starting Python ten times."""
+"""The names of this package by module. A module is imported when one of its names is first used: all of them
+take as long as starting Python ten times."""
 _OTHERS = ("analysis", "frames", "intervals", "manager", "network", "quantities", "store", "tables")
 """Other modules that are attributes of this package without an import of their own."""
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}

@@ -270,7 +270,7 @@ def _loaded(file: Path, max_memory: int | str | None, own: tuple[Provided, ...])
 
 
 def _is_scene(file: Path) -> bool:
-    """Return whether a file is a scene. Comparisons load slowly, and few files contain the name of their table."""
+    """Return whether a file is a scene. Comparisons load slowly, and few files name their table."""
     if not file.is_file() or b"compare" not in file.read_bytes():
         return False
     from becalm.comparison.scene import is_scene
