@@ -2,7 +2,8 @@
 //!
 //! Most fabrics have one virtual lane, virtual output queues and round-robin arbitration. For these, the
 //! forwarding path is compiled separately with [`Common`] instead of [`Configured`], and for other arbiters
-//! with [`OneLane`]; fabrics of several lanes, as all with PFC, with [`Lanes`]. Settings that are then constant are not checked for every packet.
+//! with [`OneLane`]; fabrics of several lanes, as all with PFC, with [`Lanes`]. Settings that are then constant are not
+//! checked for every packet.
 
 use crate::config::{Arbiter, FlowControl, InputReads, PathSelection, Queueing, SwitchConfig, VlArbitration};
 use crate::distribution::Distribution;
