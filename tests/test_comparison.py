@@ -226,7 +226,10 @@ def test_without_control_the_tree_collapses(scenes: dict[str, pl.DataFrame]) -> 
         ("name = 3\n[response.none]\n", ":1: name = 3: must be a string"),
         ("respons = 3\n[response.none]\n", ":1: respons: unknown key; valid: name, guideline"),
         ("# my\nresponse = 3\n", ":2: response = 3: must be a table"),
-        ('guideline = "best"\n', ':1: guideline = "best": unknown; valid: becalm, pfister2005, gran2010'),
+        (
+            'guideline = "best"\n',
+            ':1: guideline = "best": unknown; valid: becalm, becalm2, becalm2_opensm, pfister2005, gran2010',
+        ),
         ('guideline = "gran2010"\n[marking.none]\n', ":1: marking: cannot be combined with guideline"),
     ],
 )

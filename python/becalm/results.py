@@ -194,7 +194,8 @@ class Results(Tables):
         tables = {
             name: columns.of(self.tables[name].select("replication", *read), replication, self.units[name])
             for name, read in _JUDGED.items()
-            if name in self.tables
+            # Results of older versions lack some columns.
+            if name in self.tables and {*read} <= {*self.tables[name].columns}
         }
         ends = {each.replication: each.end for each in self.replications if each.stopped}
         said = verdict(self.scenario.core, tables, ends.get(replication))

@@ -158,7 +158,7 @@ HEARS = {
     "dcqcn": ("ramp", "rocev2"),
     "dctcp": ("ramp", "ack"),
     "swift": ("none", "ack"),
-    "nscc": ("ramp", "uet"),
+    "nscc": ("ibta", "uet"),
     "lipd": ("ibta", "ack"),
 }
 

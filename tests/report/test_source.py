@@ -220,7 +220,10 @@ def test_notebooks_show_a_frame_that_reaches_nothing_outside(folder: Path) -> No
 def test_a_sweep_without_its_scenario_is_named_by_that_scenario(tmp_path: Path) -> None:
     (tmp_path / "sweep.toml").write_text('scenario = "absent.toml"\n[grid]\n"run.seed" = [1, 2]\n')
     done = command("report", "sweep.toml", "--out", "page.html", folder=tmp_path)
-    assert (done.returncode, done.stderr.strip()) == (2, "absent.toml: no such file")
+    assert (done.returncode, done.stderr.strip()) == (
+        2,
+        "absent.toml: no such file, did you mean `sweep.toml`?",
+    )
     assert [each.name for each in tmp_path.iterdir()] == ["sweep.toml"]
 
 

@@ -130,6 +130,8 @@ def narrow_job(case: Case) -> Iterator[Sentence]:
     for job, row in _ended(case).items():
         own = np.flatnonzero(np.array(case.facts.flows.group) == job)
         shares = case.facts.reach(own)
+        if not len(shares):
+            continue
         lower = shares.min(axis=0)
         place = int(np.argmin(lower))
         if lower[place] >= limits.REACHED:

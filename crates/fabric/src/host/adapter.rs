@@ -13,15 +13,27 @@ use crate::flow_control::credit::CreditReturn;
 use crate::flow_control::pauses::Pauses;
 use crate::host::answers::AnswerQueue;
 use crate::host::backlog::Backlog;
-use crate::host::faults::Receiving;
 use crate::host::flows::Flows;
 use crate::host::paced::Paced;
 use crate::host::pacer::PacerState;
 use crate::host::ready::{Listed, Ready};
 use crate::ids::{FlowId, NodeId, PortId};
-use crate::network::link::{EgressLink, Transmission};
+use crate::network::link::{EgressLink, Rate, Transmission};
 use crate::packet::Packet;
 use crate::policy::{Observer, Response};
+
+/// The reception of a host that a fault slows or stops at some time. One packet is received after the other, and a packet
+/// whose reception has begun continues at its rate.
+#[derive(Debug, Default)]
+pub(crate) struct Receiving {
+    /// Arrival times of the packets in the receive buffer.
+    pub(super) arrived: VecDeque<Time>,
+    /// Whether the first packet is being received.
+    pub(super) is_busy: bool,
+    /// Rate during a fault.
+    pub(super) slow: Option<Rate>,
+    pub(super) stopped: bool,
+}
 
 /// A host's adapter.
 #[derive(Debug)]

@@ -1,32 +1,17 @@
 //! Faults of hosts: slow reception, storms of pauses, stops, and links that are down.
 
-use std::collections::VecDeque;
-
 use becalm_engine::Time;
 
 use crate::context::Context;
 use crate::event::Signal;
 use crate::faults::{FaultKind, Step};
-use crate::host::adapter::Adapter;
+use crate::host::adapter::{Adapter, Receiving};
 use crate::host::flows::Flows;
 use crate::host::hosts::Hosts;
 use crate::host::ready::Listed;
 use crate::network::link::Rate;
 use crate::packet::{Kind, Packet};
 use crate::policy::{Echo, Observer, Response};
-
-/// The reception of a host that a fault slows or stops at some time. One packet is received after the other, and a packet
-/// whose reception has begun continues at its rate.
-#[derive(Debug, Default)]
-pub(crate) struct Receiving {
-    /// Arrival times of the packets in the receive buffer.
-    arrived: VecDeque<Time>,
-    /// Whether the first packet is being received.
-    is_busy: bool,
-    /// Rate during a fault.
-    slow: Option<Rate>,
-    stopped: bool,
-}
 
 /// How a host receives now.
 enum Reception {

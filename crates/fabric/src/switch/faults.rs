@@ -14,15 +14,7 @@ use crate::policy::{Marker, Observer};
 use crate::switch::forwarding::Switch;
 use crate::switch::pool::Waiting;
 use crate::switch::rules::Configured;
-use crate::switch::state::State;
-
-/// An output whose link is down. Its `busy_until` is [`Time::MAX`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Down {
-    pub port: u16,
-    /// End of the last packet's transmission.
-    pub tail: Time,
-}
+use crate::switch::state::{Down, State};
 
 /// A packet that leaves a queue, to be chosen another or to be discarded.
 pub(super) struct Withdrawn {

@@ -20,6 +20,7 @@ mod turns;
 mod view;
 mod vl_arbiter;
 mod watchdog;
+mod watching;
 
 pub(crate) use forwarding::Switch;
 pub(crate) use pool::Slot;

@@ -16,13 +16,20 @@ use crate::switch::arrival_order::ArrivalOrder;
 use crate::switch::bits;
 use crate::switch::bypasses::Bypasses;
 use crate::switch::choices::Choices;
-use crate::switch::faults::Down;
 use crate::switch::pool::{Fifo, Pool};
 use crate::switch::ports::{Input, Output, Port, Voq, service};
 use crate::switch::rules::{self, Configured, Layout, Rules};
 use crate::switch::turns::Turns;
 use crate::switch::vl_arbiter::VlArbiter;
 use crate::switch::watchdog::Dog;
+
+/// An output whose link is down. Its `busy_until` is [`Time::MAX`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Down {
+    pub port: u16,
+    /// End of the last packet's transmission.
+    pub tail: Time,
+}
 
 /// The state of a switch, excluding its marker.
 #[derive(Debug)]
