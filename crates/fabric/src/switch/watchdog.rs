@@ -158,3 +158,56 @@ impl Queue {
 fn over_99_percent(time: Time, of: Time) -> bool {
     u128::from(time.0) * 100 > u128::from(of.0) * 99
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POLL: Time = Time::from_us(100);
+
+    fn config(rule: WatchdogRule, action: WatchdogAction) -> Watchdog {
+        Watchdog { rule, action, poll: POLL, detection: Time::from_us(400), restoration: Time::from_us(300) }
+    }
+
+    const PAUSED: Polled = Polled { paused: POLL, was_paused: true, is_paused: true, resumed: false, seen: true };
+    const CALM: Polled =
+        Polled { paused: Time::ZERO, was_paused: false, is_paused: false, resumed: false, seen: false };
+
+    /// Feeds polls to a queue, and returns the numbers of polls at which it changed.
+    fn changes(config: &Watchdog, polls: impl Iterator<Item = (Polled, bool)>) -> Vec<(usize, Change)> {
+        let mut queue = Dog::new(*config, 1).queues[0];
+        let poll = |(i, (polled, stuck))| (i, queue.poll(config, Time(POLL.0 * (i as u64 + 1)), POLL, &polled, stuck));
+        polls.enumerate().map(poll).filter(|(_, change)| *change != Change::None).collect()
+    }
+
+    #[test]
+    fn a_storm_is_found_after_its_detection_and_restored_after_silence() {
+        for rule in [WatchdogRule::Mellanox, WatchdogRule::Broadcom] {
+            let config = config(rule, WatchdogAction::Drop);
+            let polls = (0..20).map(|i| if i < 10 { (PAUSED, true) } else { (CALM, false) });
+            assert_eq!(changes(&config, polls), [(3, Change::Storm), (12, Change::Restored)], "{rule:?}");
+        }
+    }
+
+    #[test]
+    fn the_rules_differ_in_what_they_need() {
+        let found = |rule, polled, stuck| {
+            !changes(&config(rule, WatchdogAction::Alert), std::iter::repeat_n((polled, stuck), 9)).is_empty()
+        };
+        let almost = Polled { paused: Time(POLL.0 * 995 / 1000), ..PAUSED };
+        let less = Polled { paused: Time(POLL.0 * 98 / 100), ..PAUSED };
+        let again = Polled { resumed: true, ..almost };
+        assert!(found(WatchdogRule::Mellanox, almost, true) && !found(WatchdogRule::Mellanox, less, true));
+        assert!(found(WatchdogRule::Mellanox, again, true) && !found(WatchdogRule::Broadcom, again, true));
+        assert!(!found(WatchdogRule::Mellanox, PAUSED, false), "an empty queue, or one that sends, is no storm");
+        assert!(found(WatchdogRule::Broadcom, PAUSED, false), "Broadcom looks at pauses alone");
+    }
+
+    #[test]
+    fn an_alert_ends_with_its_condition_and_a_pause_delays_the_restoration() {
+        let polls = || (0..12).map(|i| if i < 5 || i == 7 { (PAUSED, true) } else { (CALM, false) });
+        let rule = WatchdogRule::Mellanox;
+        assert_eq!(changes(&config(rule, WatchdogAction::Alert), polls()), [(3, Change::Storm), (5, Change::Restored)]);
+        assert_eq!(changes(&config(rule, WatchdogAction::Drop), polls()), [(3, Change::Storm), (10, Change::Restored)]);
+    }
+}
