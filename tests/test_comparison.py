@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import becalm
-from becalm import comparison, contents, manager
+from becalm import comparison, contents
 from becalm.cli import app
 from becalm.comparison import _Pair, cells, measure, merge, scene, scheme, tuning
 from becalm.comparison.scene import Scene
