@@ -186,5 +186,5 @@ def equal_sizes(data: Tables, draw: random.Random) -> list[Tables] | None:
     }
     table = {"table": [[f"{size} B"] * ranks] * ranks}
     linear = {"all_to_all": {"bytes": f"{ranks * size} B", "algorithm": "linear"}}
-    ways = [{"collective": linear}, {"all_to_all_v": table}]
+    ways: list[Tables] = [{"collective": linear}, {"all_to_all_v": table}]
     return [{**data, "jobs": [{**kept, "ranks": ranks, **way}]} for way in ways]
