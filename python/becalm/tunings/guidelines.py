@@ -106,8 +106,7 @@ def _link(scenario: Scenario, size: int) -> float:
     flows = [{"name": "hot", "from": senders, "to": hosts[:1]}]
     times = {"duration": f"{LENGTH * 1e9:.0f} ns", "warmup": f"{SETTLED * 1e9:.0f} ns"}
     changes: dict[str, Any] = {"flows": flows, "run": times, "observe": {"links": []}}
-    if "jobs" in scenario.data():
-        changes["jobs"] = None
+    changes |= {key: None for key in ("jobs", "faults") if key in scenario.data()}
     made = scenario.replace(changes)
     groups = run(made, threads=1).groups
     return float(groups["rate"][0]) / float(scenario.summary["host_rate"])

@@ -160,12 +160,13 @@ def manage(
 
 
 def _load(file: Path) -> Scenario:
-    """Read a scenario, or make one of SONiC switches."""
+    """Read a scenario, also that of a folder of results, or make one of SONiC switches."""
     import becalm
+    from becalm.results import MANIFEST
     from becalm.sonic.fabric import is_sonic
     from becalm.sonic.importing import import_fabric
 
-    if is_sonic(file):
+    if is_sonic(file) and not (file / MANIFEST).is_file():
         return becalm.Scenario(import_fabric([file]).text, name=str(file))
     return becalm.load(file)
 
@@ -181,6 +182,7 @@ def _choose(
 ) -> Choice:
     """Try guidelines on random cases, and choose one, unless one is given for a number of contributors."""
     from becalm import manager
+    from becalm.cli.hot_spots import say_without_faults
     from becalm.cli.screen import Screen
     from becalm.tunings.guidelines import decide
 
@@ -188,6 +190,7 @@ def _choose(
         manager.check_guideline(guideline)
         if guideline == manager.AS_IT_IS or (contributors is not None and hot is None):
             return Choice(guideline, contributors)
+    say_without_faults(scenario)
     names = list(manager.guidelines_for(scenario)) if guideline is None else [guideline]
     with Screen(1, quiet=quiet) as screen:
         decided = decide(

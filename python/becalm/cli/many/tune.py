@@ -106,6 +106,7 @@ def tune(
     as_json: Json = False,
 ) -> None:
     """Search for congestion-control parameters, and compare the best with the guidelines on new cases."""
+    from becalm.cli.hot_spots import say_without_faults
     from becalm.cli.screen import Screen
     from becalm.tunings import api
     from becalm.tunings.study import check_installed
@@ -118,6 +119,8 @@ def tune(
     budget = {**spec.budget, **{name: value for name, value in given if value is not None}}
     check_memory([case.scenario for case in spec.cases] or [spec.scenario], max_memory, engine, workers)
     silent = quiet or as_json
+    if spec.population is not None and not silent:
+        say_without_faults(spec.scenario)
     with Screen(1, quiet=silent) as screen:
         tuned = api.tune(
             spec.population or spec.cases,
