@@ -138,6 +138,8 @@ def _compute(
     work = sum(task.work for task in plan.todo)
     with Screen(len(plan.todo), len(plan.found), work, quiet=quiet) as screen:
         run_tasks(plan.todo, made, store, on_done)
+    # Whoever lists or exports the store next need not open each run.
+    store.reindex()
     return screen
 
 
