@@ -12,7 +12,7 @@ import typer
 from becalm import jsons
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
 from becalm.cli.infiniband.harm import Force, harm, refusal, say_unknown
-from becalm.cli.options import Fabric, Overwrite
+from becalm.cli.options import Changes, Example, Fabric, Overwrite, changed, scenario_file
 
 if TYPE_CHECKING:
     from becalm.manager import Concern, Recommendation, Setting
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from becalm.tunings.guidelines import Decision
 
 
-FabricFile = Annotated[Path, typer.Argument(help="A scenario of the fabric.", show_default=False)]
+FabricFile = Annotated[Path | None, typer.Argument(help="A scenario of the fabric.", show_default=False)]
 Contributors = Annotated[
     int | None,
     typer.Option(
@@ -90,7 +90,9 @@ class Choice:
 
 
 def manage(
-    file: FabricFile,
+    file: FabricFile = None,
+    example: Example = None,
+    change: Changes = None,
     contributors: Contributors = None,
     guideline: Guideline = None,
     hot: Hot = None,
@@ -117,7 +119,8 @@ def manage(
     rollback = None if opensm is None else options.rollback_of(opensm)
     script = None if opensm is None else ports.script_of(opensm)
     check_writable(out, opensm, rollback, script, overwrite=overwrite)
-    scenario = becalm.load(file)
+    file = scenario_file("manage", file, example)
+    scenario = changed(becalm.load(file), change)
     choice = _choose(scenario, contributors, guideline, hot, max_time, quiet=as_json)
     before = [*manager.review(scenario, hot_spot_degree=contributors), *starving(scenario, contributors)]
     if choice.guideline is None:
@@ -171,7 +174,7 @@ def _choose(
         if guideline == manager.AS_IT_IS or (contributors is not None and hot is None):
             return Choice(guideline, contributors)
     names = list(manager.GUIDELINES) if guideline is None else [guideline]
-    with Screen(1, quiet=quiet) as screen:
+    with Screen(quiet=quiet) as screen:
         decided = decide(
             scenario,
             names,
