@@ -52,6 +52,10 @@ def list_(
     if name not in found:
         stop(f"`{name}`: no such {kind}; valid: {', '.join(found)}", BAD_INPUT)
     console.show_entry(kind, found[name])
+    if kind == "figures":
+        from becalm.lab import scenes
+
+        typer.echo(scenes.listed(name))
 
 
 def _entries(kind: str) -> list[Entry]:
