@@ -68,7 +68,10 @@ class Decision:
             return "no congestion control is better than the present one, and than every guideline"
         if self.verdict.recommended is not None:
             now = "the present control" if self.verdict.recommended == NOW else "no congestion control"
-            return f"{now} has the smallest loss, {self.verdict.mean(self.verdict.recommended):.3f}"
+            text = f"{now} has the smallest loss, {self.verdict.mean(self.verdict.recommended):.3f}"
+            # No control is what prices are compared with.
+            prices = self.verdict.prices(self.verdict.recommended)
+            return f"{text}; {self.verdict.priced(NOW)}" if prices else text
         return self.verdict.reason
 
 
@@ -113,7 +116,7 @@ def _link(scenario: Scenario, size: int) -> float:
 
 def decide(
     scenario: Scenario,
-    guidelines: Sequence[str] = tuple(manager.GUIDELINES),
+    guidelines: Sequence[str] | None = None,
     *,
     host: str | None = None,
     contributors: int | None = None,
@@ -126,7 +129,7 @@ def decide(
 
     Args:
         scenario: the fabric; its flows are replaced.
-        guidelines: the guidelines to try.
+        guidelines: the guidelines to try; default: those for the fabric.
         host: the host that is hot in all cases; default: random ones.
         contributors: maximum number of hosts that send to a hot host; default: all others.
         threads: number of parallel runs.
@@ -140,9 +143,8 @@ def decide(
     """
     population = _population(scenario, host, contributors)
     most = population.range[1]
-    rows = {
-        row: control for row, control in rows_of(scenario, most).items() if row in (WITHOUT, NOW, *guidelines)
-    }
+    names = manager.guidelines_for(scenario) if guidelines is None else guidelines
+    rows = rows_of(scenario, most, names)
     cases, began = _mixed(population.draw(CASES, VALIDATION)), time.monotonic()
     planned(sum(len(rows) + (case.calm is not None) for case in cases))
     found: dict[Run, Measured] = {}
