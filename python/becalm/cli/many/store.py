@@ -61,9 +61,8 @@ def ls(
     for key, failure in failed.items():
         console.say(f"{key[:16]} failed: {(failure or {}).get('text', 'the note is damaged')}")
     if len(rows) < len(found):
-        console.say(
-            f"and {formats.counted(len(found) - len(rows), 'older run')}: --last 0 lists all, --json prints all"
-        )
+        rest = formats.counted(len(found) - len(rows), "older run")
+        console.say(f"and {rest}: --last 0 lists all, --json prints all")
     total = sum(row["bytes"] for row in found)
     console.say(f"{formats.counted(len(found), 'run')}, {formats.number(total, 'B')}, {len(failed)} failed")
 
