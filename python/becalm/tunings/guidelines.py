@@ -47,8 +47,9 @@ class Decision:
 
     @property
     def best(self) -> str:
-        """The guideline with the smallest mean loss."""
-        return min((row for row in self.verdict.losses if row not in (WITHOUT, NOW)), key=self.verdict.mean)
+        """The guideline with the smallest mean loss; of all rows, if no guideline is possible."""
+        rows = list(self.verdict.losses)
+        return min([row for row in rows if row not in (WITHOUT, NOW)] or rows, key=self.verdict.mean)
 
     @property
     def chosen(self) -> str | None:

@@ -12,7 +12,7 @@ import typer
 from becalm import jsons
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
 from becalm.cli.infiniband.harm import Force, harm, refusal, say_unknown
-from becalm.cli.options import Fabric, Overwrite
+from becalm.cli.options import Changes, Example, Fabric, Overwrite, changed, scenario_file
 
 if TYPE_CHECKING:
     from becalm.manager import Concern, Recommendation, Setting
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 FabricFile = Annotated[
-    Path,
+    Path | None,
     typer.Argument(
         help="A scenario of the fabric, or a folder of SONiC switches as for `becalm check`.",
         show_default=False,
@@ -96,7 +96,9 @@ class Choice:
 
 
 def manage(
-    file: FabricFile,
+    file: FabricFile = None,
+    example: Example = None,
+    change: Changes = None,
     contributors: Contributors = None,
     guideline: Guideline = None,
     hot: Hot = None,
@@ -122,13 +124,14 @@ def manage(
     rollback = None if opensm is None else options.rollback_of(opensm)
     script = None if opensm is None else ports.script_of(opensm)
     check_writable(out, opensm, rollback, script, overwrite=overwrite)
-    scenario = _load(file)
+    source = scenario_file("manage", file, example)
+    scenario = changed(_load(source), change)
     if opensm is not None and manager.is_roce(scenario):
         stop("--opensm: has no effect with RoCE; valid: --out, and then `becalm settings`", BAD_INPUT)
     choice = _choose(scenario, contributors, guideline, hot, max_time, quiet=as_json)
     before = [*manager.review(scenario, hot_spot_degree=contributors), *starving(scenario, contributors)]
     if choice.guideline is None:
-        _leave(choice, (f"{file} as given", before), [out, opensm], as_json=as_json)
+        _leave(choice, (f"{source} as given", before), [out, opensm], as_json=as_json)
         return
     recommendation = manager.recommend(
         scenario, hot_spot_degree=choice.contributors, guideline=choice.guideline
@@ -152,9 +155,9 @@ def manage(
     if as_json:
         typer.echo(jsons.dumps(_json(choice, recommendation.settings, after, list(texts))))
     else:
-        _show(choice, recommendation, (f"{file} as given", before, after), list(texts))
+        _show(choice, recommendation, (f"{source} as given", before, after), list(texts))
     if levels is not None:
-        say_unknown(levels, str(file))
+        say_unknown(levels, str(source))
     if warnings:
         typer.echo(warnings, err=True)
 
@@ -192,7 +195,7 @@ def _choose(
             return Choice(guideline, contributors)
     say_without_faults(scenario)
     names = list(manager.guidelines_for(scenario)) if guideline is None else [guideline]
-    with Screen(1, quiet=quiet) as screen:
+    with Screen(quiet=quiet) as screen:
         decided = decide(
             scenario,
             names,
