@@ -20,6 +20,7 @@ from typing import Any
 import markers
 
 import becalm
+from becalm.manager import ROCE as MANAGED
 from becalm.manager import guidelines_for
 from becalm.runs.engines import Processes
 from becalm.store import Store
@@ -331,12 +332,41 @@ def stated(known: list[dict[str, Any]]) -> str:
     return table(lines, ["fabric", "command", "recommended", *GROUPS])
 
 
+CLOS_ROWS = (WITHOUT, *MANAGED, "tuned")
+
+
+def roce_means(known: list[dict[str, Any]]) -> str:
+    """Return the table of mean losses with thresholds of RoCE's switches."""
+    lines = [
+        [
+            each["fabric"],
+            *(f"{verdict_of(each).mean(row):.3f}" for row in CLOS_ROWS if row in verdict_of(each).losses),
+        ]
+        for each in known
+    ]
+    return table(lines, ["fabric", *CLOS_ROWS])
+
+
+def roce_classes(known: list[dict[str, Any]]) -> str:
+    """Return the table of differences from no control by class of contributors."""
+    lines = []
+    for each in known:
+        test = verdict_of(each)
+        for row in CLOS_ROWS[1:]:
+            lines.append([each["fabric"], row, *(difference(test, row, WITHOUT, one) for one in GROUPS)])
+    return table(lines, ["fabric", "with", *GROUPS])
+
+
 def tables() -> str:
     """Return the generated part of the page."""
-    known = read()
+    every = read()
+    known = [each for each in every if each["fabric"] not in CLOS]
+    clos = [each for each in every if each["fabric"] in CLOS]
     parts = ["### Mean loss", means(known), "### By contributors, compared with no control", classes(known)]
     parts += ["### The second guideline, compared with the first", second(known)]
     parts += ["### Prices of `tune`, stated and measured", stated(known)]
+    parts += ["### Thresholds of RoCE's switches: mean loss", roce_means(clos)]
+    parts += ["### Thresholds, by contributors, compared with no control", roce_classes(clos)]
     return "\n\n".join(parts)
 
 
