@@ -245,6 +245,22 @@ def test_manage_tries_all_thresholds(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert found["guideline"] == best["row"]
 
 
+def test_manage_and_tune_tell_folders_apart(tmp_path: Path) -> None:
+    """Switches, results of a run, and other folders."""
+    out, results = str(tmp_path / "tuned"), tmp_path / "results"
+    folder = example(tmp_path / "switches")
+    few = ["--contributors", "3", "--out", out]
+    tuned = CliRunner().invoke(app, ["tune", str(folder), "--trials", "1", "--minutes", "0.01", *few])
+    assert tuned.exit_code == 0, tuned.output
+    assert becalm.load(tmp_path / "tuned" / "tuned.toml").resolved["marking"]["ramp"]
+    scenario = fabric(run={"duration": "10 us"})
+    becalm.run(scenario, threads=1).save(results)
+    code, output = managed(results, "--guideline", "sonic", "--contributors", "3")
+    assert code == 0, output
+    code, output = managed(tmp_path, "--guideline", "sonic")
+    assert (code, output) == (2, f"{tmp_path}: is a directory\n")
+
+
 def test_manage_refuses_what_has_no_guideline(tmp_path: Path) -> None:
     file = tmp_path / "timely.toml"
     file.write_text(fabric(response={"timely": {}}).to_toml())
