@@ -84,6 +84,10 @@ def test_without_a_stage_that_restores_rates_only_pfc_limits_kmax() -> None:
     """Every cut of the paper's DCQCN lowers the target, too: 12 MB / 2."""
     assert derived(fabric(response={"dcqcn": {}}))["kmax"] == 6000.0
     assert derived(fabric(response={"dcqcn": {"clamp_target": False}}))["kmax"] == 1500.0
+    # Four inputs with 128 kB each. Four cables and three switches each way, and a packet of 4174 B.
+    trip = 2 * 4 * 100e-9 + 2 * 3 * 300e-9 + 4174 / 5e9
+    found = derived(fabric({"static": {}}, response={"dcqcn": {}}))
+    assert found == {"kmin": pytest.approx(trip * 5e6, rel=2e-3), "kmax": 512.0, "pmax": 0.01}
 
 
 def test_dctcp_gets_a_step_of_one_round_trip() -> None:
