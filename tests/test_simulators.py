@@ -150,8 +150,17 @@ def test_an_imported_configuration_runs_and_writes_its_columns(tmp_path: Path) -
     for row in rows:
         # Their time on an empty network counts the first packet twice on the slowest link.
         assert int(row[6]) >= int(row[7]) - 84
-    # 4 us of delays, two payloads of 80 ns, and 4000 packets of 1048 B.
-    assert {int(row[7]) for row in rows} == {4160 + 335_360, 4160 + 84}
+    # 4 us of delays, two payloads of 80 ns, and 4000 packets of 1048 B, cut to whole ns.
+    assert {int(row[7]) for row in rows} == {4160 + 335_360, 4160 + 83}
+
+
+def test_the_time_stamps_of_timely_do_not_count_on_an_empty_network(tmp_path: Path) -> None:
+    """Packets are 8 B longer, but the time on an empty network is that of the other controls."""
+    config = changed("CC_MODE", "7")
+    imported = import_file(files(tmp_path, config, flows="1\n2 1 3 100 4000000 2\n"))
+    assert 'header = "56 B"' in imported.text
+    (line,) = lines(becalm.run(becalm.Scenario(imported.text)))
+    assert int(line.split()[7]) == 4160 + 335_360
 
 
 def test_no_completion_times_without_messages(tmp_path: Path) -> None:
