@@ -18,9 +18,9 @@ WEIGHTINGS = {
 def ranking(scenes: Mapping[str, Sequence[Row]]) -> Shown:
     """Return each scheme's distance from the best by scene, and its rank under each weighting.
 
-    A distance whose 95% interval includes 0 has `=`. A scheme that has not settled on a scene is not ranked on
-    it: it has `*` instead of a distance. Ranks are those of the mean distance over the scenes on which some
-    scheme has settled; a scheme that has not settled on one of these has no rank.
+    A distance whose 95% interval includes 0 has `=`. A scheme that has not settled on a scene has `*` there
+    instead of a distance. Ranks are those of the mean distance over the scenes on which some scheme has
+    settled; a scheme that has not settled on one of these has no rank.
     """
     shown = [name for name, rows in scenes.items() if any(row["settled"] for row in rows)]
     places = {name: _ranks({scene: scenes[scene] for scene in shown}, by) for name, by in WEIGHTINGS.items()}
@@ -62,7 +62,7 @@ def _ranks(scenes: Mapping[str, Sequence[Row]], weights: Weights) -> dict[str, i
 
 
 def _gaps(rows: Sequence[Row], weights: Weights) -> Iterator[tuple[str, float]]:
-    """Yield each settled scheme, and how much more it loses than the best one, by the means of its columns."""
+    """Yield each settled scheme, and its distance from the least loss, by the means of its columns."""
     numbers = {"background", "link", "jain", "job", "unended", "slowdown_all_99"}
     losses = {
         row["scheme"]: loss({key: row[key] for key in numbers if row.get(key) is not None}, weights)
