@@ -14,7 +14,7 @@ import becalm
 from becalm import manager
 from becalm.cli import app
 from becalm.errors import BecalmError
-from becalm.tunings.space import guideline_parameters, own_parameters, roce_space
+from becalm.tunings.space import guideline_parameters, own_parameters, roce_space, space_of
 from becalm.tunings.tuned import FEW, Tuned
 from becalm.tunings.verdict import NOW, WITHOUT, Verdict, rows_of
 from sonic_samples import example
@@ -170,6 +170,11 @@ def test_a_tuning_begins_with_the_fabrics_own_parameters() -> None:
     assert roce_space(scenario).clipped(found) == found
     paper = own_parameters(fabric(response={"dcqcn": {}}), roce_space(scenario))
     assert paper["response.dcqcn.additive_increase"] == 40.0
+
+
+def test_without_a_response_there_is_nothing_to_tune() -> None:
+    with pytest.raises(BecalmError, match="has PFC, but no response to marks that could be tuned"):
+        space_of(fabric().without_control(), 17)
 
 
 def test_standing_rows_are_trials_of_a_tuning() -> None:

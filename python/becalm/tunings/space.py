@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from becalm import manager
+from becalm.errors import BecalmError
 from becalm.quantities import seconds
 from becalm.scenario import Scenario
 from becalm.sweeps.random import Range
@@ -136,7 +137,17 @@ def family(scenario: Scenario) -> str:
 
 
 def space_of(scenario: Scenario, contributors: int) -> Space:
-    """Return the search space of a fabric: the parameters of its kind of control."""
+    """Return the search space of a fabric: the parameters of its kind of control.
+
+    Raises:
+        BecalmError: an Ethernet fabric without control, whose kind is unknown.
+
+    """
+    if family(scenario) == "ibta" and manager.is_roce(scenario):
+        raise BecalmError(
+            f"{scenario.name}: has PFC, but no response to marks that could be tuned; valid: one, such as "
+            "[response.dcqcn] with [marking.ramp], as `becalm manage --guideline becalm_roce --out` writes it"
+        )
     return opensm_space(scenario, contributors) if family(scenario) == "ibta" else roce_space(scenario)
 
 
