@@ -84,6 +84,10 @@ def test_without_a_stage_that_restores_rates_only_pfc_limits_kmax() -> None:
     """Every cut of the paper's DCQCN lowers the target, too: 12 MB / 2."""
     assert derived(fabric(response={"dcqcn": {}}))["kmax"] == 6000.0
     assert derived(fabric(response={"dcqcn": {"clamp_target": False}}))["kmax"] == 1500.0
+    # Four inputs with 128 kB each. Four cables and three switches each way, and a packet of 4174 B.
+    trip = 2 * 4 * 100e-9 + 2 * 3 * 300e-9 + 4174 / 5e9
+    found = derived(fabric({"static": {}}, response={"dcqcn": {}}))
+    assert found == {"kmin": pytest.approx(trip * 5e6, rel=2e-3), "kmax": 512.0, "pmax": 0.01}
 
 
 def test_dctcp_gets_a_step_of_one_round_trip() -> None:
@@ -243,6 +247,22 @@ def test_manage_tries_all_thresholds(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert found["parameters"] == []
     else:
         assert found["guideline"] == best["row"]
+
+
+def test_manage_and_tune_tell_folders_apart(tmp_path: Path) -> None:
+    """Switches, results of a run, and other folders."""
+    out, results = str(tmp_path / "tuned"), tmp_path / "results"
+    folder = example(tmp_path / "switches")
+    few = ["--contributors", "3", "--out", out]
+    tuned = CliRunner().invoke(app, ["tune", str(folder), "--trials", "1", "--minutes", "0.01", *few])
+    assert tuned.exit_code == 0, tuned.output
+    assert becalm.load(tmp_path / "tuned" / "tuned.toml").resolved["marking"]["ramp"]
+    scenario = fabric(run={"duration": "10 us"})
+    becalm.run(scenario, threads=1).save(results)
+    code, output = managed(results, "--guideline", "sonic", "--contributors", "3")
+    assert code == 0, output
+    code, output = managed(tmp_path, "--guideline", "sonic")
+    assert (code, output) == (2, f"{tmp_path}: is a directory\n")
 
 
 def test_manage_refuses_what_has_no_guideline(tmp_path: Path) -> None:

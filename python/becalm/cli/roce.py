@@ -13,6 +13,7 @@ from becalm.cli.options import Overwrite, Quiet
 
 if TYPE_CHECKING:
     from becalm.scenario import Scenario
+    from becalm.schemes.loading import Provided
     from becalm.sonic.patches import Thresholds
 
 
@@ -52,6 +53,24 @@ def import_simulated(
     for note in imported.notes:
         console.say(f"note: {note}")
     console.say(f"{imported.summary}; written to {out}")
+
+
+def is_switches(path: Path) -> bool:
+    """Whether a path is a file of a SONiC switch, or a folder with one; others have JSON files, too."""
+    from becalm.sonic.fabric import is_sonic
+
+    files = [*path.glob("*.json"), *path.glob("*/*.json")] if path.is_dir() else [path]
+    return any(is_sonic(file) for file in files)
+
+
+def load(path: Path, schemes: tuple[Provided, ...] = ()) -> Scenario:
+    """Read a scenario, also that of a folder of results, or make one of SONiC switches."""
+    import becalm
+    from becalm.sonic.importing import import_fabric
+
+    if is_switches(path):
+        return becalm.Scenario(import_fabric([path]).text, name=str(path), schemes=schemes or None)
+    return becalm.load(path, schemes=schemes)
 
 
 def settings(

@@ -95,6 +95,12 @@ def pauses(scenario: Fabric, busy: int) -> float:
     return alpha * size / (1 + busy * alpha)
 
 
+def shares_memory(scenario: Fabric) -> bool:
+    """Whether the inputs of a switch share memory."""
+    control = scenario.resolved["switch"]["flow_control"].get("pfc", {})
+    return "dynamic" in control.get("thresholds", {})
+
+
 def ports(scenario: Fabric) -> int:
     """Return the largest number of ports of a switch."""
     nodes = scenario.network().nodes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from becalm.manager.ramp import KB, LEAST, pauses, ports, round_trip
+from becalm.manager.ramp import KB, LEAST, pauses, ports, round_trip, shares_memory
 from becalm.manager.settings import Fabric, Recommendation, Setting
 from becalm.quantities import seconds
 
@@ -20,6 +20,8 @@ SHARE = 0.25
 """Kmin of becalm's guideline, as a share of Kmax."""
 PMAX = 0.01
 """Pmax of becalm's guideline."""
+INPUTS = 4
+"""Number of inputs with full memory of their own at Kmax, if a cut takes many stages to recover from."""
 MOST = 100.0
 """Kmax of becalm's guideline in round trips, if nothing else limits it."""
 
@@ -82,11 +84,15 @@ def _becalm(scenario: Fabric, contributors: int) -> Iterator[Setting]:
     kmax, most = min((bridge, "stage"), (alone, "pfc"))
     if kmax == float("inf"):
         kmax, most = MOST * least, "trip"
-    kmin = max(least, min(SHARE * kmax, shared))
+    own = most == "pfc" and stage is None and not shares_memory(scenario)
+    if own:
+        kmax, most = INPUTS * alone, "inputs"
+    kmin = least if own else max(least, min(SHARE * kmax, shared))
     kmax = max(kmin, kmax)
     bounds = {
         "stage": f"feeds the link for {(stage or 0) * 1e6:g} us, in which sources that were cut recover",
         "pfc": "where PFC pauses an input that feeds only this queue",
+        "inputs": f"where PFC pauses {INPUTS} inputs that feed only this queue, each with its own memory",
         "trip": f"{MOST:g} times {loop}: neither PFC nor the response limits it",
     }
     low = (

@@ -13,6 +13,7 @@ from becalm import jsons
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
 from becalm.cli.infiniband.harm import Force, harm, refusal, say_unknown
 from becalm.cli.options import Changes, Example, Fabric, Overwrite, changed, scenario_file
+from becalm.cli.roce import load
 
 if TYPE_CHECKING:
     from becalm.manager import Concern, Recommendation, Setting
@@ -125,7 +126,7 @@ def manage(
     script = None if opensm is None else ports.script_of(opensm)
     check_writable(out, opensm, rollback, script, overwrite=overwrite)
     source = scenario_file("manage", file, example)
-    scenario = changed(_load(source), change)
+    scenario = changed(load(source), change)
     if opensm is not None and manager.is_roce(scenario):
         stop("--opensm: has no effect with RoCE; valid: --out, and then `becalm settings`", BAD_INPUT)
     choice = _choose(scenario, contributors, guideline, hot, max_time, quiet=as_json)
@@ -160,18 +161,6 @@ def manage(
         say_unknown(levels, str(source))
     if warnings:
         typer.echo(warnings, err=True)
-
-
-def _load(file: Path) -> Scenario:
-    """Read a scenario, also that of a folder of results, or make one of SONiC switches."""
-    import becalm
-    from becalm.results import MANIFEST
-    from becalm.sonic.fabric import is_sonic
-    from becalm.sonic.importing import import_fabric
-
-    if is_sonic(file) and not (file / MANIFEST).is_file():
-        return becalm.Scenario(import_fabric([file]).text, name=str(file))
-    return becalm.load(file)
 
 
 def _choose(

@@ -43,7 +43,10 @@ if TYPE_CHECKING:
 DEFAULT = Path("results/tuned")
 
 TuningFile = Annotated[
-    Path | None, typer.Argument(help="A tuning file, or a scenario of the fabric.", show_default=False)
+    Path | None,
+    typer.Argument(
+        help="A tuning file, a scenario of the fabric, or a folder of SONiC switches.", show_default=False
+    ),
 ]
 Hot = Annotated[
     str | None, typer.Option(help="The hot host in all cases; default: a random one in each case.")
@@ -206,18 +209,18 @@ def _read(
     own: tuple[Provided, ...],
     changes: list[str] | None,
 ) -> TuneSpec:
-    import becalm
+    from becalm.cli.roce import is_switches, load
     from becalm.tunings.goals import Goals
     from becalm.tunings.population import HotSpot, Population
     from becalm.tunings.spec import TuneSpec, is_scenario, read_tune
 
-    if not is_scenario(file):
+    if not is_switches(file) and not is_scenario(file):
         if hot is not None or contributors is not None:
             stop("--hot and --contributors: valid only with a scenario; a tuning file has [cases]", BAD_INPUT)
         if changes:
             stop("--set: valid only with a scenario; a tuning file names one", BAD_INPUT)
         return read_tune(file, own)
-    scenario = changed(becalm.load(file, schemes=own).using(own), changes)
+    scenario = changed(load(file, own).using(own), changes)
     if hot is not None:
         population = HotSpot(scenario, hot, contributors).population()
     else:
