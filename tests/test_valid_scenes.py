@@ -140,8 +140,15 @@ def commands(place: Path, scenario: becalm.Scenario) -> dict[str, list[str]]:
         "explain": ["explain", str(folder)],
         "report": ["report", str(folder), "--out", str(folder / ".." / "page.html")],
         "report --time": ["report", str(folder), "--time", "5 us", "--out", str(folder / ".." / "a.png")],
-        "manage": ["manage", str(file)],
-        "manage --opensm": ["manage", str(file), "--opensm", str(folder / ".." / "cc.conf")],
+        "manage": ["manage", str(file), "--max-time", "3"],
+        "manage --opensm": [
+            "manage",
+            str(file),
+            "--max-time",
+            "3",
+            "--opensm",
+            str(folder / ".." / "cc.conf"),
+        ],
         "whatif": ["whatif", str(file), "--hot", host, "--degree", "2", "--max-time", "20"],
     }
 

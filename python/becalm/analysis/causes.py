@@ -129,7 +129,7 @@ def _slow_cable(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]
             {"utilization": float(links.busy[link])},
             (Reference("scenario", key="changes"),),
         )
-    levels = _levels(facts, link)
+    levels = facts.between(link)
     peers, normal, own = facts.peers[levels], facts.usual_rates[levels], float(links.capacity[link])
     if (
         len(peers) >= SEVERAL

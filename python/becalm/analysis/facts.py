@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from becalm.analysis.faults import usual
+from becalm.analysis.parts import local
 from becalm.analysis.reference import Reference
 from becalm.analysis.spreading import Spreading
 from becalm.errors import ResultsError
@@ -236,9 +237,18 @@ class Facts:
         return found
 
     @cached_property
-    def peers(self) -> dict[tuple[int, int], Places]:
-        """The links between two levels, by these levels."""
-        return _grouped(zip(self.links.level.tolist(), self.links.to_level.tolist(), strict=True))
+    def peers(self) -> dict[tuple[int, int, bool], Places]:
+        """The links between two levels, by `between`."""
+        return _grouped(self.between(link) for link in range(len(self.links.level)))
+
+    def between(self, link: int) -> tuple[int, int, bool]:
+        """Return the levels that a link connects, and whether it is one of NVLink."""
+        links = self.links
+        return int(links.level[link]), int(links.to_level[link]), links.start[link] in self._local
+
+    @cached_property
+    def _local(self) -> set[str]:
+        return local(self.scenario)
 
     @cached_property
     def peers_from(self) -> dict[tuple[int, int, str], Places]:
@@ -260,8 +270,8 @@ class Facts:
         return max(counts.values(), default=0)
 
     @cached_property
-    def usual_rates(self) -> dict[tuple[int, int], float]:
-        """The usual rate of the links between two levels, by these levels."""
+    def usual_rates(self) -> dict[tuple[int, int, bool], float]:
+        """The usual rate of the links between two levels, by `between`."""
         rates = self.links.capacity
         return {levels: usual(rates[own].tolist()) for levels, own in self.peers.items()}
 

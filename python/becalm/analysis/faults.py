@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from becalm.analysis.formats import counted
+from becalm.analysis.parts import local
 from becalm.network import Network
 from becalm.opensm.fabric import Fabric
 from becalm.opensm.importing import numbered, places
@@ -76,7 +77,7 @@ def faults(scenario: Scenario, names: Labels | None = None) -> list[Fault]:
 
     """
     network = scenario.network()
-    links = _links(network, labels(network) if names is None else names)
+    links = _links(network, labels(network) if names is None else names, local(scenario))
     ((_, topology),) = scenario.resolved["topology"].items()
     routed = bool(topology.get("routes"))
     return [*_loops(network), *_slow(links), *_missing(links), *(_routes(links) if routed else ())]
@@ -85,16 +86,18 @@ def faults(scenario: Scenario, names: Labels | None = None) -> list[Fault]:
 def uneven(scenario: Scenario) -> list[Fault]:
     """Return the switches of a fabric whose cables differ from those of their peers."""
     # These faults name switches, so links need no names.
-    return list(_missing(_links(scenario.network(), defaultdict(str))))
+    return list(_missing(_links(scenario.network(), defaultdict(str), local(scenario))))
 
 
-def _links(network: Network, names: Labels) -> list[_Link]:
+def _links(network: Network, names: Labels, apart: set[str]) -> list[_Link]:
+    """Return the links that have peers in the fabric: all except those of NVLink."""
     return [
         _Link(
             names[row["from"], row["from_port"]],
             *(row[key] for key in ("from", "to", "from_level", "to_level", "capacity", "pairs")),
         )
         for row in network.links.iter_rows(named=True)
+        if row["from"] not in apart
     ]
 
 

@@ -45,7 +45,7 @@ def usual_cable(case: Case, place: str) -> Changes:
     if at is None:
         return {}
     ends = {links.start[at], links.to[at]}
-    usual = facts.usual_rates[int(links.level[at]), int(links.to_level[at])]
+    usual = facts.usual_rates[facts.between(at)]
     if usual <= links.capacity[at]:
         return {}
     cables = _cables(case)

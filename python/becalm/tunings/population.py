@@ -18,6 +18,7 @@ from itertools import accumulate
 from typing import Any
 
 from becalm.analysis.hot_spots import Case
+from becalm.analysis.parts import parts
 from becalm.errors import BecalmError
 from becalm.scenario import Scenario
 
@@ -75,8 +76,9 @@ class Population:
 
     @cached_property
     def all_hosts(self) -> list[str]:
-        """All hosts of the fabric."""
-        return self.scenario.hosts()
+        """All hosts of the fabric; of several parts that no cable connects, those of the largest."""
+        first, *others = parts(self.scenario.network())
+        return [host for host in self.scenario.hosts() if host in set(first)] if others else first
 
     @property
     def range(self) -> tuple[int, int]:
@@ -172,7 +174,7 @@ class Population:
 
     def _hot(self, count: int, made: random.Random) -> list[str]:
         """Return random hot hosts, first from the given hosts, then from the rest."""
-        given = self.scenario.hosts(*self.hosts)
+        given = [host for host in self.scenario.hosts(*self.hosts) if host in set(self.all_hosts)]
         first = made.sample(given, min(count, len(given)))
         more = [host for host in self.all_hosts if host not in first]
         return first + made.sample(more, count - len(first))

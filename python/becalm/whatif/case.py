@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from becalm import manager
 from becalm.analysis.faults import Fault, labels
+from becalm.analysis.parts import parts
 from becalm.errors import BecalmError, DeadlockError
 from becalm.mistakes import Mistakes
 from becalm.opensm import ibnetdiscover, traffic
@@ -69,7 +70,7 @@ def simulate(
     if case.changes:
         scenario = scenario.replace(case.changes, option="--set")
     if case.load is not None:
-        scenario = _loaded(scenario, fabric, case.load)
+        scenario = _loaded(scenario, fabric, case.load, case.hot)
     own = _own(scenario)
     name = f"the scenario's own, {own}" if own else f"the guideline {manager.DEFAULT}"
 
@@ -86,7 +87,7 @@ def simulate(
             control,
             control_name=name if case.opensm is None else str(case.opensm),
             contributors=case.contributors,
-            rails=[] if fabric is None else [[host.name for host in rail] for rail in traffic.rails(fabric)],
+            rails=_rails(scenario, fabric),
             names=labels(scenario.network(), fabric),
             max_time=max_time,
             threads=threads,
@@ -114,7 +115,7 @@ def _read(case: Case) -> tuple[Scenario, Fabric | None]:
     imported = import_fabric(case.file, case.lfts)
     scenario = Scenario(imported.text, name=str(case.file))
     share = min(LOAD, imported.background.load)
-    return _loaded(scenario, imported.fabric, share), imported.fabric
+    return _loaded(scenario, imported.fabric, share, case.hot), imported.fabric
 
 
 def checked(file: Path, fabric: Fabric) -> Scenario:
@@ -149,9 +150,18 @@ def _own(scenario: Scenario) -> str:
     return ", ".join(sorted({name for table in tables for name in table or ()} - UNMOVED))
 
 
-def _loaded(scenario: Scenario, fabric: Fabric | None, load: float) -> Scenario:
+def _rails(scenario: Scenario, fabric: Fabric | None) -> list[list[str]]:
+    """Return the hosts by rail of a fabric, or by part of a network whose parts no cable connects."""
+    if fabric is not None:
+        return [[host.name for host in rail] for rail in traffic.rails(fabric)]
+    found = parts(scenario.network())
+    return found if len(found) > 1 else []
+
+
+def _loaded(scenario: Scenario, fabric: Fabric | None, load: float, hot: str) -> Scenario:
     """Return the scenario with a background of the given load, apart by rails if its fabric is known."""
     if fabric is not None:
         return scenario.replace({"flows": traffic.flows(fabric, load)})
-    flows = {"name": "background", "from": ["*"], "pattern": {"permutation": {}}}
+    hosts = next((rail for rail in _rails(scenario, None) if hot in rail), ["*"])
+    flows = {"name": "background", "from": hosts, "pattern": {"permutation": {}}}
     return scenario.replace({"flows": [{**flows, "traffic": {"poisson": {"load": load}}}]})

@@ -30,6 +30,8 @@ pub(crate) struct Job {
     pub channels: Vec<Channel>,
     /// The hosts at the ends of each of them.
     pub ends: Vec<(NodeId, NodeId)>,
+    /// The largest number of bytes that a rank sends.
+    pub most_sent: u64,
 }
 
 impl Job {
@@ -58,6 +60,7 @@ pub(super) fn resolve(
     let ranks = ranks(section, seats.len() as u32);
     let per_node = per_node(section, &seats, ranks);
     let program = program(section, located.place(), (ranks, per_node), random, review)?;
+    let most_sent = (0..program.ranks()).map(|rank| sent(&program, rank)).max().unwrap_or(0);
     let seats = place(section, seats, program.ranks(), random, review)?;
     let seats = Seats::new(network, seats, (*section.nics, section.pxn_chunk.0), seed);
     let program = if section.on_nodes().is_some() { routed(section, program, &seats, review)? } else { program };
@@ -68,7 +71,13 @@ pub(super) fn resolve(
         return None;
     }
     let hosts = (0..program.ranks()).map(|rank| seats.host(rank)).collect();
-    Some(Job { together: seats.together(), program: Arc::new(program), hosts, channels, ends })
+    Some(Job { together: seats.together(), program: Arc::new(program), hosts, channels, ends, most_sent })
+}
+
+/// The bytes that a rank sends.
+fn sent(program: &Program, rank: u32) -> u64 {
+    let bytes = |op| if let Action::Send { bytes, .. } = program.op(op).action { bytes } else { 0 };
+    program.of_rank(rank).map(bytes).sum()
 }
 
 /// The program with its messages on the ways between nodes; `None` after an error.

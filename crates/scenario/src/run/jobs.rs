@@ -132,9 +132,14 @@ fn jobs(scenario: &Scenario, outcomes: &[Outcome<'_>]) -> Table {
         .iter()
         .zip(outcomes)
         .map(|(job, outcome)| {
-            let Some(collective) = job.collective.as_ref() else { return f64::NAN };
-            let (collective, times) = (collective.lowered(1), f64::from(*job.repeat));
+            let times = f64::from(*job.repeat);
             let time = duration(outcome) / times - job.compute.as_secs();
+            if job.all_to_all_v.is_some() {
+                // The part of a rank's vector that it sends to others: (p-1)/p of it if all parts are equal.
+                return outcome.job.most_sent as f64 / times / time;
+            }
+            let Some(collective) = job.collective.as_ref() else { return f64::NAN };
+            let collective = collective.lowered(1);
             let factor = collective.bus_factor(outcome.ranks.len() as u32);
             if factor > 0.0 { factor * collective.bytes() as f64 / time } else { f64::NAN }
         })
