@@ -51,7 +51,7 @@ def index(tables: Tables, kind: str) -> float:
 
 
 def unlike_real(tables: Tables, kind: str) -> float:
-    """Return the mean relative difference of the users' mean windows from those of real windows, over the starts."""
+    """Return the mean relative difference of the users' mean windows from those of real windows."""
     differences = [
         abs(one - other) / other
         for joins in axis(tables, "joins")

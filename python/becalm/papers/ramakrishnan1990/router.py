@@ -34,7 +34,7 @@ BOTTLENECK = f"R{1 + SERVICE.index(max(SERVICE))}"
 PRIMARY = Path(users=(User(), User(start=333)), warmup=2_000, step=10_000)
 OVERLOADED = replace(PRIMARY, satellite=0.0)
 AVERAGE, LENGTH = "average", "length"
-"""What the thresholds of Fig. 2 apply to: the average over regeneration cycles, or the queue length itself."""
+"""What the thresholds of Fig. 2 apply to: the average over regeneration cycles, or the length itself."""
 FEW, SEVERAL = 2, 4
 """Numbers of users in Fig. 2. The text says "multiple"."""
 
@@ -75,7 +75,7 @@ def _fig2(path: Path, suffix: str = "", where: str = "") -> Experiment:
 
 
 def threshold_of_1_is_best(tables: Tables, of: str, users: int, column: str) -> list[float]:
-    """Return power with a threshold of 1 relative to that with 2, and with 2 to that with 3, by packet size."""
+    """Return power with a threshold of 1 relative to 2, and of 2 relative to 3, by packet size."""
     return [
         at(tables, column, sizes=sizes, of=of, users=users, centre=centre, width=0)
         / at(tables, column, sizes=sizes, of=of, users=users, centre=centre + 1, width=0)

@@ -49,7 +49,7 @@ def _router_points(short: bool) -> list[Point]:
 def _router(queue: str, utilization: float, threshold: int, duration: float) -> Table:
     """Return a router with a service time of one unit. Regular arrivals use a link of the same rate.
 
-    The paper's argument uses the packets that an arrival finds for random arrivals, and the average for D/D/1.
+    The paper's argument uses the packets that an arrival finds for M/M/1, and the average for D/D/1.
     """
     random = queue.startswith("M")
     traffic: Table = {"greedy": {"message": f"{PACKET} B"}}

@@ -71,7 +71,7 @@ def considerably_reduced(tables: Tables) -> float:
 
 
 def beyond(tables: Tables, decision: str) -> list[float]:
-    """Return by how much the window leaves the range of Fig. 5, below and above, in the second half of the run."""
+    """Return by how much the window leaves the range of Fig. 5, below and above, in the second half."""
     usual, found = (
         stretch(tables, ALONE.duration / 2, ALONE.duration, decision=each)
         for each in ("every two windows", decision)

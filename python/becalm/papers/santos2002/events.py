@@ -1,7 +1,7 @@
-"""santos2002, section IV: what marking events mark, from the calls of switch B's marker; and how packets arrive.
+"""santos2002, section IV: what marking events mark, by the calls of switch B's marker; how packets arrive.
 
-All flows have the same rate and send packets at random times, as in the argument of section IV-C: "the arrival
-process and mean rate of remote packets did not change with buffer size".
+All flows have the same rate and send packets at random times, as in the argument of section IV-C: "the
+arrival process and mean rate of remote packets did not change with buffer size".
 """
 
 from __future__ import annotations
@@ -72,8 +72,7 @@ def _row(outcome: Outcome) -> dict[str, object]:
     shared = int(ports.filter(pl.col("switch") == "B", pl.col("peer") == "A")["port"][0])
     root = int(ports.filter(pl.col("switch") == "B", pl.col("peer") == "BC")["port"][0])
     here = data.filter(pl.col("switch") == "B", pl.col("output") == root)
-    policy = str(outcome.labels["policy"])
-    events, arrived = _events(here, shared, policy)
+    events, arrived = _events(here, shared, outcome.results.scenario.resolved["marking"])
     local, remote = (_mean([getattr(event, side) for event in events]) for side in ("local", "remote"))
     times = here.filter(pl.col("call") == "arrived")
     before = data.filter(pl.col("switch") == "A", pl.col("call") == "arrived")
@@ -93,8 +92,9 @@ def _row(outcome: Outcome) -> dict[str, object]:
     }
 
 
-def _events(calls: pl.DataFrame, shared: int, policy: str) -> tuple[list[_Event], int]:
-    """Return the marking events, and the number of arrivals."""
+def _events(calls: pl.DataFrame, shared: int, marking: Table) -> tuple[list[_Event], int]:
+    """Return the marking events of input- or output-triggered marking, and the number of arrivals."""
+    ((policy, keys),) = marking.items()
     waiting = {True: 0, False: 0}
     events: list[_Event] = []
     arrived = 0
@@ -106,11 +106,9 @@ def _events(calls: pl.DataFrame, shared: int, policy: str) -> tuple[list[_Event]
             waiting[remote] += 1
         elif call == "departing":
             waiting[remote] -= 1
-        if policy == "input":
-            triggers = call == "stored" and waits and room == 0
-        else:
-            triggers = call == "arrived" and waits and present > int(policy)
-        if triggers:
+        full = policy.startswith("input") and call == "stored" and waits and room == 0
+        long = policy == "input_output_triggered" and call == "arrived" and waits
+        if full or (long and present > keys["threshold"]):
             events.append(_Event(local=waiting[False], remote=waiting[True]))
     return events, arrived
 
@@ -173,9 +171,9 @@ def each_remote_flow(tables: Tables, remote_flows: list[int]) -> list[float]:
 
 
 def victims_marked(tables: Tables) -> float:
-    """Return the victim's share of the marked packets that arrived by the inter-switch link, with 10 remote flows."""
-    victim, remote = (at(tables, f"{name}_marked", remote_flows=10) for name in ("victim", "remote"))
-    return victim / (victim + remote)
+    """Return the marked share of the victim's packets relative to that of the remote flows' packets."""
+    victim, remote = (at(tables, f"{name}_marked_share", remote_flows=10) for name in ("victim", "remote"))
+    return victim / remote
 
 
 def _locals_only(threshold: int) -> Point:

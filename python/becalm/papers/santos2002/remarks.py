@@ -57,7 +57,7 @@ SPARED: dict[str, Table] = {
     "yes": {"input_triggered": {"spare_blocked": RECENTLY}},
     "naive": NAIVE,
 }
-"""Marking policies of the row: the paper's, its variant that spares blocked links, and another for comparison."""
+"""Marking policies of the row: the paper's, its variant that spares blocked links, and another."""
 
 
 def _row(short: bool, spared: str) -> Table:

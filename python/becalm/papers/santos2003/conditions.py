@@ -41,7 +41,7 @@ def _recovery(outcomes: list[Outcome]) -> Tables:
 
 
 def _times(results: Results, law: Law) -> tuple[np.ndarray, np.ndarray]:
-    """Return the simulated flow's time from f_dec(r) to r, in 1/R_min, and the ACKs until then, for all `RATES`.
+    """Return the simulated flow's times from f_dec(r) to r, in 1/R_min, and its ACKs, for all `RATES`.
 
     The rate is constant between ACKs, and the first samples of each rate lie on the curve F_inc(t). The time
     at which a rate is reached is interpolated between the first samples of two rates.

@@ -1,4 +1,4 @@
-"""santos2003, sections IV-B, V and VI-B.2: what single marks do, and how flows adapt to a change of demand."""
+"""santos2003, sections IV-B, V and VI-B.2: effects of single marks, and of a change of demand."""
 
 from __future__ import annotations
 
@@ -149,9 +149,9 @@ def _limits(outcomes: list[Outcome]) -> Tables:
 
 
 def product_bytes(tables: Tables, path: str) -> float:
-    """Return the bandwidth-delay product in bytes: what the link could send while a lone packet and its ACK travel.
+    """Return the bandwidth-delay product in bytes: what the link could send in a round trip.
 
-    The packet's own transmission time does not count.
+    The transmission time of the packet itself does not count.
     """
     return (1 / at(tables, "share", path=path, by="window", limit=1) - 1) * 2068
 
