@@ -13,7 +13,7 @@
 | `strict = true` | with one bound: a value equal to the bound fails, as in "more than" and "less than" |
 | `increasing = true` | every value above the previous one |
 | `decreasing = true` | every value below the previous one |
-| `slack = 0.02` | with `increasing` or `decreasing`: a step back of less than 0.02 passes; equal values fail |
+| `slack = 0.02` | with `increasing` or `decreasing`: a step back of less than 0.02 passes, equal values not |
 | `zero_but_last = true` | zeros, and a last value above 0 |
 | `peak_at_least = 0.95` | the largest value in the middle of the list, from 0.95 upward |
 

@@ -70,13 +70,13 @@ def considerably_reduced(tables: Tables) -> float:
     return _settled(tables, "every two windows") / _settled(tables, "every ACK")
 
 
-def beyond(tables: Tables, decision: str) -> list[float]:
-    """Return by how much the window leaves the range of Fig. 5, below and above, in the second half."""
+def beyond(tables: Tables, decision: str) -> float:
+    """Return by how much the window leaves the range of Fig. 5, below or above, in the second half."""
     usual, found = (
         stretch(tables, ALONE.duration / 2, ALONE.duration, decision=each)
         for each in ("every two windows", decision)
     )
-    return [float(usual.min() - found.min()), float(found.max() - usual.max())]
+    return float(max(usual.min() - found.min(), found.max() - usual.max()))
 
 
 def congested_for(tables: Tables, history: str) -> float:
