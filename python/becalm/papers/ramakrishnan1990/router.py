@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from becalm.lab.model import Experiment, Outcome, Point, Table, Tables
+from becalm.lab.model import Experiment, Label, Outcome, Point, Table, Tables
 from becalm.lab.tables import at, curve, select_rows
 from becalm.papers.ramakrishnan1990.draw import power
 from becalm.papers.ramakrishnan1990.measure import summary
@@ -112,7 +112,7 @@ def relative(
     tables: Tables, sizes: str, of: str, users: int, column: str, centre: int = 1, width: int = 0
 ) -> float:
     """Return the ratio of the power with a centre and a width to the largest power."""
-    chosen = {"sizes": sizes, "of": of, "users": users}
+    chosen: dict[str, Label] = {"sizes": sizes, "of": of, "users": users}
     best = float(select_rows(tables["points"], chosen)[column].to_numpy().max())
     return at(tables, column, centre=centre, width=width, **chosen) / best
 

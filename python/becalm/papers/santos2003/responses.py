@@ -51,10 +51,8 @@ def _steps(outcomes: list[Outcome]) -> Tables:
     rows = []
     for outcome in outcomes:
         gaps = outcome.results.paces.sort("time")["gap_mean"].to_numpy()
-        before, after = (
-            1 / outcome.labels["sharing"],
-            1 / (1 + gaps[np.flatnonzero(gaps > gaps[0] + 1e-9)[0]]),
-        )
+        after = 1 / (1 + gaps[np.flatnonzero(gaps > gaps[0] + 1e-9)[0]])
+        before = 1 / float(outcome.labels["sharing"])
         rows.append({**outcome.labels, "after": float(after), "step": float(before - after)})
     return {"points": pl.DataFrame(rows)}
 
