@@ -129,7 +129,7 @@ class Reached:
         return slow or any(self.part >= nearly * share - 0.02 for share in stated)
 
 
-STATED = re.compile(r"at most ([\d.]+)% ")
+STATED = re.compile(r"(?:at most|as little as) ([\d.]+)% ")
 """The share that a warning about a buffer, a window or a target states."""
 SLOW = "fills its slowest link only after"
 

@@ -150,6 +150,40 @@ def test_list() -> None:
     assert "valid: examples, papers, figures" in wrong.stderr
 
 
+def test_list_as_json() -> None:
+    rows = [json.loads(line) for line in becalm_command("list", "--json").stdout.splitlines()]
+    assert {"kind": "echo", "name": "rocev2"}.items() <= {
+        key: row[key] for row in rows if row["name"] == "rocev2" for key in ("kind", "name")
+    }.items()
+    (lipd,) = (
+        json.loads(line) for line in becalm_command("list", "response", "lipd", "--json").stdout.splitlines()
+    )
+    assert "rmin" in {each["name"] for each in lipd["parameters"]}
+
+
+COMMANDS = [("validate",), ("whatif", "--hot", "BC"), ("manage",), ("tune",)]
+"""Commands that take a scenario, with the options that they need."""
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_changes_its_scenario(file: Path, command: tuple[str, ...]) -> None:
+    done = becalm_command(*command, file, "--set", "switch.buffer=1 packet", "--set", "run.duration=-1 ms")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("--set run.duration=-1 ms: must be")
+
+
+@pytest.mark.parametrize("command", COMMANDS[1:], ids=" ".join)
+def test_every_command_takes_an_example(file: Path, command: tuple[str, ...]) -> None:
+    both = becalm_command(*command, file, "--example", "two_jobs")
+    assert both.exit_code == 2
+    assert "needs a scenario, or --example with a name" in both.stderr
+    changed = becalm_command(*command, "--example", "two_jobs", "--set", "run.duration=-1 ms")
+    assert changed.exit_code == 2
+    assert changed.stderr.startswith("--set run.duration=-1 ms: must be")
+    unknown = becalm_command(*command, "--example", "two_job")
+    assert "did you mean `two_jobs`?" in unknown.stderr
+
+
 def test_reproduce_of_something_unknown() -> None:
     done = becalm_command("reproduce", "santos1999")
     assert (done.exit_code, done.stdout) == (2, "")

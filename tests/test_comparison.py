@@ -7,6 +7,7 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -354,3 +355,35 @@ def test_a_job_that_does_not_end_costs_all_of_its_time() -> None:
     assert found["unended"] == 1.0 and math.isnan(found["job_time"])
     ended = {**found, "unended": math.nan, "job": 1.0}
     assert measure.loss(found) == pytest.approx(measure.loss(ended) + 1)
+
+
+def _ranked(scheme: str, behind: float, *, settled: bool = True, **measures: float) -> dict[str, Any]:
+    return {
+        "scheme": scheme,
+        "settled": settled,
+        "behind": behind,
+        "behind_low": behind - 0.05,
+        "behind_high": behind + 0.05,
+        **measures,
+    }
+
+
+def test_ranks_follow_the_weights() -> None:
+    victims = _ranked("saves victims", 0.1, background=1.0, link=0.5, jain=0.2)
+    link = _ranked("fills the link", 0.0, background=0.6, link=1.0, jain=1.0)
+    found = comparison.ranking({"a": [victims, link]})
+    assert found.columns == ("scheme", "a", "as tuned", "victims only", "all equal")
+    # 0.5/2 + 0.8/4 = 0.45 and 0.4 as tuned; 0 and 0.4 for the victims; 1.3 and 0.4 with equal weights.
+    assert found.rows == [
+        ("fills the link", "0.00 =", "1", "2", "1"),
+        ("saves victims", "0.10", "2", "1", "2"),
+    ]
+
+
+def test_a_row_that_has_not_settled_is_not_ranked() -> None:
+    best, drifts = _ranked("best", 0.2, background=0.8), _ranked("drifts", 0.0, settled=False, background=1.0)
+    other = [_ranked("best", 0.3, background=0.7), _ranked("drifts", 0.0, background=1.0)]
+    nobody = [_ranked(name, 0.0, settled=False, background=1.0) for name in ("best", "drifts")]
+    found = comparison.ranking({"a": [best, drifts], "b": other, "c": nobody})
+    assert found.columns[1:3] == ("a", "b")
+    assert found.rows == [("best", "0.20", "0.30", "1", "1", "1"), ("drifts", "*", "0.00 =", "-", "-", "-")]

@@ -67,3 +67,26 @@ def test_a_watchdog_without_a_storm_says_so() -> None:
 )
 def test_faults_are_named(fault: dict[str, Any], said: str) -> None:
     assert said in explained(scene(fault))
+
+
+def test_what_a_watchdog_discards_is_the_reason_of_its_flows() -> None:
+    """Without congestion, packets of the flows that cross the port are lost."""
+    text = explained(scene(STORM, {"detection": "100 us", "poll": "50 us"}))
+    assert "flows to and from H3 got" in text
+    assert "does not know why" not in text
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        STORM["kind"],
+        {"slow_receiver": {"hosts": ["H3"], "drain_rate": "1 Gb/s"}},
+        {"host_stop": {"hosts": ["H3"]}},
+    ],
+)
+def test_the_cure_of_a_fault_is_its_repair(kind: dict[str, Any]) -> None:
+    fault = {"kind": kind, "at": "300 us", "until": "1700 us"}
+    results = becalm.run(scene(fault), threads=1)
+    text = " ".join(str(becalm.explain(results)).split())
+    assert "repair H3, which `[[faults]]` broke" in text
+    assert "make the host receive faster" not in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 import time
 from pathlib import Path
 
@@ -29,6 +30,8 @@ def folder(tmp_path: Path, scenario: becalm.Scenario, monkeypatch: pytest.Monkey
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["sweep", "sweep.toml"])
     assert done.exit_code == 0, done.output
+    # The sweep indexed its runs; without the index, each command reads them.
+    shutil.rmtree(tmp_path / "store" / "index")
     for command in ("run scene.toml --out run0", "new-scheme mine.py"):
         made = CliRunner().invoke(app, command.split())
         assert made.exit_code == 0, made.output
@@ -53,7 +56,7 @@ def folder(tmp_path: Path, scenario: becalm.Scenario, monkeypatch: pytest.Monkey
         ("explain run0", "looking for roots"),
         ("report run0", "writing the page"),
         ("report sweep.toml --out page.html --runs", "3 of 3 runs"),
-        ("manage fabric.toml --out managed.toml", " runs"),
+        ("manage fabric.toml --out managed.toml --guideline becalm2", " runs"),
         ("whatif fabric.toml --hot host0", "simulated"),
     ],
 )

@@ -125,6 +125,15 @@ def test_completion_times_are_those_of_the_ns3(
     assert mean * 1e6 == pytest.approx(reference(entry, "2 hosts")["mean"], rel=tolerance)
 
 
+def test_without_control_times_are_those_of_the_ns3(tmp_path: Path) -> None:
+    config = changed("CC_MODE", "0").replace("BUFFER_SIZE 32", "BUFFER_SIZE 4")
+    flows = "2\n2 1 3 100 1000000 2\n3 1 3 100 1000000 2\n"
+    imported = import_file(files(tmp_path, config, flows=flows))
+    mean = becalm.run(becalm.Scenario(imported.text)).messages["completion"].mean()
+    assert isinstance(mean, float)
+    assert mean * 1e6 == pytest.approx(reference("roce-incast", "2 hosts")["mean"], rel=0.01)
+
+
 def test_an_imported_configuration_runs_and_writes_its_columns(tmp_path: Path) -> None:
     out, fct = tmp_path / "s.toml", tmp_path / "fct.txt"
     done = CliRunner().invoke(app, ["import", str(files(tmp_path)), "--out", str(out)])
@@ -141,8 +150,17 @@ def test_an_imported_configuration_runs_and_writes_its_columns(tmp_path: Path) -
     for row in rows:
         # Their time on an empty network counts the first packet twice on the slowest link.
         assert int(row[6]) >= int(row[7]) - 84
-    # 4 us of delays, two payloads of 80 ns, and 4000 packets of 1048 B.
-    assert {int(row[7]) for row in rows} == {4160 + 335_360, 4160 + 84}
+    # 4 us of delays, two payloads of 80 ns, and 4000 packets of 1048 B, cut to whole ns.
+    assert {int(row[7]) for row in rows} == {4160 + 335_360, 4160 + 83}
+
+
+def test_the_time_stamps_of_timely_do_not_count_on_an_empty_network(tmp_path: Path) -> None:
+    """Packets are 8 B longer, but the time on an empty network is that of the other controls."""
+    config = changed("CC_MODE", "7")
+    imported = import_file(files(tmp_path, config, flows="1\n2 1 3 100 4000000 2\n"))
+    assert 'header = "56 B"' in imported.text
+    (line,) = lines(becalm.run(becalm.Scenario(imported.text)))
+    assert int(line.split()[7]) == 4160 + 335_360
 
 
 def test_no_completion_times_without_messages(tmp_path: Path) -> None:
@@ -152,7 +170,7 @@ def test_no_completion_times_without_messages(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("mode", [1, 3, 7, 8])
+@pytest.mark.parametrize("mode", [0, 1, 3, 7, 8])
 @pytest.mark.parametrize("topology", ["star", "fat", "powertcp"])
 def test_schemes_and_topologies_run(mode: int, topology: str, tmp_path: Path) -> None:
     networks = {
@@ -195,7 +213,7 @@ def test_many_ports_are_one_group(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "value", "problem"),
     [
-        ("CC_MODE", "10", "is a scheme that becalm does not have; valid: 1 (DCQCN), 3 (HPCC)"),
+        ("CC_MODE", "10", "is a scheme that becalm does not have; valid: 0 (none), 1 (DCQCN), 3 (HPCC)"),
         ("LINK_DOWN", "2.1 0 1", "takes a link down"),
         ("ERROR_RATE_PER_LINK", "0.001", "is an error rate"),
         ("ENABLE_PFC", "0", "is not what becalm imports"),

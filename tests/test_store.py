@@ -340,12 +340,29 @@ def test_exports_what_differs(store: Store, short: becalm.Scenario) -> None:
     assert exported(store, "runs").height == 2
 
 
+def test_lists_the_newest_runs(store: Store, short: becalm.Scenario) -> None:
+    keys = []
+    for day, duration in enumerate(("300 us", "400 us", "500 us")):
+        run = short.replace({"run.duration": duration})
+        made = becalm.run(run)
+        made.origin["created"] = f"2026-01-0{3 - day}T00:00:00+00:00"
+        keys.append(run_key(run, 0))
+        store.put(keys[-1], made)
+    runner, root = CliRunner(), str(store.root)
+    two = runner.invoke(app, ["store", "ls", root, "--last", "2"]).output
+    assert "and 1 older run: --last 0 lists all" in two
+    assert [key for key in keys if key[:16] in two] == keys[:2]
+    assert two.index(keys[0][:16]) < two.index(keys[1][:16])
+    everything = runner.invoke(app, ["store", "ls", root, "--last", "0"]).output
+    assert all(key[:16] in everything for key in keys)
+
+
 def test_commands(store: Store, short: becalm.Scenario, tmp_path: Path) -> None:
     key = filled(store, short)
     runner, root = CliRunner(), str(store.root)
     listed = runner.invoke(app, ["store", "ls", root, "--json"])
     assert json.loads(listed.output)["key"] == key
-    assert "1 runs" in runner.invoke(app, ["store", "ls", root]).output
+    assert "1 run," in runner.invoke(app, ["store", "ls", root]).output
     assert "1 of 1 runs are intact" in runner.invoke(app, ["store", "verify", root]).output
     out = tmp_path / "groups.csv"
     assert runner.invoke(app, ["store", "export", root, str(out)]).exit_code == 0

@@ -179,6 +179,57 @@ def test_every_command_gives_a_result_or_one_refusal(tmp_path: Path, monkeypatch
     assert not crashes
 
 
+FAULTY = {
+    "storm": {
+        "topology": {"clos": {"leaves": 2, "spines": 2, "hosts_per_leaf": 2, "rate": "10 Gb/s"}},
+        "switch": {
+            "paths": {"flow": {}},
+            "flow_control": {"pfc": {"watchdog": {"detection": "20 us", "poll": "5 us"}}},
+        },
+        "marking": {"ramp": {}},
+        "echo": {"rocev2": {}},
+        "response": {"dcqcn": {"preset": "connectx"}},
+        "faults": [
+            {"kind": {"pause_storm": {"link": "leaf1->H3"}}, "at": "20 us", "until": "80 us"},
+            {"kind": {"slow_receiver": {"hosts": ["H0"], "drain_rate": "1 Gb/s"}}, "at": "1 us"},
+        ],
+    },
+    "down": {
+        "topology": {"clos": {"leaves": 2, "spines": 2, "hosts_per_leaf": 2, "rate": "10 Gb/s"}},
+        "switch": {"paths": {"round_robin": {}}},
+        "faults": [
+            {"kind": {"link_down": {"link": "leaf0->spine0"}}, "at": "10 us", "until": "60 us"},
+            {"kind": {"host_stop": {"hosts": ["H3"]}}, "at": "90 us"},
+        ],
+    },
+}
+"""Scenes with faults in time, one with watchdogs."""
+
+
+@pytest.mark.parametrize("name", FAULTY)
+def test_every_command_suits_faults_and_watchdogs(name: str, tmp_path: Path) -> None:
+    """A result, or one sentence with exit code 2."""
+    flows = [{"name": "f", "from": ["*"], "to": ["*"], "traffic": {"poisson": {"load": 0.3}}}]
+    run = {"duration": "100 us"}
+    observe = {"frames": "10 us", "step": "10 us"}
+    scenario = becalm.Scenario(FAULTY[name] | {"run": run, "flows": flows, "observe": observe})
+    written(tmp_path, scenario)
+    codes = {}
+    for command, words in commands(tmp_path, scenario).items():
+        more = ["--max-time", "1"] if words[0] == "manage" else []
+        done = CliRunner().invoke(app, [*words, *more])
+        assert done.exception is None or isinstance(done.exception, SystemExit), (
+            f"{command}: {done.exception!r}"
+        )
+        codes[command] = done.exit_code
+        if done.exit_code == 2:
+            assert len(done.stderr.strip().splitlines()) == 1, f"{command}: {done.stderr}"
+        if command == "manage":
+            assert "the random cases have no [[faults]]" in done.stderr
+    refused = {command for command, code in codes.items() if code == 2}
+    assert refused == ({"manage --opensm"} if name == "storm" else set()), codes
+
+
 def _without_none(value: Any) -> Any:  # noqa: ANN401
     if isinstance(value, dict):
         return {key: _without_none(inside) for key, inside in value.items() if inside is not None}

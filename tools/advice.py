@@ -13,22 +13,28 @@ import argparse
 import json
 import math
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import markers
 
 import becalm
+from becalm.manager import ROCE as MANAGED
+from becalm.manager import guidelines_for
 from becalm.runs.engines import Processes
 from becalm.store import Store
 from becalm.tunings import Case, Population, Tuned
 from becalm.tunings.evaluate import Evaluator
 from becalm.tunings.population import TEST
+from becalm.tunings.space import space_of
 from becalm.tunings.verdict import ALL, WITHOUT, Verdict, judged, rows_of
 
 DATA = Path(__file__).parents[1] / "docs" / "advice.jsonl"
-CASES = 60
-"""Number of drawn test cases per fabric."""
+CASES, CASES_CLOS = 60, 30
+"""Numbers of drawn test cases per fabric."""
+TRIALS_CLOS = 15
+"""Number of trials of Kmin, Kmax and Pmax."""
 COMMON = """\
 [run]
 duration = "3 ms"
@@ -81,6 +87,53 @@ def dragonfly(switches: int, rate: str) -> becalm.Scenario:
     return fabric("dragonfly", shape, rate, "64 KiB", 2)
 
 
+def clos(leaves: int, hosts: int, spines: int, rate: str, shared: str, alpha: float) -> becalm.Scenario:
+    """Return a RoCE fabric with the thresholds of SONiC's template, 30 m of cable, and ConnectX adapters."""
+    return becalm.Scenario(
+        f"""\
+[run]
+duration = "3 ms"
+[topology.clos]
+leaves = {leaves}
+hosts_per_leaf = {hosts}
+spines = {spines}
+rate = "{rate}"
+delay = "150 ns"
+[packet]
+mtu = "4096 B"
+header = "78 B"
+ack = "84 B"
+cnp = "84 B"
+[switch]
+forwarding_delay = "300 ns"
+arbiter.round_robin = {{}}
+paths.flow = {{}}
+[switch.flow_control.pfc.thresholds.dynamic]
+alpha = {alpha}
+shared = "{shared}"
+[marking.ramp]
+kmin = 1048.576
+kmax = 2097.152
+pmax = 0.05
+[echo.rocev2]
+[response.dcqcn]
+preset = "connectx"
+[[flows]]
+name = "background"
+from = ["*"]
+to = ["*"]
+traffic.poisson.load = 0.3
+""",
+        name="fabric",
+    )
+
+
+CLOS = {
+    "RoCE Clos, 32 hosts, 25 Gb/s": clos(4, 8, 4, "25 Gb/s", "8 MB", 0.5),
+    "RoCE Clos, 24 hosts, 100 Gb/s": clos(3, 8, 4, "100 Gb/s", "24 MB", 1.0),
+    "RoCE Clos, 16 hosts, 400 Gb/s": clos(4, 4, 2, "400 Gb/s", "64 MB", 0.25),
+}
+"""Fabrics for the thresholds of RoCE's switches. No search for becalm's guideline has used them."""
 FABRICS = {
     "20 hosts, 8 Gb/s, 16 KiB": tree("{children = 5}, {children = 4, parents = 5}", "8 Gb/s", "16 KiB"),
     "24 hosts, FDR, 2:1, 100 m": tree(
@@ -91,6 +144,7 @@ FABRICS = {
     "36 hosts, 4:1": tree("{children = 12}, {children = 3, parents = 3}", "25 Gb/s", "48 KiB"),
     "dragonfly, 42 hosts, 200 Gb/s": dragonfly(3, "200 Gb/s"),
     "48 hosts, 200 Gb/s, 2:1": tree("{children = 12}, {children = 4, parents = 6}", "200 Gb/s", "64 KiB"),
+    **CLOS,
     "RoCE, 32 hosts": tree("{children = 8}, {children = 4, parents = 4}", "100 Gb/s", "128 KiB", ROCE),
 }
 """No search for a guideline has used these fabrics, except the fifth for becalm's first guideline."""
@@ -99,9 +153,28 @@ FABRICS = {
 def guided(name: str) -> dict[str, Any]:
     """Return the losses of all guidelines on test cases of a fabric."""
     population = Population(FABRICS[name])
-    rows = rows_of(FABRICS[name], population.range[1])
-    verdict = run(rows, population.draw(CASES, TEST))
+    rows = rows_of(FABRICS[name], population.range[1], guidelines_for(FABRICS[name]))
+    verdict = run(rows, population.draw(CASES_CLOS if name in CLOS else CASES, TEST))
     return {"losses": rounded(verdict), "classes": list(verdict.classes)}
+
+
+def thresholds(name: str) -> dict[str, Any]:
+    """Tune Kmin, Kmax and Pmax on a fabric, and return the losses on the same test cases as `guided`."""
+    population = Population(FABRICS[name])
+    whole = space_of(FABRICS[name], population.range[1])
+    ranges = {key: each for key, each in whole.ranges.items() if key.startswith("marking.ramp.")}
+    found = becalm.tune(population, space=replace(whole, ranges=ranges), trials=TRIALS_CLOS)
+    losses = rounded(run({"tuned": found.controls["tuned"]}, population.draw(CASES_CLOS, TEST)))
+    return {
+        "tuning": {
+            "minutes": 0,
+            "trials": found.trials.height,
+            "answer": found.answer(),
+            "parameters": found.best,
+            "losses": {"tuned": losses["tuned"]},
+            "stated": {"tune": {"recommended": found.verdict.recommended, "losses": stated_of(found)}},
+        }
+    }
 
 
 def tuned(name: str, minutes: float) -> dict[str, Any]:
@@ -259,12 +332,41 @@ def stated(known: list[dict[str, Any]]) -> str:
     return table(lines, ["fabric", "command", "recommended", *GROUPS])
 
 
+CLOS_ROWS = (WITHOUT, *MANAGED, "tuned")
+
+
+def roce_means(known: list[dict[str, Any]]) -> str:
+    """Return the table of mean losses with thresholds of RoCE's switches."""
+    lines = [
+        [
+            each["fabric"],
+            *(f"{verdict_of(each).mean(row):.3f}" for row in CLOS_ROWS if row in verdict_of(each).losses),
+        ]
+        for each in known
+    ]
+    return table(lines, ["fabric", *CLOS_ROWS])
+
+
+def roce_classes(known: list[dict[str, Any]]) -> str:
+    """Return the table of differences from no control by class of contributors."""
+    lines = []
+    for each in known:
+        test = verdict_of(each)
+        for row in CLOS_ROWS[1:]:
+            lines.append([each["fabric"], row, *(difference(test, row, WITHOUT, one) for one in GROUPS)])
+    return table(lines, ["fabric", "with", *GROUPS])
+
+
 def tables() -> str:
     """Return the generated part of the page."""
-    known = read()
+    every = read()
+    known = [each for each in every if each["fabric"] not in CLOS]
+    clos = [each for each in every if each["fabric"] in CLOS]
     parts = ["### Mean loss", means(known), "### By contributors, compared with no control", classes(known)]
     parts += ["### The second guideline, compared with the first", second(known)]
     parts += ["### Prices of `tune`, stated and measured", stated(known)]
+    parts += ["### Thresholds of RoCE's switches: mean loss", roce_means(clos)]
+    parts += ["### Thresholds, by contributors, compared with no control", roce_classes(clos)]
     return "\n\n".join(parts)
 
 
@@ -279,7 +381,7 @@ def main() -> None:
         if arguments.only in (None, "guidelines"):
             keep(name, guided(name))
         if arguments.only in (None, "tuning"):
-            keep(name, tuned(name, arguments.minutes))
+            keep(name, thresholds(name) if name in CLOS else tuned(name, arguments.minutes))
         print(name, "done", flush=True)
     markers.write("make advice", f"\n{tables()}\n\n")
 

@@ -19,7 +19,7 @@ PFC: dict[str, Any] = {"flow_control": {"pfc": {}}}
 SHARED: dict[str, Any] = {
     "flow_control": {"pfc": {"thresholds": {"dynamic": {"shared": "12 MB", "alpha": 0.125}}}}
 }
-NOTHING = "as in the tables above"
+NOTHING = "as in the verdicts above"
 
 
 def main() -> None:

@@ -47,6 +47,19 @@ def rate(text: str) -> float:
     return float(part[1]) * _RATES[part[2]] / 8
 
 
+def in_bytes(text: str) -> float:
+    """Return the bytes of a size such as `64 KiB`.
+
+    Raises:
+        BecalmError: not a size.
+
+    """
+    part = _QUANTITY.fullmatch(text)
+    if part is None or part[2] not in _SIZES:
+        raise BecalmError(f"`{short(text)}`: not a size; valid: a number with its unit, such as 64 KiB")
+    return float(part[1]) * _SIZES[part[2]]
+
+
 def axis(values: Sequence[Any]) -> tuple[list[float], str] | None:
     """Return numbers and quantities as numbers in their smallest common unit, or None if there is none.
 

@@ -305,6 +305,12 @@ macro_rules! responses {
                 }
             }
 
+            fn largest_window(params: &$params) -> Option<f64> {
+                match params {
+                    $($params::$scheme(params) => <$module::$scheme as $crate::ResponseScheme>::largest_window(params)),+
+                }
+            }
+
             fn counts_marks(params: &$params) -> bool {
                 match params {
                     $($params::$scheme(params) => <$module::$scheme as $crate::ResponseScheme>::counts_marks(params)),+

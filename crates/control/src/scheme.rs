@@ -177,6 +177,12 @@ pub trait ResponseScheme: Response + Sized {
         None
     }
 
+    /// The largest window, in bandwidth-delay products of the idle path; `None` without such a limit.
+    fn largest_window(params: &Self::Params) -> Option<f64> {
+        let _ = params;
+        None
+    }
+
     /// Whether the response depends on the share of marked packets, and therefore needs every mark.
     fn counts_marks(params: &Self::Params) -> bool {
         let _ = params;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use becalm_control::{Responding, ResponseParams, ResponseScheme};
+use becalm_control::{EchoScheme, Echoing, Responding, ResponseParams, ResponseScheme};
 use becalm_fabric::policy::Response;
 use becalm_fabric::{NodeKind, Paths, PortId, Unloaded};
 use becalm_schema::Choice;
@@ -57,7 +57,51 @@ impl Scenario {
                 (100.0 * limit.share()).floor()
             )
         });
-        buffers.into_iter().chain(windows).chain(self.ceilings()).chain(self.slow_starts()).collect()
+        buffers
+            .into_iter()
+            .chain(windows)
+            .chain(self.small_windows())
+            .chain(self.ceilings())
+            .chain(self.slow_starts())
+            .collect()
+    }
+
+    /// Warnings about windows of a few packets, which do not cover what delays ACKs: they wait for a packet of the
+    /// opposite direction at each port, and for the packets that they cover.
+    fn small_windows(&self) -> Vec<String> {
+        let paths = Paths::new(&self.network.topology, &self.network.routes);
+        let packet = f64::from(self.sections.packet.full());
+        let every = self.sections.echo.get().and_then(Echoing::ack_every).unwrap_or(1);
+        let mut found: Vec<(String, f64, Limit)> = Vec::new();
+        for (number, flows) in self.plan.groups.iter().enumerate() {
+            let response = self.sections.group(number as u32).response.unwrap_or(&self.sections.response);
+            let Some(products) = Responding::largest_window(response) else { continue };
+            let limits = sample(flows).map(|flow| {
+                let mut limit = self.window_limit(&paths, flow, 1);
+                let planned = &self.plan.flows[flow as usize];
+                let ports = paths.path(planned.source, planned.destination).expect("the paths are checked");
+                limit.has = packet * (products * limit.needs / packet).floor().max(1.0);
+                limit.needs += packet * (ports.len() as f64 + f64::from(every) - 1.0);
+                limit
+            });
+            let Some(limit) = limits.min_by(|a, b| a.share().total_cmp(&b.share())) else { continue };
+            let name = Choice::name(response);
+            if limit.share() < FULL && !found.iter().any(|(known, ..)| known == name) {
+                found.push((name.to_owned(), products, limit));
+            }
+        }
+        let text = |(name, products, limit): (String, f64, Limit)| {
+            let packets = limit.has / packet;
+            format!(
+                "response.{name}: its window is at most {products} bandwidth-delay products, {packets:.0} packet{} for \
+                 {}: if ACKs wait for packets of the opposite direction, it may reach as little as {:.0}% of its \
+                 slowest link; smaller packets, or an echo that acknowledges every packet, raise this",
+                if packets > 1.0 { "s" } else { "" },
+                limit.place,
+                (100.0 * limit.share()).floor()
+            )
+        };
+        found.into_iter().map(text).collect()
     }
 
     /// Warnings about responses that leave a part of an idle path unused, by design.

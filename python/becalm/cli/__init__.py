@@ -14,7 +14,7 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from becalm.cli import check, look, papers, roce, run
+from becalm.cli import check, lists, look, papers, roce, run
 from becalm.cli import help as helped
 from becalm.cli.exits import BAD_INPUT, FAILED, error_text, guarded, prepare, stop
 from becalm.cli.infiniband import fabric, manage, whatif
@@ -27,7 +27,7 @@ Command = Callable[..., None]
 
 MANY = "Many runs"
 PANELS: dict[str, tuple[Command, ...]] = {
-    "Run": (run.run, run.validate, run.list_),
+    "Run": (run.run, run.validate, lists.list_),
     "Look at results": (look.report, look.explain, look.play),
     MANY: (sweep.sweep, tune.tune, compare.compare),
     "Real fabric": (

@@ -13,6 +13,7 @@ from becalm.tunings.sizes import sizes
 from becalm.tunings.verdict import ALL
 
 if TYPE_CHECKING:
+    from becalm.scenario import Scenario
     from becalm.tunings.guidelines import Decision
     from becalm.tunings.verdict import Verdict
 
@@ -34,6 +35,12 @@ def show_decision(decided: Decision, guideline: str | None) -> None:
         console.say(f"{verdict.sentence()}; `becalm tune` searches for better parameters")
     if guideline not in (None, decided.chosen):
         console.say(f"{guideline}, as given: {verdict.priced(str(guideline))}")
+
+
+def say_without_faults(scenario: Scenario) -> None:
+    """Say that random cases do not have a scenario's faults."""
+    if scenario.resolved["faults"]:
+        console.err.print(f"note: {scenario.name}: the random cases have no [[faults]]", markup=False)
 
 
 def show_rows(verdict: Verdict) -> None:

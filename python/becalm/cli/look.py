@@ -12,7 +12,7 @@ import typer
 
 from becalm import jsons
 from becalm.cli.exits import BAD_INPUT, stop
-from becalm.cli.options import Overwrite, Quiet
+from becalm.cli.options import Example, Overwrite, Quiet, scenario_file
 from becalm.mistakes import printable
 
 Source = Annotated[
@@ -152,6 +152,7 @@ def play(
     scenario: Annotated[
         Path | None, typer.Argument(help="Open this scenario instead of a built-in scene.")
     ] = None,
+    example: Example = None,
 ) -> None:
     """Open the playground in the browser; without a browser, print the path of its page.
 
@@ -160,7 +161,8 @@ def play(
     from becalm.cli import console
     from becalm.reports import playground
 
-    page = playground.page() if scenario is None else playground.page_with(scenario)
+    given = scenario is not None or example is not None
+    page = playground.page_with(scenario_file("play", scenario, example)) if given else playground.page()
     _open(page)
     console.say(str(page))
 

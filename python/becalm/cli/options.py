@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from becalm import examples
 from becalm.cli.exits import BAD_INPUT, stop
 
 if TYPE_CHECKING:
@@ -50,6 +51,13 @@ Echoes = Annotated[
     list[str] | None,
     typer.Option("--echo", metavar="FILE:NAME", help="Use your own echo; see --response."),
 ]
+Example = Annotated[
+    str | None, typer.Option(help="Use a scenario from `becalm list examples` instead of a file.")
+]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Override a value of the scenario; repeatable."),
+]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace existing files.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors.")]
 Fabric = Annotated[
@@ -75,6 +83,26 @@ def own_schemes(
     from becalm.schemes.loading import load
 
     return tuple(load(each, seam) for seam, files in named.items() for each in files or ())
+
+
+def scenario_file(command: str, file: Path | None, example: str | None) -> Path:
+    """Return the file of a command's scenario, which is given either by its path or by an example's name."""
+    if (file is None) == (example is None):
+        stop(f"{command}: needs a scenario, or --example with a name from `becalm list examples`", BAD_INPUT)
+    return examples.path(example) if file is None and example is not None else Path(file or "")
+
+
+def changed(scenario: Scenario, changes: list[str] | None) -> Scenario:
+    """Return a scenario with the values of `--set`.
+
+    Raises:
+        ScenarioError: a change is invalid.
+
+    """
+    from becalm.scenario import parse_change
+
+    pairs = dict(parse_change(each) for each in changes or [])
+    return scenario.replace(pairs, option="--set") if pairs else scenario
 
 
 Workers = Annotated[int | None, typer.Option(min=1, help="Concurrent runs; default: one per available core.")]

@@ -42,6 +42,14 @@ def reproduce(
         int | None, typer.Option(min=1, help="Number of seeds; default: 5, or 1 with --short.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
+    scenario: Annotated[
+        str | None,
+        typer.Option(
+            metavar="POINT",
+            help="Run nothing; print a point's scenario as TOML. POINT: a number, or labels as in "
+            "`becalm list figures PAPER/FIGURE`.",
+        ),
+    ] = None,
     workers: Runs = None,
     engine: EngineName = "threads",
     address: Address = None,
@@ -54,6 +62,9 @@ def reproduce(
     from becalm.cli import console
     from becalm.cli.screen import Screen
 
+    if scenario is not None:
+        _print_scene(ids or [], scenario, seed, short=short)
+        return
     chosen = storing_engine(store, engine, workers, address, slurm)
     console.warn_short(short, also="" if seeds else "one seed, ")
     try:
@@ -80,6 +91,18 @@ def reproduce(
         console.show_reports(reports)
     if any(report.fails for report in reports):
         raise typer.Exit(FAILED)
+
+
+def _print_scene(ids: Sequence[str], point: str, seed: int, *, short: bool) -> None:
+    from becalm.lab import scenes
+
+    if len(ids) != 1:
+        stop("--scenario: needs exactly one PAPER/FIGURE, such as pfister2005/fig3", BAD_INPUT)
+    try:
+        found = scenes.scene(ids[0], point, seed=seed, short=short)
+    except ValueError as error:
+        stop(str(error), BAD_INPUT)
+    typer.echo(found.to_toml(), nl=False)
 
 
 def design(

@@ -35,23 +35,23 @@ def import_switches(switches: Path, lfts: Path | None, out: Path, *, overwrite: 
     console.say(f"{counts}; background load {imported.background.load:g}; written to {out}")
 
 
-def import_simulated(file: Path, lfts: Path | None, out: Path, *, overwrite: bool, quiet: bool) -> None:
+def import_simulated(
+    files: list[Path], lfts: Path | None, out: Path, *, overwrite: bool, quiet: bool
+) -> None:
     """Write a scenario for files of another simulator."""
     from becalm.cli import console
     from becalm.folders import write_new
-    from becalm.simulators.importing import import_file
+    from becalm.simulators.importing import import_files
 
     if lfts is not None:
         stop("--lfts: has no effect with files of simulators", BAD_INPUT)
-    imported = import_file(file)
+    imported = import_files(files, out.parent)
     write_new(out, imported.text, overwrite=overwrite)
     if quiet:
         return
     for note in imported.notes:
         console.say(f"note: {note}")
-    graph = imported.graph
-    counts = f"{len(graph.hosts)} hosts, {len(graph.switches)} switches, {len(graph.cables)} cables"
-    console.say(f"{counts}; written to {out}")
+    console.say(f"{imported.summary}; written to {out}")
 
 
 def settings(

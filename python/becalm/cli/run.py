@@ -6,23 +6,34 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from becalm import contents, examples, jsons
+from becalm import examples, jsons
 from becalm.cli import completions, trace
 from becalm.cli.exits import BAD_INPUT, SIGNALLED, error_text, stop
-from becalm.cli.options import Echoes, Fabric, Markings, MaxMemory, Quiet, Responses, Threads, own_schemes
-from becalm.contents import Entry
+from becalm.cli.options import (
+    Changes,
+    Echoes,
+    Example,
+    Fabric,
+    Markings,
+    MaxMemory,
+    Quiet,
+    Responses,
+    Threads,
+    changed,
+    own_schemes,
+    scenario_file,
+)
 from becalm.errors import BecalmError
 from becalm.mistakes import printable
 
 if TYPE_CHECKING:
-    from becalm.lab import Experiment
     from becalm.results import Results
     from becalm.scenario import Scenario
     from becalm.schemes.loading import Provided
@@ -86,18 +97,13 @@ MOST_PROGRAMS = 10_000_000
 
 def run(
     file: Annotated[Path | None, typer.Argument(help="The scenario to run.", show_default=False)] = None,
-    example: Annotated[
-        str | None, typer.Option(help="Run a scenario from `becalm list examples` instead of a file.")
-    ] = None,
+    example: Example = None,
     out: Annotated[Path | None, typer.Option(help="Results folder; default: `results/<scenario>`.")] = None,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace an existing results folder, report and traces.")
     ] = False,
     seed: Annotated[int | None, typer.Option(min=0, help="Replace the scenario's seed.")] = None,
-    change: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="Override a value of the scenario; repeatable."),
-    ] = None,
+    change: Changes = None,
     opensm: Annotated[
         Path | None, typer.Option(help="Use the congestion control configured in this OpenSM file.")
     ] = None,
@@ -140,33 +146,26 @@ def run(
     from becalm.cli.twin import run_twin, twin_of
     from becalm.results import FOLDER
     from becalm.runs import fewer_threads, memory
-    from becalm.scenario import parse_change
 
-    if (file is None) == (example is None):
-        stop("run: needs a scenario, or --example with a name from `becalm list examples`", BAD_INPUT)
+    source = scenario_file("run", file, example)
     traces = trace.wanted(pcap, packets, perfetto, events, traced, overwrite=overwrite)
-    file = examples.path(example) if file is None and example is not None else Path(file or "")
-    changes = dict(parse_change(each) for each in change or [])
-    if seed is not None:
-        changes["run.seed"] = seed
     _check_names(out, report, fct, *traces.files)
     limit = memory.limit_of(max_memory)
     stopping = Stopping(None if max_time is None else _wall_time(max_time))
     own = own_schemes(response, marking, echo)
-    scenario = _loaded(file, limit, own) if example is None else examples.load(example)
-    scenario = scenario.using(own)
-    if changes:
-        scenario = scenario.replace(changes, option="--set")
+    scenario = _loaded(source, limit, own) if example is None else examples.load(example)
+    seeds = [] if seed is None else [f"run.seed={seed}"]
+    scenario = changed(scenario.using(own), [*(change or []), *seeds])
     scenario = _with_opensm(scenario, opensm, fabric)
     scenario = _watched(scenario, report, overwrite=overwrite)
     completions.check(scenario, fct, overwrite=overwrite)
     other = twin_of(scenario, wanted=twin)
     choice = traces.choice(scenario)
-    default = Path("results") / file.stem
+    default = Path("results") / source.stem
     quiet = quiet or as_json
     if not quiet and (why := fewer_threads(scenario, threads)):
         console.say(f"note: {why}")
-    if not quiet and _is_scene(file):
+    if not quiet and _is_scene(source):
         console.say(
             "note: this is a scene for `becalm compare`; `becalm run` runs it without congestion control"
         )
@@ -208,6 +207,7 @@ def run(
 
 def validate(
     files: Annotated[list[Path], typer.Argument(help="Scenarios.", show_default=False)],
+    change: Changes = None,
     response: Responses = None,
     marking: Markings = None,
     echo: Echoes = None,
@@ -219,7 +219,8 @@ def validate(
     bad, own = False, own_schemes(response, marking, echo)
     for file in files:
         try:
-            warnings = [f"warning: {each}" for each in _loaded(file, max_memory, own).using(own).warnings]
+            scenario = changed(_loaded(file, max_memory, own).using(own), change)
+            warnings = [f"warning: {each}" for each in scenario.warnings]
         except (becalm.BecalmError, OSError) as error:
             bad = True
             typer.echo(printable(error_text(error)), err=True)
@@ -227,35 +228,6 @@ def validate(
             typer.echo("\n".join(printable(f"{file}: {line}") for line in ("ok", *warnings)))
     if bad:
         raise typer.Exit(BAD_INPUT)
-
-
-def list_(
-    kind: Annotated[
-        str | None, typer.Argument(help="Kind of item, such as response; default: all kinds.")
-    ] = None,
-    name: Annotated[
-        str | None,
-        typer.Argument(help="Describe one item in full; for `examples`, print the scenario's text."),
-    ] = None,
-) -> None:
-    """List example scenarios, schemes, topologies, traffic patterns, papers, figures and claims."""
-    from becalm.cli import console
-
-    kinds = ["examples", "papers", "figures", "claims", *contents.catalogue()]
-    if kind is not None and kind not in kinds:
-        stop(f"`{kind}`: no such kind; valid: {', '.join(kinds)}", BAD_INPUT)
-    if kind is None or name is None:
-        # Hundreds of claims would bury the other kinds.
-        for each in [each for each in kinds if each != "claims"] if kind is None else [kind]:
-            console.show_entries(each, _entries(each))
-        return
-    if kind == "examples":
-        typer.echo(examples.path(name).read_text(encoding="utf-8"), nl=False)
-        return
-    found = {each.name: each for each in _entries(kind)}
-    if name not in found:
-        stop(f"`{name}`: no such {kind}; valid: {', '.join(found)}", BAD_INPUT)
-    console.show_entry(kind, found[name])
 
 
 def _loaded(file: Path, max_memory: int | str | None, own: tuple[Provided, ...]) -> Scenario:
@@ -359,35 +331,3 @@ def _written(
     text = pair(twin[0], results) if twin and complete else report(results, folder=folder)
     write_new(page, text, overwrite=overwrite)
     return [str(page)]
-
-
-def _entries(kind: str) -> list[Entry]:
-    """Return all items of a kind."""
-    if kind == "examples":
-        return [Entry(each, examples.summary(each), []) for each in examples.names()]
-    if kind == "papers":
-        papers = dict.fromkeys(experiment.paper for experiment in _experiments())
-        return [Entry(paper, _figures_of(paper), []) for paper in papers]
-    if kind == "figures":
-        said = {each.id: f"{each.title}; {each.cost:g} core-seconds per seed" for each in _experiments()}
-        return [Entry(name, words, []) for name, words in said.items()]
-    if kind == "claims":
-        return [
-            Entry(
-                f"{experiment.id}/{claim.id}", f"paper {claim.paper}, expected {claim.expect.tolerance}", []
-            )
-            for experiment in _experiments()
-            for claim in experiment.statements
-        ]
-    return contents.catalogue()[kind]
-
-
-def _experiments() -> Sequence[Experiment]:
-    from becalm import lab
-
-    return lab.registry()
-
-
-def _figures_of(paper: str) -> str:
-    figures = [experiment.figure for experiment in _experiments() if experiment.paper == paper]
-    return f"{len(figures)} experiments: {', '.join(figures)}"

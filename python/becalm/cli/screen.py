@@ -21,7 +21,7 @@ class Screen:
 
     def __init__(self, total: int = 0, found: int = 0, work: float = 0.0, *, quiet: bool) -> None:
         self.total = total
-        """Number of runs to compute."""
+        """Number of runs to compute; 0 while it is not known."""
         self.work = work
         """Estimated number of their packet-hops; 0 if it is not known."""
         self.found = found
@@ -68,14 +68,14 @@ class Screen:
             self.done += 1
         over = self.done + self.failed
         if done.found:
-            self.total -= 1
+            self.total = max(0, self.total - 1)
             self.work -= done.work
         elif self.work > 0.0:
             # The longest runs come first, so that finished runs would say too much.
             self._over += done.work
             self.left = self.seconds * (self.work / self._over - 1.0)
-        else:
-            self.left = self.seconds * (self.total / over - 1.0)
+        elif self.total:
+            self.left = self.seconds * (max(self.total, over) / over - 1.0)
         self._update()
 
     def on_progress(self, now: SweepProgress) -> None:
@@ -102,7 +102,8 @@ class Screen:
         """Return the progress in one line."""
         over = self.done + self.failed
         rate = over / max(self.seconds, 1e-3)
-        parts = [f"{self.found} found", f"{over} of {self.total} computed", f"{self.failed} failed"]
+        computed = f"{over} of {self.total}" if self.total else str(over)
+        parts = [f"{self.found} found", f"{computed} computed", f"{self.failed} failed"]
         if over:
             parts.append(f"{rate:.1f} runs/s")
         if self.left is not None:

@@ -7,7 +7,8 @@
 
 From the bottom up: `shelf` finds files by name, `scheme` and `scene` read schemes and scenes, `merge` applies
 a scheme to a scene, `measure` computes one number per column from a run, `tuning` chooses values on other
-scenes, this file runs everything with several seeds, and `cells` formats the numbers.
+scenes, this file runs everything with several seeds, `cells` formats the numbers, and `ranking`
+ranks the schemes.
 
 A scheme with a grid has two rows: one with the values of its source, and `NAME, tuned` with the values that
 are best on other scenes. If a scheme's rates have not settled on a scene, the scene runs longer, up to
@@ -29,6 +30,7 @@ from becalm.comparison import scene as scenes_
 from becalm.comparison import scheme as schemes_
 from becalm.comparison.measure import change, loss, row
 from becalm.comparison.merge import controlled, unreached
+from becalm.comparison.ranking import ranking
 from becalm.comparison.scene import Scene
 from becalm.comparison.scheme import Scheme
 from becalm.intervals import mean_interval
@@ -39,7 +41,17 @@ from becalm.scenario import Scenario
 from becalm.schemes.loading import is_code
 from becalm.store import SERIES
 
-__all__ = ["SEEDS", "Scene", "Scheme", "chosen_scenes", "chosen_schemes", "compare", "shown", "to_json"]
+__all__ = [
+    "SEEDS",
+    "Scene",
+    "Scheme",
+    "chosen_scenes",
+    "chosen_schemes",
+    "compare",
+    "ranking",
+    "shown",
+    "to_json",
+]
 
 SEEDS = 3
 """Default number of seeds of a comparison."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -91,21 +92,34 @@ def row(scene: Scene, results: Results) -> dict[str, float]:
     return found
 
 
-def loss(found: Mapping[str, float]) -> float:
-    """Return the loss of a run, 0 at best: the weighted sum of the shortfalls of its columns.
+class Weights(NamedTuple):
+    """The weights of a loss."""
 
-    The weights are 1 for the shortfall of the background, 1 for the share of a job's time that it waits for
-    others (the full time if the job does not end), 1/2 for the idle share of the link, 1/4 for unfairness,
-    and 1/4 for each decade of the 99th percentile of the slowdown.
-    """
+    background: float
+    """Of the share of the background that is not delivered."""
+    job: float
+    """Of the share of a job's time that it waits for others, or of the full time if the job does not end."""
+    link: float
+    """Of the idle share of the link."""
+    jain: float
+    """Of the unfairness among contributors, which is 1 minus Jain's index."""
+    slowdown: float
+    """Of each decade of the 99th percentile of the slowdown."""
+
+
+LOSS = Weights(1, 1, 1 / 2, 1 / 4, 1 / 4)
+
+
+def loss(found: Mapping[str, float], weights: Weights = LOSS) -> float:
+    """Return the loss of a run, 0 at best: the weighted sum of the shortfalls of its columns."""
     nothing: dict[str, float] = {"background": 1, "link": 1, "jain": 1, "job": 1, "slowdown_all_99": 1}
     there = {**nothing, **{key: value for key, value in found.items() if not math.isnan(value)}}
     return (
-        (1 - min(there["background"], 1))
-        + (1.0 if "unended" in there else 1 - 1 / there["job"])
-        + (1 - there["link"]) / 2
-        + (1 - there["jain"]) / 4
-        + math.log10(max(there["slowdown_all_99"], 1)) / 4
+        weights.background * (1 - min(there["background"], 1))
+        + weights.job * (1.0 if "unended" in there else 1 - 1 / there["job"])
+        + weights.link * (1 - there["link"])
+        + weights.jain * (1 - there["jain"])
+        + weights.slowdown * math.log10(max(there["slowdown_all_99"], 1))
     )
 
 

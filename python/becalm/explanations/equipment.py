@@ -25,6 +25,14 @@ def without_caps(case: Case, hosts: list[str]) -> Changes:
     return {"adapter.caps": kept} if found else {}
 
 
+def broken(case: Case) -> set[str]:
+    """Return the hosts that faults made slow, stopped, or let pause without end."""
+    if "faults" not in case.facts.results.tables:
+        return set()
+    table = case.facts.table("faults")
+    return {*table.filter(table["kind"] != "link_down")["node"].to_list()}
+
+
 def usual_cable(case: Case, place: str) -> Changes:
     """Return the change that gives the cable of a link the usual rate of cables between its levels.
 

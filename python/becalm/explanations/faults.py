@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from becalm.analysis import limits
 from becalm.analysis.case import Case
 from becalm.analysis.facts import Facts
-from becalm.analysis.formats import counted, number, seconds
+from becalm.analysis.formats import counted, number, seconds, share
 from becalm.analysis.reference import Reference
 from becalm.explanations.model import Sentence
 from becalm.explanations.rule import rule
+
+if TYPE_CHECKING:
+    from becalm.analysis.facts import Places
 
 MOST = 3
 """Largest number of faults, and of storms, that are named."""
@@ -85,9 +90,28 @@ def storms(case: Case) -> Iterator[Sentence]:
             f"{seconds(row['first'])}; it lasted {seconds(row['stormed'])} from then. "
             f"The pauses begin at {origin}. {_done(action, lost, amount)}"
         )
+        if lost:
+            text += _kept(facts, row["switch"], row["peer"])
         numbers = {key: float(row[key]) for key in ("first", "stormed", "detected")} | {"lost": float(lost)}
         place = f"{row['switch']}->{row['peer']}"
         yield Sentence("storms", "cost", text, numbers, (refer,), place=place)
+
+
+def discarded(facts: Facts) -> Places:
+    """Return the flows that cross a port at which a watchdog discarded packets, in either direction."""
+    if "storms" not in facts.results.tables:
+        return np.array([], dtype=np.int64)
+    table = facts.table("storms")
+    table = table.filter(table["tx_dropped"] + table["rx_dropped"] + table["overflowed"] > 0)
+    ends = {frozenset(pair) for pair in zip(table["switch"], table["peer"], strict=True)}
+    return _crossing(facts, ends)
+
+
+def _crossing(facts: Facts, ends: set[frozenset[str]]) -> Places:
+    """Return the flows that cross a cable between two nodes."""
+    links = facts.network.links
+    crossed = [frozenset(pair) in ends for pair in zip(links["from"], links["to"], strict=True)]
+    return np.flatnonzero(facts.meets(np.array(crossed)))
 
 
 def _done(action: str, lost: int, amount: int) -> str:
@@ -99,6 +123,15 @@ def _done(action: str, lost: int, amount: int) -> str:
     what = {"drop": "It dropped", "forward": "It sent on, and the other end had no room for"}[action]
     size = f"{counted(lost, 'packet')} ({number(amount, 'B')})"
     return f"{what} {size}; messages with a lost packet are not complete."
+
+
+def _kept(facts: Facts, switch: str, peer: str) -> str:
+    """Return what the flows that cross the port got."""
+    own = _crossing(facts, {frozenset((switch, peer))})
+    offered, got = float(facts.flows.offered[own].sum()), float(facts.flows.delivered[own].sum())
+    if not offered:
+        return ""
+    return f" The {counted(len(own), 'flow')} to and from {peer} got {share(got / offered)} of the demand."
 
 
 def _origin(facts: Facts, switch: str, peer: str) -> str:

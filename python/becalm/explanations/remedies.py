@@ -62,16 +62,25 @@ def _paths(case: Case, _: str) -> Iterator[Remedy]:
 
 
 def _slow_receiver(case: Case, place: str) -> Iterator[Remedy]:
+    host = place.rpartition("->")[2]
+    if host in equipment.broken(case):
+        yield Remedy(f"repair {host}, which `[[faults]]` broke", {"faults": []})
+        return
     text = "make the host receive faster (`adapter.drain_rate`, the host's slot or software)"
-    yield Remedy(text, equipment.without_caps(case, [place.rpartition("->")[2]]))
+    yield Remedy(text, equipment.without_caps(case, [host]))
 
 
 def _storm(case: Case, place: str) -> Iterator[Remedy]:
+    host = place.rpartition("->")[2]
+    if host in equipment.broken(case):
+        text = f"repair {host}, which `[[faults]]` broke; until then, a watchdog can drop its pauses"
+        yield Remedy(text, {"faults": []})
+        return
     text = (
         "find out why the host pauses its switch (slot or driver), or let a watchdog drop its pauses; no "
         "congestion-control parameter helps"
     )
-    yield Remedy(text, equipment.without_caps(case, [place.rpartition("->")[2]]))
+    yield Remedy(text, equipment.without_caps(case, [host]))
 
 
 def _straggler(case: Case, place: str) -> Iterator[Remedy]:

@@ -13,6 +13,7 @@ from becalm.analysis.case import Case
 from becalm.analysis.formats import counted, number, seconds, share
 from becalm.analysis.reference import Reference
 from becalm.explanations import jobs, lanes
+from becalm.explanations.faults import discarded
 from becalm.explanations.model import Sentence
 from becalm.explanations.rule import rule
 
@@ -257,7 +258,7 @@ def narrow(case: Case) -> Iterator[Sentence]:
 @rule("unexplained", "cost")
 def unexplained(case: Case) -> Iterator[Sentence]:
     """State that flows lose traffic for an unknown reason, and what was looked at."""
-    known = np.concatenate([case.slowed, *case.narrow.values()])
+    known = np.concatenate([case.slowed, *case.narrow.values(), discarded(case.facts)])
     flows, own = case.facts.flows, np.setdiff1d(case.unexplained, known)
     if not len(own):
         return

@@ -1,8 +1,9 @@
-"""The congestion control manager: sets parameters of IBTA congestion control and warns of those that fail.
+"""The congestion control manager: sets parameters of congestion control and warns of those that fail.
 
 Two guidelines are from papers. `pfister2005` (section VI-C) derives the parameters from the network size and
 the largest number of contributors. `gran2010` (Table I, section VII) uses the values that worked on the first
 hardware. becalm's own use the values that searches on several fabrics have in common (docs/advice.md).
+`roce` sets the marking thresholds of Ethernet switches.
 """
 
 from becalm.manager.concerns import Balance, balance, certain, longest_unwind, review, starving, unwind
@@ -11,9 +12,13 @@ from becalm.manager.guidelines import (
     OWN,
     PUBLISHED,
     check_guideline,
+    guidelines_for,
     recommend,
 )
 from becalm.manager.own import SHAPES, fine, table
+from becalm.manager.ramp import pauses, ports
+from becalm.manager.roce import GUIDELINES as ROCE
+from becalm.manager.roce import STANDING, is_roce
 from becalm.manager.settings import (
     AS_IT_IS,
     CREDIT_BYTES,
@@ -43,7 +48,9 @@ __all__ = [
     "MAX_SHIFT",
     "OWN",
     "PUBLISHED",
+    "ROCE",
     "SHAPES",
+    "STANDING",
     "SW_TH",
     "TIMER",
     "TIMER_UNIT",
@@ -56,8 +63,12 @@ __all__ = [
     "certain",
     "check_guideline",
     "fine",
+    "guidelines_for",
+    "is_roce",
     "longest_unwind",
     "nearest",
+    "pauses",
+    "ports",
     "recommend",
     "review",
     "starving",

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from becalm.manager.guidelines import GUIDELINES, recommend, waiting_alone
+from becalm.manager.ramp import KB, pauses, ports
+from becalm.manager.roce import READERS, is_roce
 from becalm.manager.settings import CREDIT_BYTES, TIMER_UNIT, Concern, Fabric
 
 
@@ -39,11 +41,11 @@ def review(scenario: Fabric, *, hot_spot_degree: int | None = None) -> list[Conc
     facts, resolved = scenario.summary, scenario.resolved
     degree = facts["hosts"] if hot_spot_degree is None else hot_spot_degree
     marking, response = resolved["marking"], resolved["response"]
+    if is_roce(scenario):
+        return [*_review_routes(scenario), *_review_ramp(scenario, degree)]
     if "ibta" not in response:
         (name,) = response
-        roce = "pfc" in resolved["switch"]["flow_control"]
-        cure = "a run, of which `becalm explain` derives Kmin and Kmax" if roce else ""
-        none = Concern("response", name, "this scenario has no IBTA congestion control", "response", cure)
+        none = Concern("response", name, "this scenario has no IBTA congestion control", "response")
         return [*_review_routes(scenario), none]
     return [
         *_review_routes(scenario),
@@ -147,6 +149,34 @@ def _review_routes(scenario: Fabric) -> Iterator[Concern]:
         waits = f"each of these links may wait for the next: {links}"
         problem = f"can deadlock: {waits}; no parameters rule it out"
         yield Concern("topology", f"the routes of {topology}", problem)
+
+
+def _review_ramp(scenario: Fabric, contributors: int) -> Iterator[Concern]:
+    """Review the thresholds of RoCE's switches against each other and against PFC."""
+    resolved = scenario.resolved
+    ((name, params),) = resolved["marking"].items()
+    (response,) = resolved["response"]
+    if name != "ramp":
+        problem = "switches mark nothing that sources of RoCE could react to"
+        yield Concern("marking", name, problem, "threshold off", "ramp")
+        return
+    if response not in READERS:
+        problem = "sources do not react to marks"
+        yield Concern("response", response, problem, "response", "dcqcn")
+        return
+    many = min(contributors, ports(scenario))
+    paused = pauses(scenario, many) / KB
+    rates = scenario.network().links["capacity"]
+    scale = 1.0 if params["per"] is None else float(str(rates.max())) * 8e-9 / params["per"]
+    if scale * params["kmin"] >= paused:
+        problem = (
+            f"pauses come before marks: with {many} busy inputs, PFC pauses one that feeds only one queue "
+            f"from {paused:.4g} kB on"
+        )
+        yield Concern("marking.ramp.kmin", params["kmin"], problem, "threshold off", f"below {paused:.4g}")
+    if params["pmax"] == 0:
+        problem = "nothing is marked between Kmin and Kmax, and then every packet"
+        yield Concern("marking.ramp.pmax", 0, problem, "weak control", "more than 0")
 
 
 def _review_levels(scenario: Fabric) -> Iterator[Concern]:

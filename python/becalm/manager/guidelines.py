@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from becalm.errors import BecalmError
+from becalm.manager import roce
 from becalm.manager.own import becalm, becalm2, becalm2_opensm
 from becalm.manager.settings import (
     AS_IT_IS,
@@ -31,13 +32,19 @@ def recommend(
     Args:
         scenario: the topology, packets and adapters. Marking, echo and response are ignored.
         hot_spot_degree: largest number of sources that send to one hot spot; default: all hosts.
-        guideline: one of `GUIDELINES`; `none` for no settings at all.
+        guideline: one of `GUIDELINES`, or of `ROCE` for a RoCE fabric; `none` for no settings at all.
 
     Raises:
-        BecalmError: the guideline is unknown, or the degree is below 2 or above the number of hosts.
+        BecalmError: the guideline is unknown, or the degree is below 2 or above the number of hosts; or a
+            guideline for RoCE on another fabric.
 
     """
     check_guideline(guideline)
+    if guideline in roce.GUIDELINES and not roce.is_roce(scenario):
+        raise BecalmError(
+            f"guideline `{guideline}`: needs PFC, or a response that reads marks of a ramp; "
+            f"valid: {', '.join(GUIDELINES)}"
+        )
     pfc = "pfc" in scenario.resolved["switch"]["flow_control"]
     facts = {**scenario.summary, "alone": waiting_alone(scenario), "pfc": pfc, "buffer": _buffer(scenario)}
     degree = facts["hosts"] if hot_spot_degree is None else hot_spot_degree
@@ -45,6 +52,8 @@ def recommend(
         raise BecalmError(f"contributors {degree}: must be between 2 and the {facts['hosts']} hosts")
     if guideline == AS_IT_IS:
         return Recommendation(AS_IT_IS, [])
+    if guideline in roce.GUIDELINES:
+        return roce.recommend(scenario, degree, guideline)
     return Recommendation(guideline, list(GUIDELINES[guideline](facts, degree)))
 
 
@@ -55,8 +64,27 @@ def check_guideline(name: str) -> None:
         BecalmError: no guideline has this name.
 
     """
-    if name not in (*GUIDELINES, AS_IT_IS):
-        raise BecalmError(f"guideline `{name}`: unknown; valid: {', '.join(GUIDELINES)}, {AS_IT_IS}")
+    valid = (*GUIDELINES, *roce.GUIDELINES, AS_IT_IS)
+    if name not in valid:
+        raise BecalmError(f"guideline `{name}`: unknown; valid: {', '.join(valid)}")
+
+
+def guidelines_for(scenario: Fabric) -> tuple[str, ...]:
+    """Return the guidelines for a fabric: those of the IBTA's congestion control, or those for RoCE.
+
+    Raises:
+        BecalmError: the response of the scenario follows no guideline.
+
+    """
+    if roce.is_roce(scenario):
+        return tuple(roce.GUIDELINES)
+    (response,) = scenario.resolved["response"]
+    if response in roce.OTHERS:
+        raise BecalmError(
+            f"response `{response}`: no guideline is for it; valid: {', '.join((*roce.READERS, 'ibta'))}, or "
+            f"`becalm tune`, which searches the parameters of `{response}`"
+        )
+    return tuple(GUIDELINES)
 
 
 def _pfister2005(facts: Mapping[str, Any], degree: int) -> Iterator[Setting]:

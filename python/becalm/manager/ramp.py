@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from becalm.manager.settings import Fabric
-from becalm.quantities import seconds
+from becalm.quantities import in_bytes, seconds
 
 RATIO = 4.0
 """Kmax as a multiple of Kmin."""
@@ -73,15 +73,38 @@ def round_trip(scenario: Fabric) -> float:
     return float(sums.select(trip.max()).item())
 
 
+def pauses(scenario: Fabric, busy: int) -> float:
+    """Return the queue in B at which PFC pauses an input that feeds only this queue; infinite if unknown.
+
+    Args:
+        scenario: the scenario.
+        busy: number of inputs of the switch that hold as much at once; counts if they share memory.
+
+    """
+    resolved, buffer = scenario.resolved["switch"], scenario.summary["buffer_bytes"]
+    control = resolved["flow_control"].get("pfc")
+    if control is None or not buffer:
+        return float("inf")
+    dynamic = control["thresholds"].get("dynamic")
+    if dynamic is None:
+        return float(buffer)
+    # Each input may hold alpha times what is free: alpha S / (1 + n alpha).
+    alpha = float(dynamic["alpha"])
+    shared = dynamic["shared"]
+    size = float(buffer) * ports(scenario) * resolved["vls"] if shared is None else float(in_bytes(shared))
+    return alpha * size / (1 + busy * alpha)
+
+
+def ports(scenario: Fabric) -> int:
+    """Return the largest number of ports of a switch."""
+    nodes = scenario.network().nodes
+    return int(str(nodes.filter(nodes["kind"] == "switch")["ports"].max() or 1))
+
+
 def _paused(scenario: Fabric) -> tuple[float, float]:
     """Return the queues in B at which PFC pauses an input that feeds all outputs, and only one."""
-    control = scenario.resolved["switch"]["flow_control"].get("pfc")
-    buffer = scenario.summary["buffer_bytes"]
-    if control is None or "static" not in control["thresholds"] or not buffer:
-        return float("inf"), float("inf")
-    nodes = scenario.network().nodes
-    ports = nodes.filter(nodes["kind"] == "switch")["ports"].max() or 1
-    return float(buffer) / float(str(ports)), float(buffer)
+    many = ports(scenario)
+    return pauses(scenario, many) / many, pauses(scenario, many)
 
 
 def _kb(size: float) -> float:

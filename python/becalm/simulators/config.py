@@ -14,12 +14,12 @@ from becalm.mistakes import Mistakes, read_lines
 from becalm.simulators.topologies import rate
 
 SIGN = re.compile(r"^\s*TOPOLOGY_FILE\s+\S+", re.MULTILINE)
-CONTROLS = {1: "DCQCN", 3: "HPCC", 7: "TIMELY", 8: "DCTCP"}
+CONTROLS = {0: "none", 1: "DCQCN", 3: "HPCC", 7: "TIMELY", 8: "DCTCP"}
 """Values of CC_MODE."""
 
 OFF: dict[str, tuple[str, str]] = {
     "ERROR_RATE_PER_LINK": ("is an error rate; becalm's links lose nothing", "0"),
-    "LINK_DOWN": ("takes a link down, which becalm does not model", "0 0 0"),
+    "LINK_DOWN": ("takes a link down with its packets; faults of becalm lose none, see [[faults]]", "0 0 0"),
     "MULTI_RATE": ("gives HPCC a rate per hop, which becalm does not model", "0"),
     "SAMPLE_FEEDBACK": ("samples HPCC's feedback, which becalm does not model", "0"),
     "ENABLE_IRN": ("retransmits by IRN, but becalm's networks lose nothing", "0"),

@@ -60,12 +60,13 @@ class Control:
             "HPCC": self._hpcc,
             "TIMELY": self._timely,
             "DCTCP": self._dctcp,
+            "none": self._none,
         }
         yield from writers[self.name]()
 
     def _marking(self) -> Iterator[str]:
         config = self.config
-        if not config.values["ENABLE_QCN"] or self.name in ("HPCC", "TIMELY"):
+        if not config.values["ENABLE_QCN"] or self.name in ("HPCC", "TIMELY", "none"):
             yield "[marking.none]"
             return
         maps = {key: config.maps.get(key, {}) for key in ("KMIN_MAP", "KMAX_MAP", "PMAX_MAP")}
@@ -142,6 +143,10 @@ class Control:
         yield "rmax = 1.0"
         if values["HAS_WIN"]:
             self.notes.append("HAS_WIN: becalm's TIMELY has no window")
+
+    def _none(self) -> Iterator[str]:
+        yield "[response.none]"
+        yield f"window = {self.window()}" if self.config.values["HAS_WIN"] else 'window = "unlimited"'
 
     def _dctcp(self) -> Iterator[str]:
         yield "[response.dctcp] # a packet more per round trip, as DCTCP_RATE_AI is meant"

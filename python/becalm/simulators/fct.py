@@ -12,6 +12,10 @@ from becalm.results import Results
 
 FIRST_PORT = 10_000
 """Source port of the first message of two hosts; the next ones count up."""
+STAMP = 8
+"""Bytes of TIMELY's time stamp in a header, which ns-3 leaves out of times on an empty network."""
+ROUNDING = 1e-3
+"""A time in ns that is this close below a whole one is that one."""
 NEEDED = "needs the messages of the run; valid: observe.messages = true"
 PORT = 100
 """Destination port of groups whose names say none."""
@@ -54,7 +58,7 @@ def lines(results: Results) -> Iterator[str]:
         yield (
             f"{_address(numbers[source])} {_address(numbers[destination])} {ports[row]} "
             f"{named[1] if named else PORT} {size} {round(posted * 1e9)} {round((done - posted) * 1e9)} "
-            f"{round(alone.time(flow, size) * 1e9)}"
+            f"{math.floor(alone.time(flow, size) * 1e9 + ROUNDING)}"
         )
 
 
@@ -78,6 +82,8 @@ class _Alone:
         network = results.scenario.network()
         packet = results.scenario.resolved["packet"]
         self.payload, self.header = (int(str(packet[key]).removesuffix(" B")) for key in ("mtu", "header"))
+        if "timely" in results.scenario.resolved["response"]:
+            self.header -= STAMP
         links = list(zip(network.links["capacity"], network.links["delay"], strict=True))
         self.paths: dict[int, list[tuple[float, float]]] = defaultdict(list)
         for flow, link, _ in network.flow_paths.select("flow", "link", "share").iter_rows():

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import NoReturn
 
+from becalm.mistakes import Mistakes
 from becalm.opensm import fabric as nodes
 from becalm.opensm import traffic
+from becalm.simulators import astra, htsim, simai, topologies
 from becalm.simulators import config as configs
-from becalm.simulators import htsim, topologies
 from becalm.simulators.config import Config, Flow
 from becalm.simulators.control import Control
 from becalm.simulators.graph import Graph
@@ -70,25 +73,62 @@ duration = "2 ms"
 warmup = "1 ms"
 """
 
+_UNTIL_DONE = """
+[run]
+duration = "100 s"
+end = "jobs"
+
+[observe]
+links = []
+step = "10 ms"
+window = "10 ms"
+"""
+
 
 @dataclass(frozen=True)
 class Imported:
     """Files of a simulator as a scenario."""
 
-    graph: Graph
+    graph: Graph | None
+    """The network; nothing if the files have none."""
     text: str
     """The scenario as TOML, with comments."""
     notes: list[str]
+    more: tuple[str, ...] = ()
+    """What else the files have, such as `1789 layers`."""
+
+    @property
+    def summary(self) -> str:
+        """What the files have, in words."""
+        graph = self.graph
+        counts = [] if graph is None else [f"{len(graph.hosts)} hosts, {len(graph.switches)} switches"]
+        if graph is not None:
+            counts.append(f"{len(graph.cables)} cables")
+        return ", ".join([*counts, *self.more])
 
 
 def kind(path: str | PathLike[str]) -> str:
-    """Return which file of a simulator a file is: `config`, `topology`, `htsim`, or nothing."""
+    """Return which file of a simulator a file is.
+
+    `config`, `topology`, `htsim`, `simai`, `simai workload`, `astra`, `astra system` or `astra trace`; or
+    nothing.
+    """
     path = Path(path)
     if not path.is_file():
         return ""
     with path.open("rb") as file:
         text = file.read(1 << 16).decode(errors="replace").replace("\r\n", "\n")
     first, _, rest = text.lstrip().partition("\n")
+    if astra.TRACE.fullmatch(path.name):
+        return "astra trace"
+    if astra.is_system(text):
+        return "astra system"
+    if astra.SIGN.search(text):
+        return "astra"
+    if first.split()[:1] == [simai.POLICY]:
+        return "simai workload"
+    if simai.FIRST.fullmatch(first.strip()):
+        return "simai"
     if configs.SIGN.search(text):
         return "config"
     bare = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
@@ -97,6 +137,93 @@ def kind(path: str | PathLike[str]) -> str:
     second = rest.lstrip().partition("\n")[0].split()
     counts = topologies.FIRST.fullmatch(first) and all(word.isdigit() for word in second) and second
     return "topology" if counts and len(second) == int(first.split()[1]) else ""
+
+
+def import_files(paths: Sequence[Path], folder: Path) -> Imported:
+    """Make a scenario of files that belong together.
+
+    Args:
+        paths: a file as for `import_file`; a topology of SimAI, a workload, or both; or a network of
+            ASTRA-sim, with settings of its system layer and the Chakra traces of all ranks.
+        folder: the scenario's folder, for the names of traces.
+
+    Raises:
+        FileNotFoundError: a file does not exist.
+        ScenarioError: with all mistakes in a file at once; or files that do not belong together.
+
+    """
+    if len(paths) == 1 and kind(paths[0]) in ("config", "topology", "htsim"):
+        return import_file(paths[0])
+    by = defaultdict[str, list[Path]](list)
+    for path in paths:
+        by[kind(path)].append(path)
+    several = [path for what, found in by.items() if what != "astra trace" for path in found[1:]]
+    simulators = {what.split()[0] if what else "" for what in by}
+    if several or len(simulators) != 1 or "" in simulators or not simulators <= {"simai", "astra"}:
+        wrong = (several or by.get("") or list(paths))[-1]
+        _apart(wrong, "does not belong to the other files")
+    return _simai(by) if "simai" in simulators else _astra(by, folder)
+
+
+def _apart(path: Path, problem: str) -> NoReturn:
+    mistakes = Mistakes(path)
+    valid = "files of SimAI: topology, workload; or of ASTRA-sim: network, system settings, traces"
+    mistakes.add(None, "", "", problem, valid)
+    mistakes.check()
+    raise AssertionError(path)
+
+
+def _simai(by: Mapping[str, list[Path]]) -> Imported:
+    workload = simai.read_workload(by["simai workload"][0]) if by.get("simai workload") else None
+    servers = simai.read_topology(by["simai"][0]) if by.get("simai") else None
+    notes = [] if servers is None else list(servers.notes)
+    more: tuple[str, ...] = ()
+    if workload is not None:
+        gpus = workload.numbers["gpus"]
+        if servers is not None and gpus != len(servers.ports):
+            found = len(servers.ports)
+            _apart(by["simai workload"][0], f"is for {gpus} GPUs, but the topology has {found}")
+        notes += workload.notes(math.gcd(gpus, 8) if servers is None else servers.per_server)
+        more = (f"{workload.layers} layers", f"{gpus} GPUs")
+    if servers is None:
+        assert workload is not None
+        network, graph = list(simai.rail(workload)), None
+        switch = '[switch]\nbuffer = "256 KiB"\n'
+    else:
+        network, graph = list(servers.toml()), servers.graph
+        switch = f"{_SWITCH.format(latency=0, paths=_paths(graph))}\n{_REST}"
+    job = _all_reduce(servers) if workload is None else list(workload.toml())
+    name = ", ".join(found[0].name for found in by.values())
+    head = [f"# {name}", *(f"# Note: {note}." for note in notes), ""]
+    return Imported(graph, "\n".join([*head, *network, "", switch, *job, _UNTIL_DONE]), notes, more)
+
+
+def _all_reduce(servers: simai.Servers | None) -> list[str]:
+    channels = 1 if servers is None or len(servers.ports) == servers.per_server else servers.per_server
+    keys = 'bytes = "16 MiB"' + (f", channels = {channels}" if channels > 1 else "")
+    return [
+        "# Not in the file: replace it with your workload.",
+        "[[jobs]]",
+        'name = "all_reduce"',
+        'nodes = ["*"]',
+        f"collective.all_reduce = {{ {keys} }}",
+    ]
+
+
+def _astra(by: Mapping[str, list[Path]], folder: Path) -> Imported:
+    if not by.get("astra"):
+        _apart(next(iter(by.values()))[0], "needs a network")
+    network = astra.read_network(by["astra"][0])
+    system = astra.read_system(by["astra system"][0]) if by.get("astra system") else astra.System()
+    chakra = astra.traces(by["astra trace"], folder) if by.get("astra trace") else None
+    graph = astra.graph(network)
+    if chakra is not None and chakra[1] != len(graph.hosts):
+        problem = f"is one of {chakra[1]} traces, but the network has {len(graph.hosts)} NPUs"
+        _apart(by["astra trace"][0], problem)
+    notes = system.notes
+    head = list(_head(by["astra"][0], graph, notes))
+    text = "\n".join([*head, *graph.toml(), "", *astra.toml(system, chakra), _UNTIL_DONE])
+    return Imported(graph, text, notes, () if chakra is None else (f"{chakra[1]} traces",))
 
 
 def import_file(path: str | PathLike[str]) -> Imported:

@@ -47,8 +47,9 @@ class Decision:
 
     @property
     def best(self) -> str:
-        """The guideline with the smallest mean loss."""
-        return min((row for row in self.verdict.losses if row not in (WITHOUT, NOW)), key=self.verdict.mean)
+        """The guideline with the smallest mean loss; of all rows, if no guideline is possible."""
+        rows = list(self.verdict.losses)
+        return min([row for row in rows if row not in (WITHOUT, NOW)] or rows, key=self.verdict.mean)
 
     @property
     def chosen(self) -> str | None:
@@ -67,7 +68,10 @@ class Decision:
             return "no congestion control is better than the present one, and than every guideline"
         if self.verdict.recommended is not None:
             now = "the present control" if self.verdict.recommended == NOW else "no congestion control"
-            return f"{now} has the smallest loss, {self.verdict.mean(self.verdict.recommended):.3f}"
+            text = f"{now} has the smallest loss, {self.verdict.mean(self.verdict.recommended):.3f}"
+            # No control is what prices are compared with.
+            prices = self.verdict.prices(self.verdict.recommended)
+            return f"{text}; {self.verdict.priced(NOW)}" if prices else text
         return self.verdict.reason
 
 
@@ -103,8 +107,7 @@ def _link(scenario: Scenario, size: int) -> float:
     flows = [{"name": "hot", "from": senders, "to": hosts[:1]}]
     times = {"duration": f"{LENGTH * 1e9:.0f} ns", "warmup": f"{SETTLED * 1e9:.0f} ns"}
     changes: dict[str, Any] = {"flows": flows, "run": times, "observe": {"links": []}}
-    if "jobs" in scenario.data():
-        changes["jobs"] = None
+    changes |= {key: None for key in ("jobs", "faults") if key in scenario.data()}
     made = scenario.replace(changes)
     groups = run(made, threads=1).groups
     return float(groups["rate"][0]) / float(scenario.summary["host_rate"])
@@ -112,7 +115,7 @@ def _link(scenario: Scenario, size: int) -> float:
 
 def decide(
     scenario: Scenario,
-    guidelines: Sequence[str] = tuple(manager.GUIDELINES),
+    guidelines: Sequence[str] | None = None,
     *,
     host: str | None = None,
     contributors: int | None = None,
@@ -125,7 +128,7 @@ def decide(
 
     Args:
         scenario: the fabric; its flows are replaced.
-        guidelines: the guidelines to try.
+        guidelines: the guidelines to try; default: those for the fabric.
         host: the host that is hot in all cases; default: random ones.
         contributors: maximum number of hosts that send to a hot host; default: all others.
         threads: number of parallel runs.
@@ -139,9 +142,8 @@ def decide(
     """
     population = _population(scenario, host, contributors)
     most = population.range[1]
-    rows = {
-        row: control for row, control in rows_of(scenario, most).items() if row in (WITHOUT, NOW, *guidelines)
-    }
+    names = manager.guidelines_for(scenario) if guidelines is None else guidelines
+    rows = rows_of(scenario, most, names)
     cases, began = _mixed(population.draw(CASES, VALIDATION)), time.monotonic()
     planned(sum(len(rows) + (case.calm is not None) for case in cases))
     found: dict[Run, Measured] = {}

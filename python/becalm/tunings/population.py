@@ -57,7 +57,7 @@ class Population:
     """A distribution of random cases for a fabric."""
 
     scenario: Scenario
-    """The fabric with its switches, adapters and packets. Its traffic is replaced."""
+    """The fabric with its switches, adapters and packets. Its traffic is replaced, and it has no faults."""
     hosts: tuple[str, ...] = ("*",)
     """Hosts that may be hot, as patterns."""
     contributors: tuple[int, int] | None = None
@@ -159,8 +159,7 @@ class Population:
             raise BecalmError(f"{self.scenario.name}: no host is left for background traffic")
         length = {"duration": _ns(self.start + self.hot + self.after), "warmup": "0 s"}
         changes: dict[str, Any] = {"flows": flows, "run": length, "observe": {}}
-        if "jobs" in self.scenario.data():
-            changes["jobs"] = None
+        changes |= {key: None for key in ("jobs", "faults") if key in self.scenario.data()}
         return Case(
             name=f"{name}: {kind}, {count}, {carried:.2f}",
             scenario=self.scenario.replace(changes),
@@ -192,7 +191,10 @@ class Population:
 
     def _carried(self, flows: list[dict[str, Any]]) -> float:
         """Return the background load at which the first link is full, by max-min fair rates."""
-        scenario = self.scenario.replace({"flows": flows, "run.duration": "1 ms", "run.warmup": "0 s"})
+        changes: dict[str, Any] = {"flows": flows, "run.duration": "1 ms", "run.warmup": "0 s"}
+        if "faults" in self.scenario.data():
+            changes["faults"] = None
+        scenario = self.scenario.replace(changes)
         network = scenario.network()
         flows_of_host = network.flows.height / network.flows["source"].n_unique()
         least = float(network.fair(0.0, 1e-3).min())  # type: ignore[arg-type]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -143,26 +143,22 @@ def space_of(scenario: Scenario, contributors: int) -> Space:
 def roce_space(scenario: Scenario) -> Space:
     """Return the main parameters of a RoCE fabric's scheme. All other parameters stay unchanged.
 
-    Marking thresholds range up to four times the input buffer. Above that, a switch never marks.
+    Marking thresholds range up to four times the input buffer, or four times XOFF with all inputs busy if
+    inputs share memory. Above that, a switch never marks.
     """
     name = family(scenario)
     resolved = scenario.resolved
     ranges: dict[str, Range] = {}
     if "ramp" in resolved["marking"]:
-        kilobytes = (scenario.summary["buffer_bytes"] or 400e3) / 1e3
-        ranges |= {
-            "marking.ramp.kmin": Range("float", (1.0, max(2.0, kilobytes / 4)), log=True),
-            "marking.ramp.kmax": Range("float", (max(2.0, kilobytes / 4), max(4.0, 4 * kilobytes)), log=True),
-            "marking.ramp.pmax": Range("float", (0.005, 1.0), log=True),
-        }
+        ranges |= _ramp_ranges(scenario)
     megabits = float(scenario.summary["host_rate"]) * 8 / 1e6
     ranges |= {
         f"response.{name}.{key}": each
         for key, each in {
             "dcqcn": {
-                "alpha_timer": Range("float", (5.0, 500.0), log=True, unit="us"),
+                "alpha_timer": Range("float", (1.0, 500.0), log=True, unit="us"),
                 "increase_timer": Range("float", (10.0, 1500.0), log=True, unit="us"),
-                "additive_increase": Range("float", (megabits / 1e4, megabits / 50), log=True),
+                "additive_increase": Range("float", (min(5.0, megabits / 1e4), megabits / 50), log=True),
             },
             "dctcp": {"g": Range("float", (1 / 128, 0.5), log=True)},
             "hpcc": {"eta": Range("float", (0.8, 0.99)), "wai": Range("float", (5.0, 2000.0), log=True)},
@@ -180,6 +176,20 @@ def roce_space(scenario: Scenario) -> Space:
     return Space(ranges, _own(scenario))
 
 
+def _ramp_ranges(scenario: Scenario) -> dict[str, Range]:
+    shared = "dynamic" in scenario.resolved["switch"]["flow_control"].get("pfc", {}).get("thresholds", {})
+    kilobytes = (scenario.summary["buffer_bytes"] or 400e3) / 1e3
+    if shared:
+        kilobytes = manager.pauses(scenario, manager.ports(scenario)) / 1e3
+    # Dynamic thresholds leave far more room, and good values are further apart.
+    most, least = (kilobytes / 2, kilobytes / 16) if shared else (kilobytes / 4, kilobytes / 4)
+    return {
+        "marking.ramp.kmin": Range("float", (1.0, max(2.0, most)), log=True),
+        "marking.ramp.kmax": Range("float", (max(2.0, least), max(4.0, 4 * kilobytes)), log=True),
+        "marking.ramp.pmax": Range("float", (0.001 if shared else 0.005, 1.0), log=True),
+    }
+
+
 def _own(scenario: Scenario) -> dict[str, Any]:
     """Return the values that a scenario sets in its marking and response, by dotted key."""
     found: dict[str, Any] = {}
@@ -189,9 +199,27 @@ def _own(scenario: Scenario) -> dict[str, Any]:
     return found
 
 
+DCQCN: dict[str, dict[str, Callable[[float], float]]] = {
+    "paper": {
+        "alpha_timer": lambda _: 55.0,
+        "increase_timer": lambda _: 55.0,
+        "additive_increase": lambda rate: rate,
+    },
+    "connectx": {
+        "alpha_timer": lambda _: 1.0,
+        "increase_timer": lambda _: 300.0,
+        "additive_increase": lambda _: 5.0,
+    },
+}
+"""Values of DCQCN's presets in the units of the space, for a host's rate in Gb/s."""
+
+
 def own_parameters(scenario: Scenario, space: Space) -> Parameters:
     """Return a scenario's values for a space's parameters, or the middle of the range where unset."""
     own, found = _own(scenario), Parameters()
+    preset = DCQCN.get(own.get("response.dcqcn.preset", ""), {})
+    share = float(scenario.summary["host_rate"]) * 8e-9
+    own = {f"response.dcqcn.{key}": value(share) for key, value in preset.items()} | own
     for key, each in space.ranges.items():
         value = own.get(key, each.at(0.5))
         if each.unit and isinstance(value, str):
@@ -245,10 +273,12 @@ def neighbours(parameters: Parameters) -> list[Parameters]:
 
 
 def guideline_parameters(changes: Mapping[str, Any], scenario: Scenario) -> Parameters:
-    """Return the parameters of a scenario with IBTA congestion control, by their names in the default space.
+    """Return the parameters of a scenario with changed control, by their names in the default space.
 
     As in the export to OpenSM, the threshold of `queue_threshold` becomes the nearest that OpenSM can set.
     """
+    if family(scenario) != "ibta":
+        return _ramp_parameters(changes, scenario)
     made = scenario.replace(changes)
     resolved, delays = made.resolved, made.summary.get("cct")
     ((name, marking),) = resolved["marking"].items()
@@ -278,6 +308,18 @@ def guideline_parameters(changes: Mapping[str, Any], scenario: Scenario) -> Para
         found |= {f"{_THRESHOLD}.high": marking["high"]}
         found |= {f"{BETWEEN}.{key}": found[f"marking.ibta.{key}"] for key in PORTS}
     return found
+
+
+def _ramp_parameters(changes: Mapping[str, Any], scenario: Scenario) -> Parameters:
+    """Return thresholds at the rate of the scenario's ramp, and its own response; empty without a ramp."""
+    ramp, own = changes.get("marking", {}).get("ramp"), scenario.resolved["marking"].get("ramp")
+    if ramp is None or own is None:
+        return {}
+    host = float(scenario.summary["host_rate"]) * 8e-9
+    scale = (own["per"] or host) / (ramp.get("per") or host)
+    found = own_parameters(scenario, roce_space(scenario))
+    limits = {f"marking.ramp.{key}": scale * ramp[key] for key in ("kmin", "kmax")}
+    return found | limits | {"marking.ramp.pmax": ramp["pmax"]}
 
 
 def _between(marking: Mapping[str, Any]) -> Parameters | None:

@@ -17,13 +17,17 @@ from becalm.intervals import mean_interval
 from becalm.scenario import Scenario
 from becalm.store.export import write_table
 from becalm.tunings.goals import Measured
-from becalm.tunings.verdict import BEST, Verdict
+from becalm.tunings.verdict import BEST, NOW, Verdict
 
 if TYPE_CHECKING:
     import polars as pl
 
 NOTE = "These results are from the model, with the traffic of the cases."
 """Note for every result."""
+
+
+FEW = 20
+"""Number of trials from which a search may say to keep settings that have a price."""
 
 
 class Gain(NamedTuple):
@@ -95,6 +99,11 @@ class Tuned:
         """Return the recommendation and its price in one line."""
         if self.verdict.recommended == BEST and self.broken:
             return f"keep the current settings: the tuned parameters exceed the limit `{self.broken[0]}`"
+        if self.recommended == NOW and self.verdict.priced_now and self.trials.height < FEW:
+            return (
+                f"undecided: {self.trials.height} trials, too few to keep the current settings, which have a "
+                f"price, found nothing better: {self.verdict.priced(NOW)}; valid: {FEW} trials"
+            )
         return self.verdict.sentence()
 
     def to_json(self) -> dict[str, Any]:

@@ -51,14 +51,26 @@ def guideline_control(scenario: Scenario, degree: int, guideline: str) -> dict[s
     return nested(settings)
 
 
-def rows_of(scenario: Scenario, contributors: int) -> dict[str, dict[str, Any]]:
-    """Return the rows to compare tuned parameters with, as changes to a scenario."""
+def rows_of(
+    scenario: Scenario, contributors: int, guidelines: Sequence[str] | None = None
+) -> dict[str, dict[str, Any]]:
+    """Return the rows to compare tuned parameters with, as changes to a scenario.
+
+    Args:
+        scenario: the fabric.
+        contributors: maximum number of hosts that send to a hot host.
+        guidelines: the guidelines; default: those for the scenario's kind of control.
+
+    """
     rows = {WITHOUT: uncontrolled(scenario)}
     (response,) = scenario.resolved["response"]
     if response not in UNMOVED:
         rows[NOW] = {}
-    if family(scenario) == "ibta":
-        rows |= {name: guideline_control(scenario, contributors, name) for name in manager.GUIDELINES}
+    if guidelines is None:
+        kind = family(scenario)
+        roce = kind != "ibta" and manager.is_roce(scenario) and "ramp" in scenario.resolved["marking"]
+        guidelines = tuple(manager.GUIDELINES if kind == "ibta" else manager.STANDING if roce else ())
+    rows |= {name: guideline_control(scenario, contributors, name) for name in guidelines}
     return rows
 
 
@@ -184,13 +196,18 @@ class Verdict:
             (mean(row, "lost"), mean(WITHOUT, "lost")),
         )
 
+    @property
+    def priced_now(self) -> bool:
+        """Whether the current settings cost a class of contributors more than `PRICE`."""
+        return NOW in self.losses and bool(self.prices(NOW))
+
     def sentence(self) -> str:
         """Return the recommendation and its price in one line."""
         chosen = self.recommended
-        if chosen is None:
-            return f"keep the current settings: {self.reason}"
-        if chosen == NOW:
-            return "keep the current settings: they are better than every other row"
+        if chosen in (None, NOW):
+            why = self.reason or "they are better than every other row"
+            text = f"keep the current settings: {why}"
+            return f"{text}; {self.priced(NOW)}" if self.priced_now else text
         what = "recommended: no congestion control" if chosen == WITHOUT else f"recommended: {chosen}"
         prices = self.prices(chosen)
         return f"{what}; {self.priced(chosen)}" if prices else what

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from becalm import manager
@@ -44,6 +45,8 @@ class Case(NamedTuple):
     """Load of each host, which sends to one other host, instead of the scenario's background."""
     opensm: Path | None = None
     """An OpenSM configuration; default: the scenario's own control, or else the default guideline."""
+    changes: Mapping[str, object] = MappingProxyType({})
+    """Values of the scenario to replace, by key."""
 
 
 def simulate(
@@ -63,6 +66,8 @@ def simulate(
 
     """
     scenario, fabric = _read(case)
+    if case.changes:
+        scenario = scenario.replace(case.changes, option="--set")
     if case.load is not None:
         scenario = _loaded(scenario, fabric, case.load)
     own = _own(scenario)

@@ -144,6 +144,10 @@ impl ResponseScheme for Nscc {
         Some(Companions { marking: MarkingFor::Marks("ramp"), echo: "uet" })
     }
 
+    fn largest_window(_: &Params) -> Option<f64> {
+        Some(LARGEST)
+    }
+
     fn new(params: &Params) -> Nscc {
         let (rtt, target) = (Time::from_us(12), Time::from_us(12));
         let (rate, packet, payload) = (REFERENCE_BYTES / REFERENCE_RTT, 1.0, 1.0);

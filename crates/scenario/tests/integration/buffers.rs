@@ -92,3 +92,18 @@ fn a_small_window_limits_a_flow_as_its_warning_says() {
     assert!((100.0 * share - stated).abs() < 1.5, "{share} {stated}");
     assert_eq!(scenario(&pair("", "500 ns", "[response.none]\nwindow = 60")).warnings(), [""; 0]);
 }
+
+/// A window of 1.5 bandwidth-delay products is a few packets on a short cable, and many on a long one.
+#[test]
+fn a_window_that_cannot_cover_late_acks_has_a_warning() {
+    let of = |delay| {
+        scenario(&pair("", delay, "[response.nscc]\n[marking.ramp]\n[echo.uet]"))
+            .warnings()
+            .into_iter()
+            .filter(|warning| warning.starts_with("response.nscc: its window"))
+            .collect::<Vec<_>>()
+    };
+    let short = of("50 ns");
+    assert!(short.len() == 1 && short[0].contains("may reach as little as"), "{short:?}");
+    assert_eq!(of("5 us"), [""; 0]);
+}

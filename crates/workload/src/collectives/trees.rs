@@ -1,5 +1,7 @@
 //! Schedules along trees.
 
+use std::collections::VecDeque;
+
 use crate::program::OpId;
 
 use super::steps::Steps;
@@ -82,7 +84,7 @@ fn parents(second: bool, p: u32) -> Vec<Option<u32>> {
 /// An all-reduce along two binary trees. Each tree carries half of the vector, in pipelined chunks.
 pub(super) fn double(bytes: u64, pieces: u32, steps: &mut Steps) {
     let p = steps.ranks();
-    pipeline(&[(parents(false, p), bytes / 2), (parents(true, p), bytes - bytes / 2)], pieces, steps);
+    pipeline(&[(parents(false, p), bytes / 2), (parents(true, p), bytes - bytes / 2)], pieces, None, steps);
 }
 
 /// An all-reduce along two binary trees of nodes, with a chain of the GPUs in each node, as the trees of NCCL. The chain
@@ -104,11 +106,43 @@ pub(super) fn double_of_nodes(
         (0..steps.ranks()).map(parent).collect::<Vec<_>>()
     };
     let trees = [(tree(false), bytes / 2), (tree(true), bytes - bytes / 2)];
-    pipeline(&trees, pieces, steps);
+    // Enough for a chunk on every edge of the longest way up and down.
+    let depth = (steps.ranks() / per_node).next_power_of_two().ilog2() + per_node - 1;
+    pipeline(&trees, pieces, Some(2 * depth as usize), steps);
+}
+
+/// For each rank, its last operations of a kind: at most as many as may be open at the same time.
+struct Open {
+    most: Option<usize>,
+    last: Vec<VecDeque<OpId>>,
+}
+
+impl Open {
+    fn new(ranks: u32, most: Option<usize>) -> Open {
+        Open { most, last: vec![VecDeque::new(); ranks as usize] }
+    }
+
+    /// The operations after which the next one may follow, if its data are there after `have`.
+    fn after(&mut self, rank: u32, have: &[OpId]) -> Vec<OpId> {
+        let last = &mut self.last[rank as usize];
+        let old = if Some(last.len()) == self.most { last.pop_front() } else { None };
+        have.iter().copied().chain(old).collect()
+    }
+
+    fn push(&mut self, rank: u32, op: OpId) {
+        if self.most.is_some() {
+            self.last[rank as usize].push_back(op);
+        }
+    }
 }
 
 /// All-reduces along trees, each with its share of the vector, in pipelined chunks.
-fn pipeline(trees: &[(Vec<Option<u32>>, u64)], pieces: u32, steps: &mut Steps) {
+///
+/// With `ahead`, a rank hands a chunk to its adapter only when its last one for the same neighbour has left, and a leaf of
+/// a tree is at most this number of chunks ahead of the sums that it gets back. Channels share adapters; without these
+/// limits, which the buffers of NCCL's channels set, the chunks that a rank forwards for one channel would wait behind
+/// all of its own chunks for another.
+fn pipeline(trees: &[(Vec<Option<u32>>, u64)], pieces: u32, ahead: Option<usize>, steps: &mut Steps) {
     let p = steps.ranks();
     let begin: Vec<Vec<OpId>> = (0..p).map(|rank| steps.last(rank)).collect();
     let mut done: Vec<Vec<OpId>> = vec![Vec::new(); p as usize];
@@ -122,8 +156,11 @@ fn pipeline(trees: &[(Vec<Option<u32>>, u64)], pieces: u32, steps: &mut Steps) {
         (parents.clone(), children, *half)
     };
     let trees: Vec<_> = trees.iter().map(with_children).collect();
+    let one = ahead.map(|_| 1);
+    let mut open: Vec<[Open; 3]> =
+        trees.iter().map(|_| [Open::new(p, one), Open::new(p, one), Open::new(p, ahead)]).collect();
     for i in 0..pieces {
-        for (parents, children, half) in &trees {
+        for ((parents, children, half), [ups, downs, rounds]) in trees.iter().zip(&mut open) {
             let (up, down, size) = (steps.next_tag(), steps.next_tag(), piece(*half, i));
             for rank in 0..p {
                 let children = &children[rank as usize];
@@ -131,15 +168,25 @@ fn pipeline(trees: &[(Vec<Option<u32>>, u64)], pieces: u32, steps: &mut Steps) {
                 let sums = children.iter().map(|&child| steps.receive(rank, up, (child, size), start, true));
                 let mut have: Vec<OpId> = sums.collect();
                 if have.is_empty() {
-                    have.clone_from(start);
+                    // A leaf of the tree.
+                    have = rounds.after(rank, start);
                 }
                 if let Some(parent) = parents[rank as usize] {
-                    done[rank as usize].push(steps.send(rank, up, (parent, size), &have));
-                    have = vec![steps.receive(rank, down, (parent, size), start, false)];
+                    let op = steps.send(rank, up, (parent, size), &ups.after(rank, &have));
+                    ups.push(rank, op);
+                    done[rank as usize].push(op);
+                    let op = steps.receive(rank, down, (parent, size), start, false);
+                    if children.is_empty() {
+                        rounds.push(rank, op);
+                    }
+                    have = vec![op];
                 }
                 done[rank as usize].extend(&have);
-                let sent = children.iter().map(|&child| steps.send(rank, down, (child, size), &have));
-                done[rank as usize].extend(sent.collect::<Vec<_>>());
+                for &child in children {
+                    let op = steps.send(rank, down, (child, size), &downs.after(child, &have));
+                    downs.push(child, op);
+                    done[rank as usize].push(op);
+                }
             }
         }
     }

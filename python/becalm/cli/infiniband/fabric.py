@@ -20,7 +20,8 @@ def import_(
             metavar="FILE...",
             help="Output of `ibnetdiscover`, or a .lst file of OpenSM or ibdiagnet, and any files of the "
             "options below, which are recognised; or a folder of SONiC switches as for `becalm check`; or a "
-            "configuration or topology of HPCC's ns-3 or htsim.",
+            "configuration or topology of HPCC's ns-3 or htsim; or a topology and a workload of SimAI; or a "
+            "network, system settings and Chakra traces of ASTRA-sim.",
             show_default=False,
         ),
     ],
@@ -55,12 +56,13 @@ def import_(
 
     check_writable(out, overwrite=overwrite)
     one = files[0] if len(files) == 1 else None
-    other = one is not None and bool(simulators.kind(one) or is_sonic(one))
+    simulated = any(simulators.kind(each) for each in files)
+    other = simulated or (one is not None and is_sonic(one))
     for name, given in (("--path-records", path_records), ("--sl2vl", sl2vl)):
         if other and given is not None:
-            stop(f"{name}: has no effect with {one}, which is not an InfiniBand fabric", BAD_INPUT)
-    if one is not None and simulators.kind(one):
-        import_simulated(one, lfts, out, overwrite=overwrite, quiet=quiet)
+            stop(f"{name}: has no effect with {files[0]}, which is not an InfiniBand fabric", BAD_INPUT)
+    if simulated:
+        import_simulated(files, lfts, out, overwrite=overwrite, quiet=quiet)
         return
     if one is not None and is_sonic(one):
         import_switches(one, lfts, out, overwrite=overwrite, quiet=quiet)

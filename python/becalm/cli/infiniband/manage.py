@@ -1,4 +1,4 @@
-"""`becalm manage`: parameters of IBTA congestion control for a fabric."""
+"""`becalm manage`: parameters of IBTA congestion control, or marking thresholds for RoCE, for a fabric."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 from becalm import jsons
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
 from becalm.cli.infiniband.harm import Force, harm, refusal, say_unknown
-from becalm.cli.options import Fabric, Overwrite
+from becalm.cli.options import Changes, Example, Fabric, Overwrite, changed, scenario_file
 
 if TYPE_CHECKING:
     from becalm.manager import Concern, Recommendation, Setting
@@ -20,7 +20,13 @@ if TYPE_CHECKING:
     from becalm.tunings.guidelines import Decision
 
 
-FabricFile = Annotated[Path, typer.Argument(help="A scenario of the fabric.", show_default=False)]
+FabricFile = Annotated[
+    Path | None,
+    typer.Argument(
+        help="A scenario of the fabric, or a folder of SONiC switches as for `becalm check`.",
+        show_default=False,
+    ),
+]
 Contributors = Annotated[
     int | None,
     typer.Option(
@@ -90,7 +96,9 @@ class Choice:
 
 
 def manage(
-    file: FabricFile,
+    file: FabricFile = None,
+    example: Example = None,
+    change: Changes = None,
     contributors: Contributors = None,
     guideline: Guideline = None,
     hot: Hot = None,
@@ -103,8 +111,7 @@ def manage(
     overwrite: Overwrite = False,
     as_json: Json = False,
 ) -> None:
-    """Set a fabric's parameters of IBTA congestion control; warn about settings that cannot work."""
-    import becalm
+    """Set parameters of IBTA congestion control, or RoCE's Kmin, Kmax and Pmax; warn of what cannot work."""
     from becalm import manager
     from becalm.folders import check_writable, write_new
     from becalm.opensm import options, ports, service_levels
@@ -117,11 +124,14 @@ def manage(
     rollback = None if opensm is None else options.rollback_of(opensm)
     script = None if opensm is None else ports.script_of(opensm)
     check_writable(out, opensm, rollback, script, overwrite=overwrite)
-    scenario = becalm.load(file)
+    source = scenario_file("manage", file, example)
+    scenario = changed(_load(source), change)
+    if opensm is not None and manager.is_roce(scenario):
+        stop("--opensm: has no effect with RoCE; valid: --out, and then `becalm settings`", BAD_INPUT)
     choice = _choose(scenario, contributors, guideline, hot, max_time, quiet=as_json)
     before = [*manager.review(scenario, hot_spot_degree=contributors), *starving(scenario, contributors)]
     if choice.guideline is None:
-        _leave(choice, (f"{file} as given", before), [out, opensm], as_json=as_json)
+        _leave(choice, (f"{source} as given", before), [out, opensm], as_json=as_json)
         return
     recommendation = manager.recommend(
         scenario, hot_spot_degree=choice.contributors, guideline=choice.guideline
@@ -145,11 +155,23 @@ def manage(
     if as_json:
         typer.echo(jsons.dumps(_json(choice, recommendation.settings, after, list(texts))))
     else:
-        _show(choice, recommendation, (f"{file} as given", before, after), list(texts))
+        _show(choice, recommendation, (f"{source} as given", before, after), list(texts))
     if levels is not None:
-        say_unknown(levels, str(file))
+        say_unknown(levels, str(source))
     if warnings:
         typer.echo(warnings, err=True)
+
+
+def _load(file: Path) -> Scenario:
+    """Read a scenario, also that of a folder of results, or make one of SONiC switches."""
+    import becalm
+    from becalm.results import MANIFEST
+    from becalm.sonic.fabric import is_sonic
+    from becalm.sonic.importing import import_fabric
+
+    if is_sonic(file) and not (file / MANIFEST).is_file():
+        return becalm.Scenario(import_fabric([file]).text, name=str(file))
+    return becalm.load(file)
 
 
 def _choose(
@@ -163,6 +185,7 @@ def _choose(
 ) -> Choice:
     """Try guidelines on random cases, and choose one, unless one is given for a number of contributors."""
     from becalm import manager
+    from becalm.cli.hot_spots import say_without_faults
     from becalm.cli.screen import Screen
     from becalm.tunings.guidelines import decide
 
@@ -170,8 +193,9 @@ def _choose(
         manager.check_guideline(guideline)
         if guideline == manager.AS_IT_IS or (contributors is not None and hot is None):
             return Choice(guideline, contributors)
-    names = list(manager.GUIDELINES) if guideline is None else [guideline]
-    with Screen(1, quiet=quiet) as screen:
+    say_without_faults(scenario)
+    names = list(manager.guidelines_for(scenario)) if guideline is None else [guideline]
+    with Screen(quiet=quiet) as screen:
         decided = decide(
             scenario,
             names,
@@ -234,3 +258,7 @@ def _show(
         console.show_concerns("with these parameters", after)
     for target in files:
         console.say(f"written to {target}")
+    if files and any(setting.key.startswith("marking.ramp.") for setting in recommendation.settings):
+        console.say(
+            f"for switches: `becalm settings {files[0]}` with --sonic FOLDER, --nvue FILE or --eos FILE"
+        )

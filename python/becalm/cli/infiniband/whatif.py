@@ -8,16 +8,19 @@ from typing import Annotated
 import typer
 
 from becalm import jsons
+from becalm.cli.options import Changes, Example, scenario_file
 
 
 def whatif(
+    hot: Annotated[str, typer.Option(help="The host that receives the incast.", show_default=False)],
     file: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             metavar="FABRIC", help="A scenario (.toml), or output of `ibnetdiscover`.", show_default=False
         ),
-    ],
-    hot: Annotated[str, typer.Option(help="The host that receives the incast.", show_default=False)],
+    ] = None,
+    example: Example = None,
+    change: Changes = None,
     contributors: Annotated[
         int | None,
         typer.Option(
@@ -50,9 +53,12 @@ def whatif(
     """Simulate an incast on a host; print faults, roots, victims, and the benefit and cost of control."""
     from becalm.cli import console
     from becalm.cli.infiniband import effects
+    from becalm.scenario import parse_change
     from becalm.whatif import case
 
-    asked = case.Case(file, hot, contributors, lfts, fabric, load, opensm)
+    source = scenario_file("whatif", file, example)
+    changes = dict(parse_change(each) for each in change or [])
+    asked = case.Case(source, hot, contributors, lfts, fabric, load, opensm, changes)
     with console.Bar(quiet=as_json) as bar:
         found = case.simulate(
             asked,

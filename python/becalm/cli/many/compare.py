@@ -9,6 +9,8 @@ import typer
 from becalm import jsons
 from becalm.cli.options import Address, EngineName, Runs, Slurm, StoreFolder, storing_engine
 
+RANKED = "=: not significantly behind the best; *: had not settled, so it is not ranked"
+
 
 def compare(
     scheme: Annotated[
@@ -59,3 +61,6 @@ def compare(
             typer.echo(jsons.dumps({"scene": name, "short": short, "schemes": comparison.to_json(table)}))
         return
     console.show_comparison(map(comparison.shown, found.items()), short=short)
+    if len(found) > 1:
+        ranked = comparison.ranking({name: table.to_dicts() for name, table in found.items()})
+        console.show_comparison([([ranked], [RANKED])], short=short)

@@ -14,6 +14,8 @@ from becalm.cli.options import Overwrite, Quiet
 
 DEFAULT = Path("results/store")
 """Default store."""
+LAST = 50
+"""Number of runs that `ls` lists: more do not fit on a screen, and a table of thousands takes seconds."""
 
 Root = Annotated[Path, typer.Argument(help="The store.")]
 
@@ -23,8 +25,11 @@ def ls(
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object per line, one for each run.")
     ] = False,
+    last: Annotated[
+        int, typer.Option(help="Number of runs to list, the newest ones; 0 for all.", min=0)
+    ] = LAST,
 ) -> None:
-    """List the runs, including failed ones."""
+    """List the newest runs, including failed ones."""
     from becalm.cli import console
     from becalm.cli.tables import table
     from becalm.store import Store
@@ -49,14 +54,17 @@ def ls(
             formats.number(row["packet_hops"]),
             f"{row['bytes'] / 1000:.0f} kB",
         )
-        for row in found
+        for row in sorted(found, key=lambda row: row["created"], reverse=True)[: last or None]
     ]
     columns = ("run", "scenario", "seed", "kept", "when (UTC)", "took", "hops", "size")
     console.out.print(table(str(root), columns, rows, text=2))
     for key, failure in failed.items():
         console.say(f"{key[:16]} failed: {(failure or {}).get('text', 'the note is damaged')}")
+    if len(rows) < len(found):
+        rest = formats.counted(len(found) - len(rows), "older run")
+        console.say(f"and {rest}: --last 0 lists all, --json prints all")
     total = sum(row["bytes"] for row in found)
-    console.say(f"{len(found)} runs, {formats.number(total, 'B')}, {len(failed)} failed")
+    console.say(f"{formats.counted(len(found), 'run')}, {formats.number(total, 'B')}, {len(failed)} failed")
 
 
 def verify(root: Root = DEFAULT) -> None:

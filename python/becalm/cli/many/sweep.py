@@ -138,6 +138,8 @@ def _compute(
     work = sum(task.work for task in plan.todo)
     with Screen(len(plan.todo), len(plan.found), work, quiet=quiet) as screen:
         run_tasks(plan.todo, made, store, on_done)
+    # Whoever lists or exports the store next need not open each run.
+    store.reindex()
     return screen
 
 
@@ -168,7 +170,8 @@ def _say(summary: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         typer.echo(jsons.dumps(summary))
         return
-    parts = [f"{summary['points']} points, {summary['runs']} runs: {summary['found']} found"]
+    points, runs = formats.counted(summary["points"], "point"), formats.counted(summary["runs"], "run")
+    parts = [f"{points}, {runs}: {summary['found']} found"]
     if summary["to_do"]:
         parts.append(f"{summary['to_do']} to compute")
     else:

@@ -13,8 +13,10 @@ from becalm.cli.exits import BAD_INPUT, FAILED, stop
 from becalm.cli.infiniband.harm import Force, harm, refusal, say_unknown
 from becalm.cli.options import (
     Address,
+    Changes,
     Echoes,
     EngineName,
+    Example,
     Fabric,
     Markings,
     MaxMemory,
@@ -22,10 +24,12 @@ from becalm.cli.options import (
     Responses,
     Slurm,
     Workers,
+    changed,
     check_engine,
     check_memory,
     engine_of,
     own_schemes,
+    scenario_file,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +43,7 @@ if TYPE_CHECKING:
 DEFAULT = Path("results/tuned")
 
 TuningFile = Annotated[
-    Path, typer.Argument(help="A tuning file, or a scenario of the fabric.", show_default=False)
+    Path | None, typer.Argument(help="A tuning file, or a scenario of the fabric.", show_default=False)
 ]
 Hot = Annotated[
     str | None, typer.Option(help="The hot host in all cases; default: a random one in each case.")
@@ -82,7 +86,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 def tune(
-    file: TuningFile,
+    file: TuningFile = None,
+    example: Example = None,
+    change: Changes = None,
     hot: Hot = None,
     contributors: Contributors = None,
     trials: Trials = None,
@@ -106,6 +112,7 @@ def tune(
     as_json: Json = False,
 ) -> None:
     """Search for congestion-control parameters, and compare the best with the guidelines on new cases."""
+    from becalm.cli.hot_spots import say_without_faults
     from becalm.cli.screen import Screen
     from becalm.tunings import api
     from becalm.tunings.study import check_installed
@@ -113,12 +120,15 @@ def tune(
     check_installed()
     check_engine(engine, address, slurm)
     _check_targets(opensm, fabric, out, resume=resume, overwrite=overwrite)
-    spec = _read(file, hot, contributors, own_schemes(response, marking, echo))
+    source = scenario_file("tune", file, example)
+    spec = _read(source, hot, contributors, own_schemes(response, marking, echo), change)
     given = (("trials", trials), ("minutes", minutes), ("no_regret", no_regret or None))
     budget = {**spec.budget, **{name: value for name, value in given if value is not None}}
     check_memory([case.scenario for case in spec.cases] or [spec.scenario], max_memory, engine, workers)
     silent = quiet or as_json
-    with Screen(1, quiet=silent) as screen:
+    if spec.population is not None and not silent:
+        say_without_faults(spec.scenario)
+    with Screen(quiet=silent) as screen:
         tuned = api.tune(
             spec.population or spec.cases,
             also=spec.cases,
@@ -132,14 +142,14 @@ def tune(
             **budget,
         )
     tuned.save(out, spec.scenario)
-    changed = _is_change(tuned)
-    if changed and opensm is not None:
+    better = _is_change(tuned)
+    if better and opensm is not None:
         _write_options(tuned.scenario(spec.scenario), out, opensm, fabric, force=force, overwrite=overwrite)
     if as_json:
         typer.echo(jsons.dumps(tuned.to_json(), default=str))
     elif not quiet:
         _show(tuned)
-        _show_files(out, opensm, written=changed)
+        _show_files(out, opensm, written=better)
 
 
 def _check_targets(
@@ -189,7 +199,13 @@ def _write_options(
     say_unknown(levels, best.name)
 
 
-def _read(file: Path, hot: str | None, contributors: int | None, own: tuple[Provided, ...]) -> TuneSpec:
+def _read(
+    file: Path,
+    hot: str | None,
+    contributors: int | None,
+    own: tuple[Provided, ...],
+    changes: list[str] | None,
+) -> TuneSpec:
     import becalm
     from becalm.tunings.goals import Goals
     from becalm.tunings.population import HotSpot, Population
@@ -198,8 +214,10 @@ def _read(file: Path, hot: str | None, contributors: int | None, own: tuple[Prov
     if not is_scenario(file):
         if hot is not None or contributors is not None:
             stop("--hot and --contributors: valid only with a scenario; a tuning file has [cases]", BAD_INPUT)
+        if changes:
+            stop("--set: valid only with a scenario; a tuning file names one", BAD_INPUT)
         return read_tune(file, own)
-    scenario = becalm.load(file, schemes=own).using(own)
+    scenario = changed(becalm.load(file, schemes=own).using(own), changes)
     if hot is not None:
         population = HotSpot(scenario, hot, contributors).population()
     else:

@@ -1,0 +1,90 @@
+"""`becalm list`: what a scenario, a command or a paper offers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from becalm import contents, examples, jsons
+from becalm.cli.exits import BAD_INPUT, stop
+from becalm.contents import Entry
+
+if TYPE_CHECKING:
+    from becalm.lab import Experiment
+
+
+def list_(
+    kind: Annotated[
+        str | None, typer.Argument(help="Kind of item, such as response; default: all kinds.")
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Describe one item in full; for `examples`, print the scenario's text."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object per line, one for each item.")
+    ] = False,
+) -> None:
+    """List example scenarios, schemes, topologies, traffic patterns, papers, figures and claims."""
+    from becalm.cli import console
+
+    kinds = ["examples", "papers", "figures", "claims", *contents.catalogue()]
+    if kind is not None and kind not in kinds:
+        stop(f"`{kind}`: no such kind; valid: {', '.join(kinds)}", BAD_INPUT)
+    # Hundreds of claims would bury the other kinds.
+    chosen = [each for each in kinds if each != "claims"] if kind is None else [kind]
+    if as_json:
+        for each in chosen:
+            for entry in _entries(each):
+                if name in (None, entry.name):
+                    typer.echo(jsons.dumps({"kind": each, **entry._asdict(), "summary": entry.summary}))
+        return
+    if kind is None or name is None:
+        for each in chosen:
+            console.show_entries(each, _entries(each))
+        return
+    if kind == "examples":
+        typer.echo(examples.path(name).read_text(encoding="utf-8"), nl=False)
+        return
+    found = {each.name: each for each in _entries(kind)}
+    if name not in found:
+        stop(f"`{name}`: no such {kind}; valid: {', '.join(found)}", BAD_INPUT)
+    console.show_entry(kind, found[name])
+    if kind == "figures":
+        from becalm.lab import scenes
+
+        typer.echo(scenes.listed(name))
+
+
+def _entries(kind: str) -> list[Entry]:
+    """Return all items of a kind."""
+    if kind == "examples":
+        return [Entry(each, examples.summary(each), []) for each in examples.names()]
+    if kind == "papers":
+        papers = dict.fromkeys(experiment.paper for experiment in _experiments())
+        return [Entry(paper, _figures_of(paper), []) for paper in papers]
+    if kind == "figures":
+        said = {each.id: f"{each.title}; {each.cost:g} core-seconds per seed" for each in _experiments()}
+        return [Entry(name, words, []) for name, words in said.items()]
+    if kind == "claims":
+        return [
+            Entry(
+                f"{experiment.id}/{claim.id}", f"paper {claim.paper}, expected {claim.expect.tolerance}", []
+            )
+            for experiment in _experiments()
+            for claim in experiment.statements
+        ]
+    return contents.catalogue()[kind]
+
+
+def _experiments() -> Sequence[Experiment]:
+    from becalm import lab
+
+    return lab.registry()
+
+
+def _figures_of(paper: str) -> str:
+    figures = [experiment.figure for experiment in _experiments() if experiment.paper == paper]
+    return f"{len(figures)} experiments: {', '.join(figures)}"
