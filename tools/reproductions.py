@@ -79,8 +79,8 @@ queue of four users. santos2003 `victim_at_its_optimum` paces by a schedule. So 
 all but the last reject what they accepted before. ramakrishnan1990 `satellite_holds_many` multiplied the
 throughput by a constant. `down_without_a_step_up` counted no steps if the window never came down. santos2003
 `aimd_worst` accepted equal values. santos2002 `victim_in_a_full_buffer` depended on the number of the
-victim's packets. ramakrishnan1990 `overcorrects` required both sides of the range. A scene without congestion control
-used to be the default null, and is now stated for each claim that it suits."""
+victim's packets. ramakrishnan1990 `overcorrects` required both sides of the range. A scene without congestion
+control used to be the default null, and is now stated for each claim that it suits."""
 AGAIN = """\
 On a clean machine, clone the repository with Git. `make claims` then runs all experiments with these seeds,
 and lists each verdict that differs. It requires Python, Rust and a C compiler. `make claims-cheap` does the
