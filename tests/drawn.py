@@ -128,7 +128,10 @@ SCHEMES: tuple[Tables, ...] = (
     {"marking": {"input_triggered": {}}, "response": {"lipd": {}}},
     {"marking": {"input_output_triggered": {}}, "response": {"fimd": {}}},
     {"marking": {"naive": {}}, "response": {"aimd": {}}},
-    {"marking": {"regeneration_cycle": {}}, "response": {"binary_feedback": {}}},
+    {
+        "marking": {"regeneration_cycle": {"width": 1}},
+        "response": {"binary_feedback": {"keep_bits": True, "history": 3, "check_source": False}},
+    },
     {"marking": {"queue_threshold": {"high": 0.5, "low": 0.4}}, "response": {"dctcp": {}}},
     {"marking": {"random": {"probability": 0.1}}, "response": {"table": {"steps": [[1, 1, 0], [1, 2, 1]]}}},
     {"response": {"swift": {}}},
@@ -227,7 +230,10 @@ def group(draw: random.Random, kind: str, names: list[str], number: int) -> Tabl
         ("stagger", "200 ns"),
         ("start_spread", "2 us"),
         ("restart", "message"),
-        ("response", draw.choice([{"none": {}}, {"swift": {}}, {"fixed": {"rate": 0.3}}])),
+        (
+            "response",
+            draw.choice([{"none": {}}, {"swift": {}}, {"fixed": {"rate": 0.3, "pacing": "schedule"}}]),
+        ),
     ):
         if draw.random() < 0.15:
             made[key] = value

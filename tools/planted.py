@@ -113,6 +113,30 @@ PLANTS = (
         "ramakrishnan1990/fig11",
         _feedback(decrease={"additive": {"by": 1}}),
     ),
+    Plant(
+        "an output threshold that local flows reach",
+        "santos2002/local_only",
+        within("marking", "input_output_triggered", "threshold", to=lambda _: 8),
+    ),
+    Plant("long cables", "santos2002/product", within("topology", "dumbbell", "delay", to=lambda _: "1 us")),
+    Plant(
+        "the same buffer for all",
+        "santos2002/events",
+        within("switch", "buffer", to=lambda _: "10 slots"),
+    ),
+    Plant(
+        "buffers that feed one output at a time",
+        "santos2003/fig3b",
+        within("switch", "input_reads", to=lambda _: "one"),
+    ),
+    Plant("FIMD's step for LIPD's", "santos2003/steps", renamed("response", "lipd", "fimd")),
+    Plant("AIMD's recovery for FIMD's", "santos2003/demand", renamed("response", "fimd", "aimd")),
+    Plant("no check of the source", "ramakrishnan1990/fig12", _feedback(check_source=False)),
+    Plant(
+        "a single threshold for hysteresis",
+        "ramakrishnan1990/signals",
+        within("marking", "queue_hysteresis", "width", to=lambda _: 0),
+    ),
 )
 
 

@@ -10,10 +10,11 @@ import pytest
 
 from becalm import Scenario
 from becalm.lab import Claim, reproduce
+from becalm.papers.ramakrishnan1990 import router
 from becalm.papers.ramakrishnan1990.measure import activity, stretch, swing
 from becalm.papers.ramakrishnan1990.router import CUTOFFS, at_cutoff
 from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, Path, User, rate
-from becalm.papers.ramakrishnan1990.special import CROWD, FASTER, SLOW, SLOWER, undershoot
+from becalm.papers.ramakrishnan1990.special import CROWD, FASTER, SLOW, SLOWER, steps_up, undershoot
 from becalm.papers.ramakrishnan1990.windows import single_maximum
 from becalm.theory import mean_value_analysis
 
@@ -154,8 +155,29 @@ def test_maxima_of_power_that_can_be_distinct(powers: list[float], maxima: int) 
 def test_the_best_cutoff_is_better_than_every_other_one() -> None:
     powers = [1.0, 2.0, 1.5, 1.0, 1.0, 1.0, 1.0]
     tables = {"points": pl.DataFrame({"threshold": 2, "cutoff": CUTOFFS, "power": powers})}
-    assert at_cutoff(tables, 2, 0.25) == pytest.approx(2 / 1.5)
-    assert at_cutoff(tables, 2, 0.4) == pytest.approx(1.5 / 2)
+    assert at_cutoff(tables, 2, 0.25, "power") == pytest.approx(2 / 1.5)
+    assert at_cutoff(tables, 2, 0.4, "power") == pytest.approx(1.5 / 2)
+
+
+def test_a_window_that_never_comes_down_takes_forever() -> None:
+    def table(run: str, windows: list[float]) -> pl.DataFrame:
+        times = [6_000.0 + 10 * place for place in range(len(windows))]
+        return pl.DataFrame({"time": times, "user": "user 1", "window": windows, "run": run})
+
+    small = table("small", [14.0, 15.0, 14.0])
+    for large, steps in (
+        ([60.0, 61.0, 62.0], float("inf")),
+        ([60.0, 61.0, 15.0], 1.0),
+        ([60.0, 40.0, 15.0], 0.0),
+    ):
+        assert steps_up({"windows": pl.concat([small, table("large", large)])}) == steps
+
+
+def test_thresholds_of_the_average_and_of_the_length_are_scenarios() -> None:
+    marking = [router._thresholds(of, 2, 4) for of in (router.AVERAGE, router.LENGTH)]
+    assert marking[0] == {"regeneration_cycle": {"threshold": 2, "width": 4}}
+    for policy in marking:
+        Scenario({**Path().scenario(), "marking": policy})
 
 
 @pytest.mark.parametrize(("first", "below"), [(6.0, 1 / 7), (7.0, 0.0)])

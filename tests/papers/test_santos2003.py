@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from becalm.papers.santos2003 import curves, remarks
+import becalm
+from becalm.lab.runner import Lab
+from becalm.papers.common.reading import COMMON
+from becalm.papers.santos2003 import curves, remarks, responses, victim
 
 
 @pytest.mark.parametrize(
@@ -35,3 +38,23 @@ def test_each_side_is_halved_into_fast_and_slow_flows() -> None:
     loads = [flow["traffic"]["poisson"]["load"] for flow in flows]
     assert sum(loads) * remarks.HALF == pytest.approx(0.95)
     assert loads[0] == 2 * loads[1]
+
+
+@pytest.mark.parametrize("late", [0, 37, 71])
+def test_a_schedule_makes_up_for_packets_that_wait(late: int) -> None:
+    """Flows at their optimal rates fill both links. The victim gets its half at any phase of the starts."""
+    scene = COMMON.apply(victim.OPTIMAL.scenario())
+    scene["flows"][0]["start"] = f"{late} us"
+    scene["run"] = {"duration": "60 ms", "warmup": "42 ms"}
+    share = becalm.run(becalm.Scenario(scene)).groups.filter(group="victim")["share"][0]
+    assert 0.47 < share < 0.505
+
+
+def test_one_mark_adds_one_packet_time_to_the_delay() -> None:
+    (experiment,) = (item for item in responses.EXPERIMENTS if item.figure == "steps")
+    points = [point for point in experiment.points(True) if point.labels["sharing"] == 5]
+    lab = Lab(1, 1)
+    lab.run(points)
+    tables = experiment.measure(lab.outcomes(points))
+    after = dict(tables["points"].select("response", "after").iter_rows())
+    assert after == pytest.approx({"lipd": 1 / 6, "fimd": 1 / 10, "aimd": 1 / 10})

@@ -19,7 +19,7 @@
 | `measure` | `function` or `module.function` of the paper's package, or of `common` or `lab` |
 | `args` | arguments of the measure in addition to the tables |
 | `each` | arguments with lists of values; the measure is called with every combination of values |
-| `null` | the claim's null: see `becalm.lab.nulls`; only for scored claims |
+| `null` | the claim's null: see `becalm.lab.nulls`; scored claims must have one, and others may not |
 | `theme` | the claim's section on the page across the papers: see `THEMES` in `becalm.lab.model` |
 | `short` | false if the reduced version of the experiment cannot judge the claim |
 | `kind` | kind of the claim: `paper` (the default) or another of `KINDS` |
@@ -46,15 +46,15 @@ from becalm.errors import BecalmError, ScenarioError
 from becalm.lab.expect import KEYS as EXPECTED
 from becalm.lab.expect import Expectation, expectation, is_number
 from becalm.lab.model import CLASSES, KINDS, THEMES, Change, Measured, Null, Remarks, Statement, Tables
-from becalm.lab.nulls import GENERAL, NONE, NULL
+from becalm.lab.nulls import GENERAL, NONE
 from becalm.lab.printed import Drawn
 from becalm.mistakes import Mistakes
 
 Entry: TypeAlias = Mapping[str, Any]
 Measures: TypeAlias = Callable[[str, str], Callable[..., Any]]
 """Finds a paper's measure by name, or raises `LookupError` with the valid names."""
-Changes: TypeAlias = Callable[[str], tuple[str, Mapping[str, Change]]]
-"""Finds the default null of a paper's claims, and the changes that claims may name."""
+Changes: TypeAlias = Callable[[str], Mapping[str, Change]]
+"""Finds the changes that the nulls of a paper's claims may name."""
 
 REMARKS = ("note", "kind", "class", "proof", "reading", "theme")
 TABLES = ("args", "each", "drawn")
@@ -194,7 +194,7 @@ def statements(
     figures: Iterable[str],
     measures: Measures,
     others: Callable[[str], Source],
-    changes: Changes = lambda _: (NULL, GENERAL),
+    changes: Changes = lambda _: GENERAL,
 ) -> dict[str, tuple[Statement, ...]]:
     """Convert a file of claims to the statements of each figure, in the order of the file.
 
@@ -238,7 +238,7 @@ def _statement(
     claim: Entry,
     measures: Measures,
     others: Callable[[str], Source],
-    changes: tuple[str, Mapping[str, Change]],
+    changes: Mapping[str, Change],
 ) -> Statement:
     home = paper
     if "null" in claim and claim.get("kind", KINDS[0]) != KINDS[0]:
@@ -269,14 +269,16 @@ def _statement(
         drawn=_drawn(claim, expect),
         short=claim.get("short", True),
         remarks=_remarks(claim),
-        null=_held_against(claim, measure, *changes),
+        null=_held_against(claim, measure, changes),
     )
 
 
-def _held_against(claim: Entry, measure: Measure, default: str, changes: Mapping[str, Change]) -> Null | None:
+def _held_against(claim: Entry, measure: Measure, changes: Mapping[str, Change]) -> Null | None:
     if claim.get("kind", KINDS[0]) != KINDS[0]:
         return None
-    null = claim.get("null", default)
+    if "null" not in claim:
+        raise ValueError(f"needs `null`; valid: {', '.join(changes)}, a table, {NONE!r} and a reason")
+    null = claim["null"]
     if isinstance(null, dict):
         other = measure.instead(null)
         try:

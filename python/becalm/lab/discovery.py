@@ -18,7 +18,7 @@ from typing import Any
 
 from becalm.lab import claims
 from becalm.lab.model import Change, Experiment
-from becalm.lab.nulls import GENERAL, NULL
+from becalm.lab.nulls import GENERAL
 
 PAPERS = (
     "santos2002",
@@ -97,10 +97,9 @@ def find_measure(paper: str, name: str) -> Callable[..., Any]:
     return functions[function_name]
 
 
-def find_changes(paper: str) -> tuple[str, Mapping[str, Change]]:
-    """Find the default null of a paper's claims, and the changes that nulls may use."""
-    package = _package(paper)
-    return getattr(package, "NULL", NULL), {**GENERAL, **getattr(package, "NULLS", {})}
+def find_changes(paper: str) -> Mapping[str, Change]:
+    """Find the changes that the nulls of a paper's claims may use."""
+    return {**GENERAL, **getattr(_package(paper), "NULLS", {})}
 
 
 def _functions(module: ModuleType) -> dict[str, Callable[..., Any]]:

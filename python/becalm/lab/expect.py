@@ -13,7 +13,7 @@
 | `strict = true` | with one bound: a value equal to the bound fails, as in "more than" and "less than" |
 | `increasing = true` | every value above the previous one |
 | `decreasing = true` | every value below the previous one |
-| `slack = 0.02` | with `increasing` or `decreasing`: a step of less than 0.02 in the wrong direction passes |
+| `slack = 0.02` | with `increasing` or `decreasing`: a step back of less than 0.02 passes, equal values not |
 | `zero_but_last = true` | zeros, and a last value above 0 |
 | `peak_at_least = 0.95` | the largest value in the middle of the list, from 0.95 upward |
 
@@ -122,7 +122,10 @@ def between(low: float, high: float) -> Expectation:
 
 
 def increasing(slack: float = 0.0) -> Expectation:
-    """Expect every value to exceed the previous one; a step down of less than `slack` passes."""
+    """Expect every value to exceed the previous one; a step down of less than `slack` passes.
+
+    With slack, the last value must exceed the first by more than `slack`: equal values are no order.
+    """
     return _ordered(1, slack, "rising", "steps back")
 
 
@@ -132,12 +135,12 @@ def decreasing(slack: float = 0.0) -> Expectation:
 
 
 def _ordered(sign: int, slack: float, word: str, back: str) -> Expectation:
-    return Expectation(
-        f"{word}, {back} < {slack:g}" if slack else word,
-        lambda values: [
-            Margin(sign * (after - before) + slack, strict=True) for before, after in pairwise(values)
-        ],
-    )
+    def margins(values: Sequence[float]) -> list[Margin]:
+        steps = [Margin(sign * (after - before) + slack, strict=True) for before, after in pairwise(values)]
+        whole = [Margin(sign * (values[-1] - values[0]) - slack, strict=True)] if slack and steps else []
+        return [*steps, *whole]
+
+    return Expectation(f"{word}, {back} < {slack:g}" if slack else word, margins)
 
 
 def zero_but_last() -> Expectation:

@@ -3,11 +3,12 @@
 A claim that also holds with a wrong mechanism is no evidence for the right one. Each scored claim therefore
 has a null: the claim's measure and tolerance, with the first three seeds, in the same scene without the
 subject of the sentence. If both the claim and its null hold, the claim is *weak*: it is shown, but does
-not count as holding in the score. The key `null` of a claim names its null:
+not count as holding in the score. There is no default: each scored claim states its null, because a scene
+without congestion control is the wrong null for a sentence about a setting. The key `null` names it:
 
 | `null` | measured scene |
 |---|---|
-| `"off"` | the scene without congestion control; the default unless the paper's package sets `NULL` |
+| `"off"` | the scene without congestion control |
 | `"random"`, `"every"` | marks at random, at a fixed rate; marks on every packet |
 | another name | the scene after a change from the paper's `NULLS`, such as `"on"` for congestion control |
 | `{ control = "off" }` | the same points, and the measure with these arguments instead of its own |
@@ -25,8 +26,6 @@ from dataclasses import replace
 
 from becalm.lab.model import Change, Experiment, Point, Table
 
-NULL = "off"
-"""The null of a claim that does not name one."""
 NONE = "none: "
 """Prefix of the reason for having no null."""
 

@@ -14,6 +14,8 @@
 //!
 //! # Parameters
 //! - `threshold`: the smallest average, in packets, at which arrivals are marked. The paper uses 1.
+//! - `width`: distance between two thresholds, with `threshold` in the middle. If it is above 0, arrivals are marked from
+//!   the moment when the average has risen to the higher one until it has fallen to the lower one (section 4).
 //! - `over`: `"last_and_current"`, or `"last"` to average over only the last complete cycle. The paper begins with
 //!   `"last"` and then adds the current cycle, because a busy period may be long (section 4.1).
 //!
@@ -24,6 +26,7 @@
 //! - ACKs and congestion notification packets count in the queue but are never marked.
 
 use becalm_engine::Time;
+use becalm_schema::Conflict;
 
 use super::filter::{Area, Filter, Filtered};
 
@@ -43,8 +46,18 @@ becalm_schema::table! {
     pub struct Params {
         /// Average queue length from which arrivals are marked.
         pub threshold: f64 = 1.0; "packets"; 0.001..=1e6,
+        /// Distance between the thresholds at which marking begins and ends, with `threshold` in the middle.
+        pub width: f64 = 0.0; "packets"; 0.0..=1e6,
         /// Cycles that the average covers.
         pub over: Over = Over::LastAndCurrent,
+    }
+    check Params::check;
+}
+
+impl Params {
+    fn check(&self) -> Result<(), Conflict> {
+        let most = 2.0 * self.threshold;
+        Conflict::unless(self.width <= most, "width", || format!("must be at most {most}, twice the threshold"))
     }
 }
 
@@ -60,6 +73,8 @@ pub struct Cycles {
     began: Option<Time>,
     /// When the last cycle began, and its integral in packets times picoseconds.
     last: (Time, u128),
+    /// Whether arrivals are marked.
+    congested: bool,
 }
 
 impl Cycles {
@@ -84,7 +99,7 @@ impl Filter for Cycles {
     type Params = Params;
 
     fn new(params: &Params) -> Cycles {
-        Cycles { params: params.clone(), current: Area::default(), began: None, last: (Time::ZERO, 0) }
+        Cycles { params: params.clone(), current: Area::default(), began: None, last: (Time::ZERO, 0), congested: false }
     }
 
     fn arrives(&mut self, now: Time) -> bool {
@@ -95,7 +110,13 @@ impl Filter for Cycles {
         }
         self.current.packets += 1;
         let (area, time) = self.average_over(now);
-        time.as_ps() > 0 && area as f64 >= self.params.threshold * time.as_ps() as f64
+        let reaches = |threshold: f64| area as f64 >= threshold * time.as_ps() as f64;
+        let half = self.params.width / 2.0;
+        // With a width of 0, only the first condition can apply.
+        let (high, low) = (self.params.threshold + half, self.params.threshold - half);
+        let stays = self.congested && half > 0.0 && area as f64 > low * time.as_ps() as f64;
+        self.congested = time.as_ps() > 0 && (reaches(high) || stays);
+        self.congested
     }
 
     fn leaves(&mut self, now: Time) {
@@ -140,12 +161,35 @@ mod tests {
     }
 
     #[test]
+    fn with_a_width_marking_lasts_until_the_average_has_fallen() {
+        // As above: averages of none, 1, 0.8, 0.83, 1.3 and 1.27 packets.
+        let steps = [
+            (0, IN),
+            (2, IN),
+            (4, OUT),
+            (6, OUT),
+            (10, IN),
+            (12, IN),
+            (20, IN),
+            (20, OUT),
+            (20, OUT),
+            (21, OUT),
+            (25, IN),
+        ];
+        let marks = |threshold, width| verdicts::<Cycles>(&Params { threshold, width, ..Params::default() }, &steps);
+        assert_eq!(marks(0.9, 0.18), [false, true, false, false, true, true], "from 0.99 until 0.81");
+        assert_eq!(marks(0.85, 0.3), [false, true, true, true, true, true], "from 1 until 0.7");
+        let wrong = becalm_schema::read::<Params>("width = 3", "f.toml").unwrap_err();
+        assert_eq!(wrong.to_string(), "f.toml:1: width = 3: must be at most 2, twice the threshold");
+    }
+
+    #[test]
     fn the_last_cycle_alone_holds_for_all_of_the_next_one() {
         // 8 of 10 in the first cycle; then 19 of 15.
         let steps =
             [(0, IN), (2, IN), (4, OUT), (6, OUT), (10, IN), (12, IN), (20, IN), (20, OUT), (20, OUT), (21, OUT)];
         let steps = [&steps[..], &[(25, IN), (26, IN)]].concat();
-        let marks = |threshold| verdicts::<Cycles>(&Params { threshold, over: Over::Last }, &steps);
+        let marks = |threshold| verdicts::<Cycles>(&Params { threshold, over: Over::Last, ..Params::default() }, &steps);
         assert_eq!(marks(1.0), [false, false, false, false, false, true, true]);
         assert_eq!(marks(0.8), [false, false, true, true, true, true, true]);
     }

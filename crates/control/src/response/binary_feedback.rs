@@ -29,16 +29,20 @@
 //!   with 0.01 to 1000 packets. The paper finds additive decreases unfair (Fig. 7).
 //! - `decide`: `"two_windows"`, or `"every_ack"` for a decision at each ACK, based only on its mark. In the paper, the
 //!   window then oscillates (Fig. 4).
-//! - `keep_bits`: whether ACKs that counted in the last decision also count in the next one. Section 5.2 advises
+//! - `keep_bits`: whether ACKs that counted in earlier decisions also count in the next one. Section 5.2 advises
 //!   against this.
-//! - `arithmetic`: `"real"`, or `"integer"` to truncate the window to an integer after every change. Truncation can be
-//!   unfair (section 5.4).
+//! - `history`: with `keep_bits`, the number of earlier decisions whose ACKs count again.
+//! - `check_source`: whether a window that has grown must be filled before it grows again. Without this check, the
+//!   window of a source that is the bottleneck grows without limit (section 6.3.2).
+//! - `arithmetic`: `"real"`; `"single"` for single precision; or `"integer"` to truncate the window to an integer after
+//!   every change. Truncation can be unfair, and single precision is adequate (section 5.4).
 //!
 //! # Departures from the source
 //! - The first decision is made after one window of ACKs, since there is no previous window to wait for.
 //! - A congestion notification packet counts as a marked ACK.
 //! - A flow that resumes after a pause starts again with the initial window.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use becalm_engine::Time;
@@ -63,6 +67,8 @@ becalm_schema::words! {
     pub enum Arithmetic {
         /// Real numbers, rounded for use.
         Real = "real",
+        /// Real numbers in single precision, rounded for use.
+        Single = "single",
         /// Integers; the window is rounded down after every change.
         Integer = "integer",
     }
@@ -109,8 +115,12 @@ becalm_schema::table! {
         pub decrease: Decrease = Decrease::Multiplicative(Multiplicative::default()),
         /// When the window changes.
         pub decide: Decide = Decide::TwoWindows,
-        /// Whether ACKs that counted in the last decision also count in the next one.
+        /// Whether ACKs that counted in earlier decisions also count in the next one.
         pub keep_bits: bool = false,
+        /// Number of earlier decisions whose ACKs count again; only with `keep_bits`.
+        pub history: u32 = 1; "decisions"; 1..=10_000,
+        /// Whether a window that has grown must be filled before it grows again.
+        pub check_source: bool = true,
         /// Type of the window's values.
         pub arithmetic: Arithmetic = Arithmetic::Real,
     }
@@ -125,13 +135,18 @@ impl Params {
         })?;
         let forgets = self.decide == Decide::EveryAck && self.keep_bits;
         Conflict::unless(!forgets, "keep_bits", || "needs decide = \"two_windows\"".to_string())?;
-        let grows = self.arithmetic == Arithmetic::Real || self.increase >= 1.0;
+        Conflict::unless(self.keep_bits || self.history == 1, "history", || "needs keep_bits = true".to_string())?;
+        let grows = self.arithmetic != Arithmetic::Integer || self.increase >= 1.0;
         Conflict::unless(grows, "increase", || "must be at least 1 with integer arithmetic".to_string())
     }
 
     /// The nearest allowed window.
     fn allowed(&self, window: f64) -> f64 {
-        let window = if self.arithmetic == Arithmetic::Integer { window.trunc() } else { window };
+        let window = match self.arithmetic {
+            Arithmetic::Real => window,
+            Arithmetic::Single => f64::from(window as f32),
+            Arithmetic::Integer => window.trunc(),
+        };
         window.clamp(1.0, f64::from(self.largest.0))
     }
 
@@ -158,8 +173,8 @@ pub struct BinaryFeedback {
     acks: u32,
     /// Number of marked ACKs among those that count.
     marked: u32,
-    /// Number of ACKs in the last decision and of marked ones among them; 0 if they do not count again.
-    kept: (u32, u32),
+    /// Numbers of ACKs and of marked ones in the earlier decisions that count again, oldest first.
+    kept: VecDeque<(u32, u32)>,
     /// Whether the last change was an increase.
     increased: bool,
     /// Whether the window has been filled since the last decision.
@@ -199,7 +214,7 @@ impl BinaryFeedback {
             in_use: current,
             acks: 0,
             marked: 0,
-            kept: (0, 0),
+            kept: VecDeque::new(),
             increased: false,
             filled: false,
             params,
@@ -222,11 +237,15 @@ impl BinaryFeedback {
         if self.acks < passed_over.saturating_add(counted) {
             return;
         }
-        let (all, marked) = (self.kept.0 + counted, self.kept.1 + self.marked);
+        let earlier = self.kept.iter().fold((0, 0), |sum, kept| (sum.0 + u64::from(kept.0), sum.1 + u64::from(kept.1)));
+        let (all, marked) = (earlier.0 + u64::from(counted), earlier.1 + u64::from(self.marked));
         if self.params.keep_bits {
-            self.kept = (counted, self.marked);
+            if self.kept.len() == self.params.history as usize {
+                self.kept.pop_front();
+            }
+            self.kept.push_back((counted, self.marked));
         }
-        self.decide(f64::from(marked) >= self.params.cutoff * f64::from(all));
+        self.decide(marked as f64 >= self.params.cutoff * all as f64);
         (self.acks, self.marked, self.filled) = (0, 0, false);
     }
 
@@ -234,7 +253,7 @@ impl BinaryFeedback {
         if congested {
             self.window = self.params.allowed(self.params.decreased(self.window));
             self.increased = false;
-        } else if !self.increased || self.filled {
+        } else if !self.increased || self.filled || !self.params.check_source {
             self.window = self.params.allowed(self.window + self.params.increase);
             self.increased = true;
         }

@@ -122,12 +122,16 @@ mod tests {
         assert!(loses_state(&ResponseParams::Lipd(lipd::Params { persistent: false, ..lipd::Params::default() })));
         assert!(!loses_state(&ResponseParams::Lipd(lipd::Params { persistent: true, ..lipd::Params::default() })));
         assert!(!loses_state(&ResponseParams::default()));
-        assert!(loses_state(&ResponseParams::Fixed(fixed::Params { rate: 1.0, window: Window(4) })));
+        assert!(loses_state(&ResponseParams::Fixed(fixed::Params {
+            rate: 1.0,
+            window: Window(4),
+            pacing: fixed::Pacing::Gap
+        })));
     }
 
     #[test]
     fn tells_a_response_that_delays_from_one_that_does_not() {
-        let fixed = |rate| ResponseParams::Fixed(fixed::Params { rate, window: Window(1) });
+        let fixed = |rate| ResponseParams::Fixed(fixed::Params { rate, window: Window(1), pacing: fixed::Pacing::Gap });
         assert!(never_delays(&ResponseParams::default()) && never_delays(&fixed(1.0)));
         assert!(!never_delays(&fixed(0.5)) && !never_delays(&ResponseParams::Lipd(lipd::Params::default())));
         assert!(!never_delays(&ResponseParams::Ibta(ibta::Params::default())), "its timer removes the delay");

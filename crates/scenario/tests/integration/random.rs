@@ -127,6 +127,7 @@ fn traffic() -> impl Strategy<Value = String> {
 fn response() -> impl Strategy<Value = String> {
     (select(&ResponseParams::NAMES[..ResponseParams::NAMES.len() - 1]), select(vec!["3", "\"unlimited\""])).prop_map(
         |(name, window)| match name {
+            "fixed" if window == "3" => "fixed = {rate = 0.3, window = 3, pacing = \"schedule\"}".to_string(),
             "fixed" => format!("fixed = {{rate = 0.3, window = {window}}}"),
             "table" => format!("table = {{steps = [[1, 1, 0], [3, 8, 0], [3, 3, 1], [3, 2, 1]], window = {window}}}"),
             "binary_feedback" | "dctcp" => format!("{name}.initial = 5"),

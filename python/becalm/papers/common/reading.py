@@ -100,10 +100,15 @@ def nulls(reading: Reading) -> Mapping[str, Change]:
         flows = [{**flow, "from": FEW} if flow["name"] == "remote" else flow for flow in scenario["flows"]]
         return {**scenario, "flows": flows}
 
+    def only_input(scenario: Table) -> Table:
+        return reading.apply(mark(INPUT_TRIGGERED)(scenario))
+
     return {
         # Windows of one packet, as in the figures without control.
         "off": off(1),
         "on": on,
+        # No output-triggered marking.
+        "input": only_input,
         "random": mark({"random": {"probability": RATE}}),
         "no window": respond(NO_CONTROL),
         "few flows": few,

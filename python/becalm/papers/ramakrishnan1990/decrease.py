@@ -31,6 +31,8 @@ DRAWN = 1_500.0
 CYCLE = {(10, 6), (8, 4), (9, 5)}
 """Windows of the first and the second user in the paper's cycle."""
 RUNS = {"integer": "integer windows", "real": "real windows"}
+KINDS = (*RUNS, "single")
+"""Arithmetic of the windows. The figure does not show single precision."""
 
 
 def reaches_the_cycle(tables: Tables) -> float:
@@ -48,11 +50,21 @@ def index(tables: Tables, kind: str) -> float:
     return mean([jain(_means(tables, kind, joins)) for joins in axis(tables, "joins")])
 
 
+def unlike_real(tables: Tables, kind: str) -> float:
+    """Return the mean relative difference of the users' mean windows from those of real windows."""
+    differences = [
+        abs(one - other) / other
+        for joins in axis(tables, "joins")
+        for one, other in zip(_means(tables, kind, joins), _means(tables, "real", joins), strict=True)
+    ]
+    return mean(differences)
+
+
 def _points(short: bool) -> list[Point]:
     return [
         Point({"kind": kind, "joins": joins}, _path(kind, joins).scenario())
         for joins in JOINS[: 6 if short else None]
-        for kind in RUNS
+        for kind in KINDS
     ]
 
 

@@ -52,14 +52,25 @@ def _draw_windows(axes: Axes, tables: Tables, where: Mapping[str, Label]) -> Non
         curves(axes, total, x="time", y="window", label=TOTAL, color="black", drawstyle="steps-post")
 
 
-def power(x: str, xlabel: str, by: str, names: Mapping[Any, str], sizes: Iterable[str]) -> Plot:
-    """Show power over `x`, with a curve per value of `by` and a panel per kind of packet sizes."""
+POWERS = {"power": "global power", "router": "power at the bottleneck"}
+
+
+def power(
+    x: str,
+    xlabel: str,
+    by: str,
+    names: Mapping[Any, str],
+    sizes: Iterable[str],
+    column: str,
+    **where: Label,
+) -> Plot:
+    """Show one of `POWERS` over `x`: a curve per value of `by` and a panel per kind of packet sizes."""
     panels = [
         Panel(
-            Curves(x, "power", by, names, where={"sizes": size}),
+            Curves(x, column, by, names, where={"sizes": size, **where}),
             lambda axes, _: axes.set_ylim(0, 1.1 * axes.dataLim.ymax),
             xlabel=xlabel,
-            ylabel="global power (packets / unit$^2$)",
+            ylabel=f"{POWERS[column]} (packets / unit$^2$)",
             title=size,
         )
         for size in sizes

@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from becalm.lab.model import Table
+from becalm.lab.model import Change, Table
 from becalm.lab.nulls import mark, respond
 from becalm.theory import ClosedNetwork
 
@@ -191,12 +191,33 @@ def _no_satellite(scenario: Table) -> Table:
     return {**scenario, "topology": {"edges": {**edges, "cables": cables}}}
 
 
+def _set(part: str, scheme: str, **keys: Any) -> Change:  # noqa: ANN401
+    """Return a change of a scheme's keys, wherever the scenario has this scheme."""
+
+    def change(scenario: Table) -> Table:
+        if scheme not in scenario[part]:
+            return scenario
+        return {**scenario, part: {scheme: {**scenario[part][scheme], **keys}}}
+
+    return change
+
+
+def _threshold_of_2(scenario: Table) -> Table:
+    by_length = _set("marking", "queue_hysteresis", centre=2)
+    return _set("marking", "regeneration_cycle", threshold=2)(by_length(scenario))
+
+
+INSTANTANEOUS: Table = {"queue_hysteresis": {"centre": 1, "width": 0}}
 NULLS = {
     # Half of the packets, the cutoff of a user.
     "random": mark({"random": {"probability": 0.5}}),
     "as the paper chose": respond(FEEDBACK),
     "additive": respond(feedback(decrease={"additive": {"by": 1}})),
     "no satellite": _no_satellite,
+    "threshold of 2": _threshold_of_2,
+    "instantaneous": mark(INSTANTANEOUS),
+    "no check": _set("response", "binary_feedback", check_source=False),
+    "fast source": lambda scenario: {key: part for key, part in scenario.items() if key != "adapter"},
 }
 """Nulls for the claims: no feedback bits, random bits, or other users.
 

@@ -10,7 +10,14 @@ import polars as pl
 from becalm.lab.model import Experiment, Outcome, Point, Table, Tables
 from becalm.lab.tables import mean
 from becalm.papers.ramakrishnan1990.measure import summary
-from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, REGENERATION, Path, User, units
+from becalm.papers.ramakrishnan1990.scene import (
+    EXPONENTIAL,
+    INSTANTANEOUS,
+    REGENERATION,
+    Path,
+    User,
+    units,
+)
 from becalm.plot import curves, legend, panels
 
 if TYPE_CHECKING:
@@ -27,7 +34,6 @@ ARRIVALS = ROUND_TRIP / max(Path().service)
 REACHES = (1, 0.25, 8)
 """Time constants of the exponential averages, in round trips."""
 WEIGHTS = tuple(1 / (factor * ARRIVALS) for factor in REACHES)
-INSTANTANEOUS: Table = {"queue_hysteresis": {"centre": 1, "width": 0}}
 
 
 def others_are_less_consistent(tables: Tables) -> list[float]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import polars as pl
 
 from becalm.lab.figures import DOTS, Curves, Law, single
-from becalm.lab.model import Experiment, Point, Table, Tables
+from becalm.lab.model import Experiment, Outcome, Point, Table, Tables
 from becalm.lab.tables import at, curve
 from becalm.papers.ramakrishnan1990.measure import summary
 from becalm.papers.ramakrishnan1990.scene import EXPONENTIAL, INSTANT, PACKET, rate, units
 from becalm.plot import COLOURS
+from becalm.traces import trace
 
 LOADS = np.linspace(0, 0.99, 200)
 SHOWN: tuple[tuple[str, str, Callable[[float], float]], ...] = (
@@ -24,9 +26,16 @@ SHOWN: tuple[tuple[str, str, Callable[[float], float]], ...] = (
 UTILIZATIONS = tuple(round(0.1 * place, 1) for place in range(1, 10))
 
 
+WIDTHS = (0, 2, 4)
+"""Widths of a hysteresis around a queue length of 2, in packets."""
+SIGNALS = 20_000
+"""Duration in units of the runs whose signals are counted."""
+
+
 def _router_points(short: bool) -> list[Point]:
     duration = 200_000 if short else 400_000
     loads = [("M/M/1", load, 1) for load in UTILIZATIONS] + [("M/M/1", 0.5, 2)]
+    loads += [("M/D/1", 0.5, threshold) for threshold in (1, 2)]
     loads += [("D/D/1", load, threshold) for load in (0.5, 0.9) for threshold in (1, 2)] + [("D/D/1", 1.0, 1)]
     return [
         Point(
@@ -42,7 +51,7 @@ def _router(queue: str, utilization: float, threshold: int, duration: float) -> 
 
     The paper's argument uses the packets that an arrival finds for M/M/1, and the average for D/D/1.
     """
-    random = queue == "M/M/1"
+    random = queue.startswith("M")
     traffic: Table = {"greedy": {"message": f"{PACKET} B"}}
     if random:
         load = utilization * float(rate(1).split()[0]) / (float(INSTANT.split()[0]) * 1e3)
@@ -61,7 +70,7 @@ def _router(queue: str, utilization: float, threshold: int, duration: float) -> 
     return {
         "run": {"duration": units(duration), "warmup": units(duration / 100)},
         "topology": {"edges": {"hosts": ["S1", "D"], "switches": ["R1"], "cables": cables}},
-        "switch": switch | ({"service": EXPONENTIAL} if random else {}),
+        "switch": switch | ({"service": EXPONENTIAL} if queue == "M/M/1" else {}),
         "packet": {"mtu": f"{PACKET} B", "header": "0 B", "ack": "1 B"},
         "marking": marking,
         "echo": {"ack": {}},
@@ -75,6 +84,38 @@ def best_load(tables: Tables) -> float:
     """Return the utilization with the most power, for M/M/1."""
     powers = curve(tables, "utilization", "power", queue="M/M/1", threshold=1)
     return UTILIZATIONS[int(np.argmax(powers))]
+
+
+def depends_on(tables: Tables, threshold: int) -> list[float]:
+    """Return the effect on the share of marked packets of the service's distribution, and of the threshold.
+
+    The first value compares M/M/1 with M/D/1 at this threshold, the second a threshold of 1 with this one.
+    """
+    chosen, constant, one = (
+        at(tables, "marked", queue=queue, utilization=0.5, threshold=each)
+        for queue, each in (("M/M/1", threshold), ("M/D/1", threshold), ("M/M/1", 1))
+    )
+    return [abs(chosen - constant), abs(one - chosen)]
+
+
+def _signal_points(_: bool) -> list[Point]:
+    points = []
+    for width in WIDTHS:
+        scene = _router("M/M/1", 0.5, 1, SIGNALS)
+        points.append(
+            Point({"width": width}, {**scene, "marking": {"queue_hysteresis": {"centre": 2, "width": width}}})
+        )
+    return points
+
+
+def _signals(outcomes: list[Outcome]) -> Tables:
+    """Return `points`: changes of the congestion state per packet, from consecutive packets on the link."""
+    rows = []
+    for outcome in outcomes:
+        packets = trace(outcome.results.scenario, links=["R1->D"], most=2 * SIGNALS).packets
+        marked = packets.sort("time")["fecn"].to_numpy()
+        rows.append({**outcome.labels, "changes": float((marked[1:] != marked[:-1]).mean())})
+    return {"points": pl.DataFrame(rows)}
 
 
 def half_at_most_power(tables: Tables) -> list[float]:
@@ -108,6 +149,19 @@ EXPERIMENTS = [
             xlabel="utilization",
             ylim=(0, 1),
         ),
-    )
+    ),
+    Experiment(
+        "ramakrishnan1990/signals",
+        "A single router with hysteresis: changes between marked and unmarked packets",
+        cost=1,
+        points=_signal_points,
+        measure=_signals,
+        draw=single(
+            Curves("width", "changes", label="changes per packet"),
+            xlabel="width of the hysteresis H (packets)",
+            ylabel="on and off signals per packet",
+            ylim=(0, None),
+        ),
+    ),
 ]
-"""The experiment on the probabilities of section 5.3."""
+"""The experiments on the probabilities of section 5.3, and on the signals of section 4."""

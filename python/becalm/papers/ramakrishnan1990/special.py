@@ -104,9 +104,14 @@ def converged(tables: Tables) -> float:
 
 
 def steps_up(tables: Tables) -> float:
-    """Return the number of increases before the window enters the range of a user that starts with 1."""
+    """Return the number of increases before the window enters the range of a user that starts with 1.
+
+    The value is infinite if it never does.
+    """
     usual = float(stretch(tables, 5_000, 10_000, run="small").max())
     falling = stretch(tables, 0, EAGER.duration, run="large")
+    if not (falling <= usual).any():
+        return float("inf")
     down = falling[: int(np.argmax(falling <= usual)) + 1]
     return float((np.diff(down) > 0).sum())
 
@@ -117,17 +122,17 @@ FILLS = float(np.ceil(ClosedNetwork((SOURCE, *SERVICE), ALONE.network.delay).kne
 
 def limited_by_the_source(tables: Tables) -> float:
     """Return the largest window."""
-    return float(stretch(tables, 0, BOUND.duration).max())
+    return float(stretch(tables, 0, BOUND.duration, run="source bound").max())
 
 
 def flat(tables: Tables) -> float:
     """Return the range of the window in the second half of the run."""
-    return swing(stretch(tables, BOUND.duration / 2, BOUND.duration))
+    return swing(stretch(tables, BOUND.duration / 2, BOUND.duration, run="source bound"))
 
 
-def oscillates_with_few(tables: Tables) -> float:
-    """Return the range of the window with one user, in the second half of the time in which it is alone."""
-    return swing(stretch(tables, ARRIVALS / 2, ARRIVALS))
+def far_beyond(tables: Tables, run: str) -> float:
+    """Return the ratio of the largest window to the one that the source fills."""
+    return float(stretch(tables, 0, BOUND.duration, run=run).max()) / FILLS
 
 
 def all_at_one(tables: Tables) -> list[float]:
@@ -135,9 +140,13 @@ def all_at_one(tables: Tables) -> list[float]:
     return [float(stretch(tables, *_crowded(tables), f"user {place}").max()) for place in range(1, USERS + 1)]
 
 
-def flat_with_many(tables: Tables) -> float:
-    """Return the range of the sum of windows while all nine are active."""
-    return swing(stretch(tables, *_crowded(tables)))
+def range_of_sum(tables: Tables, users: str) -> float:
+    """Return the range of the sum of windows with the `first` user alone, with `all`, or with the `last` two.
+
+    The first user counts in the second half of the time in which it is alone.
+    """
+    period = {"first": lambda _: (ARRIVALS / 2, ARRIVALS), "all": _crowded, "last": _last_two}[users]
+    return swing(stretch(tables, *period(tables)))
 
 
 def _crowded(tables: Tables) -> tuple[float, float]:
@@ -146,10 +155,10 @@ def _crowded(tables: Tables) -> tuple[float, float]:
     return max(first for first, _ in spans) + ARRIVALS / 2, min(last for _, last in spans)
 
 
-def last_swing(tables: Tables) -> float:
-    """Return the range of the sum of windows with the last two users."""
+def _last_two(tables: Tables) -> tuple[float, float]:
+    """Return the period in which only the last two users are active."""
     *_, few, _, last = sorted(activity(tables, f"user {place}")[1] for place in range(1, USERS + 1))
-    return swing(stretch(tables, few + 100, last))
+    return few + 100, last
 
 
 EXPERIMENTS = [
@@ -186,9 +195,12 @@ EXPERIMENTS = [
         "ramakrishnan1990/fig12",
         "A source that is slower than the network",
         cost=1,
-        points=lambda _: [Point({"run": "source bound"}, BOUND.scenario())],
+        points=lambda _: [
+            Point({"run": "source bound"}, BOUND.scenario()),
+            Point({"run": "no check"}, replace(BOUND, response=feedback(check_source=False)).scenario()),
+        ],
         measure=with_windows,
-        draw=windows(FILLS, name="what the source fills"),
+        draw=windows(FILLS, name="what the source fills", run="source bound"),
     ),
     Experiment(
         "ramakrishnan1990/fig13",

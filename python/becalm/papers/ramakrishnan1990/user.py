@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import polars as pl
+
 from becalm.lab.model import Experiment, Label, Point, Table, Tables
-from becalm.lab.tables import axis, mean
+from becalm.lab.tables import axis, mean, select_rows
 from becalm.papers.ramakrishnan1990.draw import window_panels, windows
 from becalm.papers.ramakrishnan1990.measure import activity, stretch, swing, with_windows
 from becalm.papers.ramakrishnan1990.scene import Path, User, feedback
@@ -21,6 +23,10 @@ JOINED = STARTS.index(JOINS)
 """Earliest start at which the first user is well ahead, so that it has a lead to keep in Fig. 7."""
 NEARLY = 0.1
 """Largest relative difference between nearly equal windows."""
+HISTORIES: dict[str, Table] = {"none": {}, "1,000 decisions": {"keep_bits": True, "history": 1_000}}
+"""Earlier decisions whose bits count again."""
+OVERLOAD = 60
+"""Initial window of a user that finds itself far above the knee, as in Fig. 11."""
 WORK = 5_000
 """Packets of each user in Fig. 8."""
 
@@ -62,6 +68,29 @@ def considerable_oscillation(tables: Tables) -> float:
 def considerably_reduced(tables: Tables) -> float:
     """Return the ratio of the window's range in the second half of the run to that of Fig. 4."""
     return _settled(tables, "every two windows") / _settled(tables, "every ACK")
+
+
+def beyond(tables: Tables, decision: str) -> float:
+    """Return by how much the window leaves the range of Fig. 5, below or above, in the second half."""
+    usual, found = (
+        stretch(tables, ALONE.duration / 2, ALONE.duration, decision=each)
+        for each in ("every two windows", decision)
+    )
+    return float(max(usual.min() - found.min(), found.max() - usual.max()))
+
+
+def congested_for(tables: Tables, history: str) -> float:
+    """Return the time of the window's first increase, relative to that without a history."""
+    with_it, without = (
+        float(_first_increase(tables, history=each)) for each in (history, next(iter(HISTORIES)))
+    )
+    return with_it / without
+
+
+def _first_increase(tables: Tables, **where: Label) -> float:
+    table = select_rows(tables["windows"], where).sort("time")
+    up = table.filter(pl.col("window").diff() > 0)
+    return float(up["time"][0]) if up.height else float("inf")
 
 
 def swing_with(tables: Tables, bits: str) -> float:
@@ -165,6 +194,20 @@ EXPERIMENTS = [
         ],
         measure=with_windows,
         draw=window_panels(KNEE, {"forgotten": "forgotten", "kept": "kept for one more decision"}, "bits"),
+    ),
+    Experiment(
+        "ramakrishnan1990/history",
+        f"A user that starts with a window of {OVERLOAD}, without and with a long history of bits",
+        cost=1,
+        points=lambda _: [
+            Point(
+                {"history": name},
+                replace(ALONE, duration=60_000, response=feedback(initial=OVERLOAD, **keys)).scenario(),
+            )
+            for name, keys in HISTORIES.items()
+        ],
+        measure=with_windows,
+        draw=window_panels(KNEE, {name: f"history: {name}" for name in HISTORIES}, "history"),
     ),
     Experiment(
         "ramakrishnan1990/fig7",

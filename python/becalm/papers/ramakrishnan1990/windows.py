@@ -19,7 +19,6 @@ from becalm.lab.tables import at, axis, curve
 from becalm.papers.ramakrishnan1990.measure import summary
 from becalm.papers.ramakrishnan1990.scene import (
     EXPONENTIAL,
-    SATELLITE,
     SERVICE,
     UNMARKED,
     Path,
@@ -75,12 +74,20 @@ def _window_points(short: bool) -> list[Point]:
 
 
 def _measure_windows(outcomes: list[Outcome]) -> Tables:
-    """Return `points` by path, service and window, and `theory`: mean-value analysis and bound."""
+    """Return `points` by path, service and window, and `theory`: mean-value analysis and bound.
+
+    `under_way` is the mean number of packets in no router's queue, hence on the links.
+    """
     parts = [
         summary([outcome for outcome in outcomes if outcome.labels["path"] == name], rest=path.rest)["points"]
         for name, path in PATHS.items()
     ]
-    return {"points": pl.concat(parts), "theory": _theory(Path().network)}
+    queued = pl.DataFrame(
+        [{**each.labels, "queued": float(each.results.buffers["mean_packets"].sum())} for each in outcomes]
+    )
+    points = pl.concat(parts).join(queued, on=("path", "service", "window"), maintain_order="left")
+    under_way = pl.col("window") - pl.col("queued")
+    return {"points": points.with_columns(under_way=under_way), "theory": _theory(Path().network)}
 
 
 def _theory(network: theory.ClosedNetwork) -> pl.DataFrame:
@@ -156,9 +163,17 @@ def best_with(tables: Tables, alpha: float) -> float:
     return axis(tables, "window", path="primary", service="drawn again")[int(np.argmax(powers))]
 
 
-def satellite_holds_many(tables: Tables) -> float:
-    """Return the mean number of packets on the satellite hop with a window of 16."""
-    return SATELLITE * at(tables, "throughput", path="primary", service="constant", window=16)
+def growth(tables: Tables, column: str, low: int, high: int) -> float:
+    """Return the ratio of a column with a window of `high` packets to that with `low`, for constant sizes."""
+    first, last = (
+        at(tables, column, path="primary", service="constant", window=each) for each in (low, high)
+    )
+    return last / first
+
+
+def rapidity(tables: Tables, low: int, high: int) -> float:
+    """Return the relative growth of the response time divided by that of the window."""
+    return (growth(tables, "response", low, high) - 1) / (high / low - 1)
 
 
 def used_before_degradation(tables: Tables, service: str) -> float:

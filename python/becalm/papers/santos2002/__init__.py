@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from becalm.papers.common import delays, hardware
 from becalm.papers.common.reading import COMMON, nulls
-from becalm.papers.santos2002 import buffers, flows, policies, remarks
+from becalm.papers.santos2002 import buffers, events, flows, policies, remarks
 
 PHASE = "100 us"
 """Flows start 100 us apart, each with up to 100 us of random delay. The text states no start times."""
@@ -22,6 +22,7 @@ EXPERIMENTS = COMMON.read(
         *flows.EXPERIMENTS,
         hardware.experiment("santos2002"),
         *remarks.EXPERIMENTS,
+        *events.EXPERIMENTS,
         delays.experiment("santos2002"),
     ]
 )

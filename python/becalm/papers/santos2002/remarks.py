@@ -11,7 +11,7 @@ from becalm.lab.figures import Curves, single
 from becalm.lab.model import Experiment, Outcome, Point, Table, Tables, grid
 from becalm.lab.tables import at, curve, only
 from becalm.papers.common.draw import SHARE, bars, rates_over_time
-from becalm.papers.common.marking import INPUT_TRIGGERED, fair_state, output_triggered
+from becalm.papers.common.marking import INPUT_TRIGGERED, NAIVE, fair_state, output_triggered
 from becalm.papers.common.measure import summary, with_series
 
 SMALL, LARGE = 4, 10
@@ -52,6 +52,14 @@ def less_blocked(tables: Tables, buffer: int) -> float:
     return blocked[0] - blocked[1]
 
 
+SPARED: dict[str, Table] = {
+    "no": INPUT_TRIGGERED,
+    "yes": {"input_triggered": {"spare_blocked": RECENTLY}},
+    "naive": NAIVE,
+}
+"""Marking policies of the row: the paper's, its variant that spares blocked links, and another."""
+
+
 def _row(short: bool, spared: str) -> Table:
     """Return a scene with switches A, B and C in a row.
 
@@ -76,7 +84,7 @@ def _row(short: bool, spared: str) -> Table:
         "run": {"duration": f"{duration} ms", "warmup": f"{duration // 5} ms"},
         "topology": {"edges": {"hosts": hosts, "switches": ["A", "B", "C"], "cables": cables}},
         "switch": {"buffer": "4 slots", "arbiter": FOUR_BYPASSES},
-        "marking": {"input_triggered": {"spare_blocked": RECENTLY} if spared == "yes" else {}},
+        "marking": SPARED[spared],
         "echo": {"ack": {}},
         "response": {"lipd": {}},
         "flows": [*flows, {"name": "victim", "from": ["AV"], "to": ["CV"], "start": "4 ms"}],
@@ -101,10 +109,10 @@ def _links(outcomes: list[Outcome]) -> Tables:
     return {"points": pl.DataFrame(rows)}
 
 
-def differences(tables: Tables) -> list[float]:
-    """Return the effect of sparing blocked links on link utilization and on the victim's rate."""
+def differences(tables: Tables, other: str = "yes") -> list[float]:
+    """Return the effect of another policy on link utilization and on the victim's rate."""
     columns = ("root", "middle", "first", "victim")
-    return [abs(at(tables, name, spared="yes") - at(tables, name, spared="no")) for name in columns]
+    return [abs(at(tables, name, spared=other) - at(tables, name, spared="no")) for name in columns]
 
 
 POLICIES = {
@@ -144,7 +152,7 @@ EXPERIMENTS = [
         "santos2002/blocked",
         "Footnote 4: no marks on packets for a recently blocked link, three switches in a row",
         cost=3,
-        points=grid(_row, spared=("no", "yes")),
+        points=grid(_row, spared=tuple(SPARED)),
         measure=_links,
         draw=bars("spared", "middle", "utilization of the link that is blocked"),
     ),

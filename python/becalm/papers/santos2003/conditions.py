@@ -31,17 +31,17 @@ def _alone(response: str) -> Point:
 def _recovery(outcomes: list[Outcome]) -> Tables:
     """Return `points`: time in 1/R_min to regain the rate before a mark, by response and by this rate."""
     rows = [
-        (str(outcome.labels["response"]), float(rate), float(time))
+        (str(outcome.labels["response"]), float(rate), float(time), int(acks))
         for outcome in outcomes
-        for rate, time in zip(
-            RATES, _times(outcome.results, LAWS[str(outcome.labels["response"])]), strict=True
+        for rate, time, acks in zip(
+            RATES, *_times(outcome.results, LAWS[str(outcome.labels["response"])]), strict=True
         )
     ]
-    return {"points": pl.DataFrame(rows, schema=["response", "rate", "recovery"], orient="row")}
+    return {"points": pl.DataFrame(rows, schema=["response", "rate", "recovery", "acks"], orient="row")}
 
 
-def _times(results: Results, law: Law) -> np.ndarray:
-    """Return the simulated flow's time from f_dec(r) to r, in 1/R_min, for all `RATES`.
+def _times(results: Results, law: Law) -> tuple[np.ndarray, np.ndarray]:
+    """Return the simulated flow's times from f_dec(r) to r, in 1/R_min, and its ACKs, for all `RATES`.
 
     The rate is constant between ACKs, and the first samples of each rate lie on the curve F_inc(t). The time
     at which a rate is reached is interpolated between the first samples of two rates.
@@ -52,7 +52,8 @@ def _times(results: Results, law: Law) -> np.ndarray:
     reached, sampled = rates[new], paces["time"].to_numpy()[new] * 1e3 / curves.RECOVERY_MS
     when = np.interp(np.concatenate([RATES, law.f_dec(RATES)]), reached, sampled)
     times: np.ndarray = when[: len(RATES)] - when[len(RATES) :]
-    return times
+    acks = np.searchsorted(reached, RATES) - np.searchsorted(reached, law.f_dec(RATES))
+    return times, acks
 
 
 def regained(_: Tables, response: str) -> float:
@@ -72,6 +73,13 @@ def slower_recovers_later(tables: Tables, response: str) -> float:
     """Return the largest ratio of a rate's recovery time to that of a higher rate."""
     times = _of(tables, response)
     return float((np.maximum.accumulate(times)[:-1] / times[1:]).max())
+
+
+def acks_by_rate(tables: Tables, response: str) -> list[float]:
+    """Return the number of ACKs during the recovery to rates of about 1/32, 1/8, 1/2 and 1 times R_max."""
+    chosen = tables["points"].filter(pl.col("response") == response).sort("rate")
+    nearest = [int(np.argmin(abs(RATES - rate))) for rate in (1 / 32, 1 / 8, 1 / 2, 1.0)]
+    return [float(chosen["acks"][place]) for place in nearest]
 
 
 def at_full_rate(tables: Tables, response: str) -> float:

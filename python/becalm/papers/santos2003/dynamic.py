@@ -47,9 +47,9 @@ def rates_of(tables: Tables, column: str, state: str) -> list[float]:
     return curve(tables, "mean_on", column, state=state)
 
 
-def dynamic_flows_hog(tables: Tables) -> float:
-    """Return the ratio of the static to the dynamic rate at the shortest ON time, without persistence."""
-    return rates_of(tables, "static", "new")[0] / rates_of(tables, "dynamic", "new")[0]
+def at_shortest(tables: Tables, state: str) -> float:
+    """Return the ratio of the static to the dynamic rate at the shortest ON time."""
+    return rates_of(tables, "static", state)[0] / rates_of(tables, "dynamic", state)[0]
 
 
 def static_twice_dynamic(tables: Tables) -> list[float]:
@@ -59,14 +59,10 @@ def static_twice_dynamic(tables: Tables) -> list[float]:
     ]
 
 
-def persistent_static_not_penalized(tables: Tables) -> float:
-    """Return the smallest ratio of the static to the dynamic rate over the ON times, with persistence."""
-    return min(
-        static / dynamic
-        for static, dynamic in zip(
-            rates_of(tables, "static", "persistent"), rates_of(tables, "dynamic", "persistent"), strict=True
-        )
-    )
+def least_static(tables: Tables, state: str) -> float:
+    """Return the smallest ratio of the static to the dynamic rate over the ON times."""
+    rates = zip(rates_of(tables, "static", state), rates_of(tables, "dynamic", state), strict=True)
+    return min(static / dynamic for static, dynamic in rates)
 
 
 def _dynamic(short: bool, mean_on: float, response: str, rates: str) -> Table:

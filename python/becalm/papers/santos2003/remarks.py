@@ -28,7 +28,7 @@ BURST_KIB = 32
 """A short-lived flow: 16 packets."""
 
 
-def _chain(_: bool, window: int) -> Table:
+def chain(_: bool, window: int) -> Table:
     """Return a scenario with a single flow from one end of a chain of switches to the other."""
     switches = [f"S{number}" for number in range(1, SWITCHES + 1)]
     ends = [["near", switches[0]], ["far", switches[-1]]]
@@ -171,7 +171,7 @@ EXPERIMENTS = [
         "santos2003/diameter",
         "One flow across 32 switches of 64 ns, windows of one and of two packets",
         cost=0.5,
-        points=grid(_chain, window=(1, 2)),
+        points=grid(chain, window=(1, 2)),
         measure=_across,
         draw=bars("window", "share", "share of the link"),
         phase="",

@@ -183,9 +183,9 @@ def lipd_fimd_inter_switch_at_small_buffers(tables: Tables) -> list[float]:
     ]
 
 
-def aimd_recovers_with_buffers(tables: Tables) -> float:
-    """Return AIMD's best inter-switch utilization minus its best with 2 to 4 slots."""
-    return max(_line(tables, "aimd", "inter_switch")) - max(at_small(tables, "aimd", "inter_switch"))
+def recovers_with_buffers(tables: Tables, response: str) -> float:
+    """Return a response's best inter-switch utilization minus its best with 2 to 4 slots."""
+    return max(_line(tables, response, "inter_switch")) - max(at_small(tables, response, "inter_switch"))
 
 
 def _probed(_: bool, response: str) -> Table:

@@ -6,17 +6,23 @@ from dataclasses import replace
 
 import polars as pl
 
-from becalm.lab.dumbbell import NO_CONTROL, ONE_PACKET, Dumbbell, fixed
-from becalm.lab.model import Point, Tables
+from becalm.lab.dumbbell import NO_CONTROL, ONE_PACKET, Dumbbell
+from becalm.lab.model import Point, Table, Tables
 from becalm.papers.common import marking
 from becalm.papers.common.draw import over_time, runs
 from becalm.papers.common.marking import INPUT_TRIGGERED
 from becalm.papers.common.measure import VICTIM_MS, during, victim
 
+
+def scheduled(rate: float) -> Table:
+    """Return a fixed rate limit whose packets have times in a schedule, with a window of one packet."""
+    return {"fixed": {"rate": rate, "window": 1, "pacing": "schedule"}}
+
+
 FREE = Dumbbell(local=5, remote=1, response=NO_CONTROL)
 WINDOW = Dumbbell(local=5, remote=1, response=ONE_PACKET)
 CROWD = Dumbbell(local=5, remote=5, response=ONE_PACKET)
-OPTIMAL = replace(CROWD, response=fixed(1 / 10), victim_response=fixed(1 / 2))
+OPTIMAL = replace(CROWD, response=scheduled(1 / 10), victim_response=scheduled(1 / 2))
 SIXTH = {"fixed": {"rate": 1 / 6, "window": "unlimited"}}
 
 

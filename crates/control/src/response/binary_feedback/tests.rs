@@ -1,7 +1,5 @@
 //! Tests of binary feedback.
 
-use std::collections::VecDeque;
-
 use super::*;
 
 fn packet(in_flight: u32) -> Sent {
@@ -49,6 +47,40 @@ fn kept_bits_count_once_more() {
     assert_eq!([7, 22, 35].map(|ack| windows(kept.clone(), &acks)[ack]), [7, 6, 7], "8 of 15, then 0 of 13");
     let wrong = becalm_schema::read::<Params>("decide = \"every_ack\"\nkeep_bits = true", "f.toml").unwrap_err();
     assert_eq!(wrong.to_string(), "f.toml:2: keep_bits = true: needs decide = \"two_windows\"");
+}
+
+#[test]
+fn a_long_history_dominates_the_decisions() {
+    // 8 marked ACKs, then none. With a history of 30 decisions, half of all ACKs so far must be unmarked.
+    let acks = format!("{}{}", "1".repeat(8), "0".repeat(200));
+    let long = Params { keep_bits: true, history: 30, ..from(8.0) };
+    let twice = Params { keep_bits: true, history: 2, ..from(8.0) };
+    let grows = |params: Params| windows(params, &acks).windows(2).position(|pair| pair[1] > pair[0]).unwrap();
+    let after = [from(8.0), twice, long].map(grows);
+    assert!(after[0] < after[1] && after[1] <= after[2], "{after:?}");
+    let wrong = becalm_schema::read::<Params>("history = 2", "f.toml").unwrap_err();
+    assert_eq!(wrong.to_string(), "f.toml:1: history = 2: needs keep_bits = true");
+}
+
+#[test]
+fn without_the_check_a_window_that_is_not_filled_grows() {
+    let grown = |check_source| {
+        let mut response = BinaryFeedback::new(&Params { check_source, ..Params::default() });
+        for _ in 0..200 {
+            response.sent(&packet(1));
+            response.notice(Time::ZERO, &Notice::ack(false));
+        }
+        response.pace().window
+    };
+    assert_eq!(grown(true), 2, "one increase, which the source never fills");
+    assert!(grown(false) > 10);
+}
+
+#[test]
+fn single_precision_is_that_of_a_float() {
+    let params = Params { arithmetic: Arithmetic::Single, ..Params::default() };
+    assert_eq!(params.allowed(14.1), f64::from(14.1_f32));
+    assert_ne!(params.allowed(14.1), Params::default().allowed(14.1));
 }
 
 /// The windows of a source that always fills them and whose packets return in order. Whether a packet is marked depends
