@@ -1,7 +1,8 @@
 """pfister2005, section II: the tree of full switches itself, on 32 ports with all sources hot.
 
 The experiment `tree` has the states of buffers, links and latencies once the tree stands, and how fast it
-grows and dissolves. The experiment `needed` has the hot traffic that saturates an output, by network size.
+grows and dissolves. Each packet takes a random way up, so that hot traffic reaches its switch on all ways.
+With one way per destination, as in all other scenes, only one switch of the middle stage is in the tree. The experiment `needed` has the hot traffic that saturates an output, by network size.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ def _points(short: bool) -> list[Point]:
                 spot = HotSpot(NETWORK, case, keys, start=START, hot=hot, after=0.0, buffer=buffer)
                 data = spot.scenario()
                 data["run"]["warmup"] = f"{FORMED} ms"
+                data["switch"]["paths"] = {"packet": {}}
                 labels: dict[str, Label] = {
                     "what": "standing",
                     "case": case,
@@ -62,7 +64,9 @@ def _points(short: bool) -> list[Point]:
                 made.append(Point(labels, data))
             spot = HotSpot(NETWORK, case, keys, start=START, hot=hot, after=AFTER, step=STEP)
             grown: dict[str, Label] = {"what": "growing", "case": case, "control": control, "buffer": 36}
-            made.append(Point({**grown, "hot_ms": hot}, spot.scenario()))
+            data = spot.scenario()
+            data["switch"]["paths"] = {"packet": {}}
+            made.append(Point({**grown, "hot_ms": hot}, data))
     return made
 
 
@@ -83,15 +87,16 @@ def _state(outcome: Outcome) -> Iterator[tuple[str, float]]:
     buffers = outcome.results.buffers.with_columns(full=pl.col("mean_packets") / outcome.labels["buffer"])
     hot_leaf = NETWORK.link(NETWORK.hot).split("->")[0]
     leaves, tops = ([f"L{level}S{place}" for place in range(n)] for level, n in ((1, LEAVES), (2, TOPS)))
+    others = [leaf for leaf in leaves if leaf != hot_leaf]
     stages = {
         "last": buffers.filter((pl.col("switch") == hot_leaf) & pl.col("peer").is_in(tops)),
         "middle": buffers.filter(pl.col("switch").is_in(tops)),
-        "first": buffers.filter(pl.col("switch").is_in(leaves) & pl.col("peer").str.starts_with("H")),
+        "first": buffers.filter(pl.col("switch").is_in(others) & pl.col("peer").str.starts_with("H")),
+        "entered": buffers.filter(pl.col("switch").is_in(leaves)),
     }
     for name, stage in stages.items():
         yield name, float(stage.group_by("switch").agg(pl.col("full").max())["full"].to_numpy().min())
-    # The hot host sends nothing to itself, so its link is no input of the tree.
-    inputs = outcome.results.links.filter((pl.col("to") == hot_leaf) & (pl.col("from") != f"H{NETWORK.hot}"))
+    inputs = outcome.results.links.filter((pl.col("to") == hot_leaf) & pl.col("from").is_in(tops))
     yield "stalled", float(inputs["stalled_share"].to_numpy().min())
     yield "latency_us", 1e6 * float(outcome.results.groups.filter(group="cold")["latency_mean"].item())
 
