@@ -2,7 +2,8 @@
 
 The experiment `tree` has the states of buffers, links and latencies once the tree stands, and how fast it
 grows and dissolves. Each packet takes a random way up, so that hot traffic reaches its switch on all ways.
-With one way per destination, as in all other scenes, only one switch of the middle stage is in the tree. The experiment `needed` has the hot traffic that saturates an output, by network size.
+With one way per destination, as in all other scenes, only one switch of the middle stage is in the tree.
+The experiment `needed` has the hot traffic that saturates an output, by network size.
 """
 
 from __future__ import annotations
