@@ -3,7 +3,7 @@
 - `peaks`: contributors that offer H5 less than it can receive, in random messages or evenly;
 - `feedback`: the ACKs that carry BECNs, one per packet or one per 24 packets;
 - `cost`: scenario 2 in its steady state, by `CCTI_Timer`;
-- `steps`: the rate of a lone flow at neighbouring entries of tables with 128 and 640 entries;
+- `steps`: the rate of a lone flow at neighbouring entries of tables with 128 and 256 entries;
 - `larger`: the threshold in a fat tree of 32 hosts;
 - `window`: a constant window across 32 switches, as in section I;
 - `rings`: the random rings of Table III, with the same orders of the ranks in every column.
@@ -32,7 +32,7 @@ TIMERS = (50, 150, 500, 2000)
 ENTRY = 100
 """First entry of the compared steps, in a table of 128. Its delay is 6 packet times."""
 STEPS = 4
-FINER = 5
+FINER = 2
 """Entries of the longer table per entry."""
 THRESHOLDS = (1, 8, 15)
 SWITCHES = 32
@@ -41,7 +41,7 @@ SWITCHES = 32
 
 def _peaks(short: bool) -> list[Point]:
     """Return scenario 1 with contributors below the capacity of H5, by threshold and by kind of traffic."""
-    bed = replace(steady(), tail=0.1 if short else 0.3)
+    bed = replace(steady(), tail=0.2 if short else 0.3)
     made = []
     for traffic in ("random", "even"):
         for threshold in (1, 15):
