@@ -76,10 +76,10 @@ Some nulls were chosen after a trial with one seed.
 In a later revision of gran2010 and pfister2005, measures that also passed flat curves were replaced after
 their values had been seen: gran2010 `inter_switch_underutilized`, `victim_constant`, `low_marking_rate_best`,
 `longer_timers_forgive`, `victim_rises_with_the_timer`, `good_values_are_few`, `highest_is_best`,
-`little_impact` and `fine_enough`, and pfister2005 `all_others_drop` and `128_entries_are_enough`. Readings were
-replaced after they had failed: pfister2005 `tree_within_10_traversals`, `solved_on_several_topologies` and
-`higher_max_ipd_recovers_longer`, and gran2010 `latency_as_without_congestion`. A first reduced run changed the
-scenes of pfister2005 `tree`. The notes of these claims say what was judged before."""
+`little_impact` and `fine_enough`, and pfister2005 `all_others_drop` and `128_entries_are_enough`. Readings
+were replaced after they had failed: pfister2005 `tree_within_10_traversals`, `solved_on_several_topologies`
+and `higher_max_ipd_recovers_longer`, and gran2010 `latency_as_without_congestion`. After a first reduced run,
+the scenes of pfister2005 `tree` were changed. The notes of these claims say what was judged before."""
 AGAIN = """\
 On a clean machine, clone the repository with Git. `make claims` then runs all experiments with these seeds,
 and lists each verdict that differs. It requires Python, Rust and a C compiler. `make claims-cheap` does the
