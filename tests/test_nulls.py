@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from becalm import Scenario
+from becalm import Scenario, jsons
 from becalm.lab import Claim, Experiment, Report, registry, reproduce
 from becalm.lab.expect import at_least, expectation
 from becalm.lab.model import Against, Null, Point, Remarks, Statement, Tables
@@ -174,3 +175,12 @@ def test_a_planted_mechanism_is_noticed_and_an_unchanged_scene_is_not() -> None:
     assert list(planted.noticed(planted.Plant("nothing", "santos2002/fig2", lambda scenario: scenario))) == []
     assert planted.within("a", "b", to=lambda _: 2)({"a": {"b": 1, "c": 3}}) == {"a": {"b": 2, "c": 3}}
     assert planted.within("a", "b", to=lambda _: 2)({"a": {}}) == {"a": {}}
+
+
+@pytest.mark.parametrize(
+    "held",
+    [Against("off", math.nan, "fails"), Against("off", [math.nan, 2.0], "fails"), Against("none: why")],
+)
+def test_a_null_without_its_subject_stays_one_in_files(held: Against) -> None:
+    again = Against.from_json(json.loads(jsons.dumps(held.to_json())))
+    assert repr(again) == repr(held)

@@ -105,6 +105,42 @@ PLANTS = (
         "gran2010/victim_mask",
         within("marking", "ibta", "victim_mask", to=lambda mask: "none" if mask == "host_ports" else mask),
     ),
+    Plant(
+        "one way for all traffic to a destination",
+        "pfister2005/tree",
+        within("switch", "paths", to=lambda _: {"destination": {}}),
+    ),
+    Plant(
+        "a threshold that no queue reaches",
+        "pfister2005/recovering",
+        within("marking", "queue_threshold", to=lambda _: {"high": 8.0, "low": 7.0}),
+    ),
+    Plant(
+        "a timer that ignores its setting",
+        "pfister2005/stiffness",
+        within("response", "ibta", "ccti_timer", to=lambda _: 10),
+    ),
+    Plant(
+        "a threshold that ignores its setting",
+        "gran2010/threshold",
+        within("marking", "ibta", "threshold", to=lambda _: 15),
+    ),
+    Plant(
+        "marks in one ACK of 24 for one in each",
+        "gran2010/feedback",
+        within("echo", "ibta", "ack_every", to=lambda _: 24),
+    ),
+    Plant(
+        "control per queue pair for a service level",
+        "gran2010/level",
+        within("adapter", "port_control", to=lambda _: "qp"),
+    ),
+    Plant(
+        "marks on packets of every size",
+        "gran2010/packet_size",
+        within("marking", "ibta", "packet_size", to=lambda _: 0),
+    ),
+    Plant("marks at random for IBTA's", "gran2010/peaks", mark({"random": {"probability": 0.1}})),
     Plant("hardly any recovery", "ramakrishnan1990/fig10", _feedback(increase=0.01)),
     Plant("a decision at every ACK", "ramakrishnan1990/fig5", _feedback(decide="every_ack")),
     Plant("bits that count twice", "ramakrishnan1990/bits", _feedback(keep_bits=True)),

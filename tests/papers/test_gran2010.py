@@ -13,13 +13,16 @@ from becalm import Scenario, run
 from becalm.lab import Claim, reproduce
 from becalm.lab.discovery import select
 from becalm.lab.model import Outcome
-from becalm.papers.gran2010 import kernels, table3
+from becalm.papers.gran2010 import added, kernels, table3
 from becalm.papers.gran2010.cct import encode, table, wanted_us
-from becalm.papers.gran2010.scene import Bed
+from becalm.papers.gran2010.scene import NULLS, Bed
 from becalm.papers.gran2010.surfaces import _widths
 
 SHORT_RUN = {"duration": "154 ms", "warmup": "54 ms"}
-QUICK = ["gran2010/fig8", "gran2010/fig10b", "gran2010/packet_size", "gran2010/level", "gran2010/ccti_min"]
+QUICK = [
+    f"gran2010/{figure}"
+    for figure in ("fig8", "fig10b", "packet_size", "level", "ccti_min", "peaks", "steps", "rings")
+]
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +42,39 @@ def claims() -> dict[str, Claim]:
         "level/only_the_flow",
         "level/all_of_the_level",
         "ccti_min/a_minimum_for_all",
+        "peaks/peaks_are_taken_for_congestion",
+        "steps/smaller_steps_in_a_larger_table",
+        "rings/latency_as_without_congestion",
     ],
 )
 def test_the_quick_ones_hold(claims: dict[str, Claim], name: str) -> None:
     assert claims[name].holds, claims[name]
+
+
+def test_one_flow_across_32_switches_has_one_packet_in_half_of_a_round_trip_more() -> None:
+    """Data need 33 times 64 ns less a switch's and a packet's time, ACKs the same without the packet's."""
+    (experiment,) = select(["gran2010/window"])
+    rates = {}
+    for each in experiment.points(False):
+        rates[each.labels["window"]] = run(Scenario(each.scenario)).groups["share"].item()
+    packet, way = 2.048, 32 * 0.064
+    assert rates[1] == pytest.approx(packet / (packet + 2 * way), rel=0.03)
+    assert rates[2] == pytest.approx(2 * rates[1], rel=0.01)
+
+
+def test_victims_may_be_far_from_13_even_where_they_are_steady() -> None:
+    rows = [("F1", phase, "on", rate, 0.0) for phase, rate in enumerate((13.0, 13.0, 6.5, 3.25, 2.17), 1)]
+    names = ["flow", "phase", "control", "mean", "sd"]
+    found = added.victim_constant({"points": pl.DataFrame(rows, schema=names, orient="row")})
+    assert found == pytest.approx([0, 0, 0.5, 0.75, 0.833], abs=0.001)
+
+
+@pytest.mark.parametrize(("name", "rate"), [("narrow", "16 Gb/s"), ("wide", "64 Gb/s")])
+def test_nulls_change_the_link_between_the_switches_alone(name: str, rate: str) -> None:
+    data = Bed().scenario_data()
+    *hosts, between = NULLS[name](data)["topology"]["edges"]["cables"]
+    assert hosts == data["topology"]["edges"]["cables"][:-1]
+    assert between == {"between": ["S1", "S2"], "rate": rate}
 
 
 def test_table_1_is_the_default() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from becalm import Scenario, manager
 from becalm.lab import Lab
-from becalm.papers.pfister2005 import cases, measure, networks, onset
+from becalm.papers.pfister2005 import cases, measure, networks, onset, tree
 from becalm.papers.pfister2005 import guideline as around_guideline
 from becalm.papers.pfister2005.measure import Run, Trace, measured, one
 from becalm.papers.pfister2005.scene import (
@@ -102,6 +102,36 @@ def test_a_tree_is_full_when_nine_tenths_are_lost() -> None:
     assert onset.traversals({"onset": table}, "32", 4) == pytest.approx(90 / empty, rel=0.03)
 
 
+@pytest.mark.parametrize(("left", "filled"), [(0.2, 90 / (5 * PACKET_US + 9 * 0.04)), (0.3, float("inf"))])
+def test_a_tree_on_the_omega_network_takes_half_of_the_cold_traffic(left: float, filled: float) -> None:
+    """Cold sources offer 0.5, and 0.42 once 0.08 are hot."""
+    times = np.arange(-200, 500, 1.0)
+    table = pl.DataFrame(
+        {"us": times, "share": np.where(times < 0, 0.5, np.interp(times, [0, 100], [0.42, left]))}
+    )
+    assert onset._filled_omega(table, 0.08) == pytest.approx(filled, rel=0.03)
+
+
+def test_a_tree_dissolves_from_the_end_of_the_hot_period() -> None:
+    times = np.arange(0, 10.5, 0.01)
+    share = np.interp(times, [0.5, 1.0, 5.5, 7.5], [0.5, 0.1, 0.1, 0.5])
+    tables = {"cold": pl.DataFrame({"ms": times, "share": share, "hot_ms": 5.0, "case": 2})}
+    assert tree.filling_us(tables, case=2) == pytest.approx(450, abs=15)
+    assert tree.dissolving_over_filling(tables, case=2) == pytest.approx(4, rel=0.05)
+    tables["cold"] = tables["cold"].with_columns(share=pl.lit(0.5))
+    assert tree.filling_us(tables, case=2) == float("inf")
+
+
+def test_the_needed_traffic_is_where_a_twentieth_is_lost() -> None:
+    rows = [
+        {"network": name, "severity": severity, "cold_late": 1 - max(0.0, severity - start)}
+        for name, start in (("8", 0.9), ("32", 1.0))
+        for severity in tree.SEVERITIES
+    ]
+    tables = {"points": pl.DataFrame(rows)}
+    assert tree.needed_by_size(tables, "8", "32") == pytest.approx(0.95 / 1.05)
+
+
 def test_the_guideline_is_the_managers() -> None:
     for name in ("32", "128 (8x8)"):
         network = NETWORKS[name]
@@ -137,7 +167,7 @@ def test_smoothing_looks_back() -> None:
 def test_the_grid_varies_one_parameter_at_a_time() -> None:
     guide = guideline(32)
     for run in around_guideline._runs_grid(False):
-        if run.spot.network.hosts != 32 or run.labels["parameter"] in (around_guideline.LONGER, "guideline"):
+        if run.spot.network.hosts != 32 or run.labels["parameter"] == "guideline":
             continue
         assert run.spot.control is not None
         changed = [

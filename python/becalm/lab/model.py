@@ -162,9 +162,13 @@ class Against:
     @staticmethod
     def from_json(data: dict[str, Any]) -> Against:
         """Create a null and verdict from the output of `to_json`."""
-        mean = data.get("mean")
-        listed = list(map(number, mean)) if isinstance(mean, list) else None if mean is None else number(mean)
-        return Against(data["is"], listed, data.get("verdict", ""))
+        mean, verdict = data.get("mean"), data.get("verdict", "")
+        # JSON has no NaN, the mean of a null whose subject does not occur.
+        alone = (math.nan if verdict else None) if mean is None else mean
+        listed = (
+            list(map(number, mean)) if isinstance(mean, list) else None if alone is None else number(alone)
+        )
+        return Against(data["is"], listed, verdict)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ readings, and what is not modelled.
 
 from __future__ import annotations
 
-from becalm.papers.gran2010 import adapters, added, cct, readings, sizes, surfaces, table3
+from becalm.papers.gran2010 import adapters, added, cct, readings, remarks, sizes, surfaces, table3
 from becalm.papers.gran2010.scene import NULLS
 
 __all__ = ["EXPERIMENTS", "NULLS", "PHASE"]
@@ -16,5 +16,5 @@ __all__ = ["EXPERIMENTS", "NULLS", "PHASE"]
 PHASE = "100 us"
 """Each flow starts up to 100 us later than stated, by a random delay."""
 
-PARTS = (added, sizes, surfaces, table3, cct, adapters, readings)
+PARTS = (added, sizes, surfaces, table3, cct, adapters, remarks, readings)
 EXPERIMENTS = [experiment for part in PARTS for experiment in part.EXPERIMENTS]

@@ -43,9 +43,9 @@ def _throughput(parameter: str, label: str, columns: Mapping[str, str], **where:
     return Plot(panel, width=5.6)
 
 
-def like_its_neighbour(tables: Tables) -> float:
-    """Return the ratio of F6's throughput to F2's with control per service level."""
-    return at(tables, "F6", control="sl") / at(tables, "F2", control="sl")
+def like_its_neighbour(tables: Tables, control: str) -> float:
+    """Return the ratio of F6's throughput to F2's with control per service level or per queue pair."""
+    return at(tables, "F6", control=control) / at(tables, "F2", control=control)
 
 
 def as_the_minimum_allows(tables: Tables) -> list[float]:
@@ -69,12 +69,15 @@ def _tables(short: bool) -> list[Point]:
 
 
 def fine_enough(tables: Tables) -> list[float]:
-    """Return throughput with 128 entries relative to the best: victim, contributors, all of scenario 2."""
+    """Return throughput with 128 entries relative to the best: victim, contributors, all of scenario 2.
+
+    The last value is the victim's throughput relative to that of its host.
+    """
     found = [curve(tables, "entries", column, scenario=1) for column in ("F1", "contributors")]
     shared = [curve(tables, "entries", flow, scenario=2) for flow in ("F1", "F2", "F3")]
     if shared[0]:
         found.append([sum(values) for values in zip(*shared, strict=True)])
-    return [values[0] / max(values) for values in found]
+    return [*(values[0] / max(values) for values in found), found[0][0] / HOST_GBPS]
 
 
 def _silent(spacing: str, short: bool) -> Point:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from becalm.lab.figures import PLAIN, Curves, Panel, Plot
 from becalm.lab.model import Experiment, Label, Measured, Point, Tables
 from becalm.lab.tables import mean, select_rows, spread
 from becalm.papers.gran2010.measure import CONTRIBUTORS, WITHOUT, over_time, point, rate
-from becalm.papers.gran2010.scene import HOST_GBPS, Bed
+from becalm.papers.gran2010.scene import HOST_GBPS, INTER_SWITCH, Bed
 from becalm.plot import COLOURS, figure, legend
 from becalm.plot.style import WIDTH
 
@@ -62,11 +63,36 @@ def parking_lot(tables: Tables) -> float:
 
 
 def victim_constant(tables: Tables) -> list[float]:
-    """Return the ratio of standard deviation to mean of the victim's samples, for 1 to 5 flows."""
-    return [
-        rate(tables, "F1", phase, "sd", control="on") / rate(tables, "F1", phase, control="on")
-        for phase in (1, 2, 3, 4, 5)
-    ]
+    """Return how far the victim's samples are from 13 Gb/s, as a share of it, in the root mean square."""
+    found = []
+    for phase in (1, 2, 3, 4, 5):
+        mean_rate, sd = (rate(tables, "F1", phase, column, control="on") for column in ("mean", "sd"))
+        found.append(math.hypot(mean_rate - HOST_GBPS, sd) / HOST_GBPS)
+    return found
+
+
+def link_after(tables: Tables, phase: int, than: int) -> float:
+    """Return the utilization of the link between the switches in a phase, relative to an earlier one."""
+    return rate(tables, INTER_SWITCH, phase) / rate(tables, INTER_SWITCH, than)
+
+
+def shares_of_the_link(tables: Tables) -> float:
+    """Return the ratio of the contributors' largest to smallest rate with all flows."""
+    return spread([rate(tables, flow, 5) for flow in CONTRIBUTORS])
+
+
+def stalled(tables: Tables, host: str) -> float:
+    """Return the share of time in which a host waits for credit with all flows."""
+    links = tables["links"]
+    return float(links.filter(links["from"] == host)["stalled_share"].item())
+
+
+def least_full(tables: Tables, switch: str) -> float:
+    """Return the mean fill of the least full input buffer at a switch that congested flows use."""
+    feeding = {"S1": ["H1", "H2", "H3"], "S2": ["S1", "H6", "H7"]}[switch]
+    buffers = tables["buffers"].filter(tables["buffers"]["switch"] == switch)
+    filled = buffers.filter(buffers["peer"].is_in(feeding))["mean_packets"].to_list()
+    return min(float(value) for value in filled) / Bed().buffer
 
 
 def oscillation(tables: Tables) -> list[float]:

@@ -35,13 +35,15 @@ def over_time(outcomes: Sequence[Outcome]) -> Tables:
 
     `series` is Gb/s of payload over time, and `delays` contains the delays of the responses. `points`
     contains mean, standard deviation, minimum and maximum of the samples per flow and phase. Phase `n` has
-    `n` flows.
+    `n` flows. `links` and `buffers` contain means with all flows.
     """
     series = pl.concat([_series(outcome) for outcome in outcomes])
     return {
         "points": pl.concat([_phases(outcome) for outcome in outcomes]),
         "series": series,
         "delays": pl.concat([_delays(outcome) for outcome in outcomes]),
+        "links": pl.concat([labelled(outcome.results.links, outcome) for outcome in outcomes]),
+        "buffers": pl.concat([labelled(outcome.results.buffers, outcome) for outcome in outcomes]),
     }
 
 
@@ -101,10 +103,16 @@ def _row(outcome: Outcome) -> pl.DataFrame:
     row |= {
         "contributors": mean(rates),
         "sd": mean([float(value) for value in _deviations(outcome)]),
+        "marked": sum(_marked(outcome.results, flow) for flow in CONTRIBUTORS),
         "var": float(delta.var()),  # type: ignore[arg-type]
         "delta": float(delta.mean()),  # type: ignore[arg-type]
     }
     return pl.DataFrame([row])
+
+
+def _marked(results: Results, flow: str) -> int:
+    """Return the number of a flow's marked packets, one BECN each."""
+    return int(results.flows.filter(group=flow)["marked"].sum())
 
 
 def _waiting(results: Results) -> float:

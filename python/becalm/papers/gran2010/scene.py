@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from becalm.lab.model import Table
+from becalm.lab.model import Change, Table
 from becalm.lab.nulls import mark, respond
 
 MTU = 2048
@@ -195,6 +195,24 @@ def _on(scenario: Table) -> Table:
     return respond(control["response"])(mark(control["marking"])(scenario))
 
 
-NULLS = {"off": _off, "on": _on, "random": mark({"random": {"probability": 0.01}})}
-"""Nulls for the claims: no control, the control of Table I, and the share of packets that it marks at random
-with all flows of scenario 1."""
+def _between_switches(rate: str) -> Change:
+    """Return a change of the rate of the link between the switches."""
+
+    def change(scenario: Table) -> Table:
+        edges = scenario["topology"]["edges"]
+        *hosts, last = edges["cables"]
+        cables = [*hosts, {**last, "rate": rate}]
+        return {**scenario, "topology": {"edges": {**edges, "cables": cables}}}
+
+    return change
+
+
+NULLS = {
+    "off": _off,
+    "on": _on,
+    "random": mark({"random": {"probability": 0.01}}),
+    "narrow": _between_switches("16 Gb/s"),
+    "wide": _between_switches("64 Gb/s"),
+}
+"""Nulls for the claims: no control, the control of Table I, the share of packets that it marks at random with
+all flows of scenario 1, and a link between the switches with the rate of a host's link, or four times it."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from becalm.lab.model import Experiment, Point, Tables
-from becalm.lab.tables import at, curve, mean, select_rows
+from becalm.lab.tables import at, curve, mean, select_rows, spread
 from becalm.papers.gran2010.adapters import steady, throughput
 from becalm.papers.gran2010.measure import point, with_all_flows
 from becalm.papers.gran2010.scene import HOST_GBPS, Bed
@@ -117,12 +117,9 @@ def tree_forms_at_low_timers(tables: Tables) -> float:
 
 
 def low_rate_best(tables: Tables) -> float:
-    """Return the share of timers whose lowest marking rate leaves the victim within 5% of its best."""
+    """Return the share of timers whose lowest marking rate gives the victim visibly more than the highest."""
     timers = _values(tables, "timer")
-    best = [
-        _ends(tables, timer)[0] >= 0.95 * max(curve(tables, "rate", "F1", timer=timer)) for timer in timers
-    ]
-    return sum(best) / len(best)
+    return sum(_drop(tables, timer) > 0.01 * HOST_GBPS for timer in timers) / len(timers)
 
 
 def _drop(tables: Tables, timer: int) -> float:
@@ -180,14 +177,20 @@ def _widths(values: Sequence[int]) -> dict[int, float]:
     return {value: high - low for value, (low, high) in zip(values, pairwise(edges), strict=True)}
 
 
-def highest_is_best(tables: Tables) -> float:
-    """Return the victim's throughput at threshold 15 minus its best at any threshold."""
-    return at(tables, "F1", threshold=15) - max(curve(tables, "threshold", "F1"))
+def best_of_thresholds(tables: Tables, threshold: int) -> float:
+    """Return the victim's throughput at a threshold minus its best at any other threshold."""
+    others = tables["points"].filter(pl.col("threshold") != threshold)["F1"].to_list()
+    return at(tables, "F1", threshold=threshold) - max(map(float, others))
 
 
-def little_impact(tables: Tables) -> float:
-    """Return the range of the victim's throughput at 0, 8, 16 and 32 credits of 64 B."""
-    return _range([at(tables, "F1", packet_size=size) for size in (0, 8, 16, 32)])
+def range_over_sizes(tables: Tables, sizes: list[int]) -> float:
+    """Return the range of the victim's throughput at these values of `Packet_Size`, in credits of 64 B."""
+    return _range([at(tables, "F1", packet_size=size) for size in sizes])
+
+
+def spread_of_oscillation(tables: Tables) -> float:
+    """Return the ratio of the largest to the smallest standard deviation of contributors on the surface."""
+    return spread([float(value) for value in tables["points"]["sd"].to_list()])
 
 
 EXPERIMENTS = [

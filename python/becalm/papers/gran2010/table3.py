@@ -100,6 +100,20 @@ def experiment(name: str, title: str, read: Change) -> Experiment:
     return Experiment(f"gran2010/{name}", title, cost=9, points=points, measure=_measure, draw=_draw)
 
 
+def points_of(kernel: str) -> list[Point]:
+    """Return the points of one kernel in the three columns."""
+    return [
+        Point({"kernel": kernel, "case": case}, _scenario(kernel, control)) for case, control in CASES.items()
+    ]
+
+
+def rings_with(outcome: Outcome, seed: str) -> dict[str, float]:
+    """Return the rings' rows of a column, with random orders that depend only on `seed`."""
+    eager = outcome.results.scenario.resolved["jobs"][0]["eager"]
+    times = _times(KERNELS["ring"](), outcome.results.tables["ops"], eager)
+    return _ring({test: _rings(test, times) for test in kernels.RANDOM_RINGS}, seed)
+
+
 def _scenario(kernel: str, control: bool | None) -> Table:
     bed = Bed(control=bool(control), interval=1e-6, tail=2.0, active=FLOWS)
     data = bed.scenario_data()

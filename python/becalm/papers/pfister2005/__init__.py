@@ -20,6 +20,9 @@ load that is still offered to the cold ports at that time.
   1 ms into the hot period or later, relative to this load; 0 if it never reaches 0.9;
 - `port_best`: mean throughput of the best cold port from 1 ms into the hot period, relative to the mean of
   all cold ports before it;
+- `port_best_left`: the same throughput relative to the offered load;
+- `innocent`: with three hot sources, throughput of the other hosts' flows to cold ports in the last quarter
+  of the hot period, relative to that before it;
 - `port_worst`: mean throughput of the worst cold port in the second half of the hot period, relative to the
   offered load;
 - `settling`: time from which the smoothed throughput of the cold ports stays at 0.9 of the offered load until
@@ -39,7 +42,7 @@ that were tried for results that differ from the paper.
 
 from __future__ import annotations
 
-from becalm.papers.pfister2005 import cases, guideline, networks, onset
+from becalm.papers.pfister2005 import cases, guideline, networks, onset, settings, tree
 from becalm.papers.pfister2005.scene import NULLS
 
 __all__ = ["EXPERIMENTS", "NULLS", "PHASE"]
@@ -47,5 +50,5 @@ __all__ = ["EXPERIMENTS", "NULLS", "PHASE"]
 PHASE = ""
 """Arrivals are random, so starts need no random delay."""
 
-PARTS = (onset, cases, guideline, networks)
+PARTS = (onset, tree, cases, settings, guideline, networks)
 EXPERIMENTS = [experiment for part in PARTS for experiment in part.EXPERIMENTS]

@@ -20,10 +20,6 @@ LARGE = ("256", "432", "512")
 """Networks that the text names but no figure shows. Each large network needs several core-minutes."""
 ALL_CASES = 128
 """Maximum number of hosts for all cases of Table 1. Larger networks run only the last case."""
-FINER = 5
-"""Entries of the longer table per original entry. Decrements of the index are this many times as frequent."""
-LONGER = "640 entries"
-
 GRIDDED = ("32", "128 (16x16)")
 PARAMETERS = {
     "max_ipd": "maximum IPD",
@@ -32,8 +28,6 @@ PARAMETERS = {
     "threshold": "queue threshold",
 }
 FACTORS = (0.25, 1.0, 4.0)
-RECOVERING = ((GUIDE, 1.0), ("max_ipd", 4.0))
-"""Settings whose runs continue after the hot period, on 32 ports."""
 
 
 def _runs(names: Sequence[str], hot: float = 4) -> list[Run]:
@@ -80,13 +74,7 @@ def _runs_grid(short: bool) -> list[Run]:
         guide = guideline(network.hosts)
         for case in (4,) if short else (3, 4):
             spot = HotSpot(network, case, hot=4, after=0.3)
-            finer = replace(
-                guide,
-                entries=FINER * guide.entries,
-                increase=FINER * guide.increase,
-                timer=guide.timer // FINER,
-            )
-            settings = {(GUIDE, 1.0): guide, (LONGER, 1.0): finer} | {
+            settings = {(GUIDE, 1.0): guide} | {
                 (parameter, factor): _varied(guide, parameter, factor)
                 for parameter in PARAMETERS
                 for factor in ((0.25,) if short else FACTORS)
@@ -95,9 +83,7 @@ def _runs_grid(short: bool) -> list[Run]:
             for (parameter, factor), control in settings.items():
                 labels: dict[str, Label] = {"network": name, "case": case}
                 labels |= {"parameter": parameter, "factor": factor}
-                watched = name == "32" and (parameter, factor) in RECOVERING
-                after = 0.3 if short or not watched else 3.0
-                runs.append(Run(labels, replace(spot, control=control, after=after)))
+                runs.append(Run(labels, replace(spot, control=control)))
     return runs
 
 
@@ -129,15 +115,6 @@ def grid_value(
     return one(tables, column, network=network, case=case, parameter=chosen, factor=factor)
 
 
-def higher_max_ipd_recovers_longer(tables: Tables, factor: float) -> list[float]:
-    """Return `ipd_after` with a multiple of the guideline's `max_ipd` minus that with `max_ipd` itself."""
-    return [
-        grid_value(tables, "ipd_after", "max_ipd", factor, case=case)
-        - grid_value(tables, "ipd_after", "max_ipd", 1, case=case)
-        for case in (3, 4)
-    ]
-
-
 def increment_is_the_most_critical(tables: Tables) -> list[float]:
     """Return the variation of `cold_late` with the increment, minus that with the timer or threshold."""
     return [
@@ -145,13 +122,6 @@ def increment_is_the_most_critical(tables: Tables) -> list[float]:
         - max(_spread(tables, other, network) for other in ("timer", "threshold"))
         for network in GRIDDED
     ]
-
-
-def entries_are_enough(tables: Tables) -> float:
-    """Return the gain of `cold_late` from 640 entries, on 32 ports with all sources hot."""
-    return one(tables, "cold_late", network="32", case=4, parameter=LONGER) - grid_value(
-        tables, "cold_late", "increase", 1
-    )
 
 
 def _spread(tables: Tables, parameter: str, network: str) -> float:

@@ -5,6 +5,7 @@ Rates are shares of a link. A *cold port* is any output port to a host except th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -157,6 +158,8 @@ def _metrics(outcome: Outcome, run: Trace) -> dict[str, float]:
         "cold_again": _again(smooth[formed] / spot.left()),
         "port_worst": float(run.cold[second].mean(axis=0).min()) / spot.left(),
         "port_best": float(run.cold[formed].mean(axis=0).max()) / cold_before,
+        "port_best_left": float(run.cold[formed].mean(axis=0).max()) / spot.left(),
+        "innocent": _innocent(outcome, spot),
         "settling": _first(run, smooth >= KEPT * spot.left(), spot.start, spot.stop),
         "recovery": _first(run, smooth >= 0.95 * cold_before, spot.stop, spot.duration),
         "hot_late": float(run.hot[second].mean()),
@@ -167,6 +170,20 @@ def _metrics(outcome: Outcome, run: Trace) -> dict[str, float]:
         "becn_us": _between_becns(outcome, spot),
         **_ipd_metrics(outcome, run),
     }
+
+
+def _innocent(outcome: Outcome, spot: HotSpot) -> float:
+    """Return the late throughput of the group `cold`, relative to its load; nan if this load changes.
+
+    With three hot sources, the hosts of this group send nothing to the hot port beyond the background.
+    """
+    series = outcome.results.series.filter((pl.col("kind") == "group") & (pl.col("name") == "cold"))
+    if not spot.few or series.is_empty():
+        return math.nan
+    ms = pl.col("time") * 1e3
+    before = series.filter(ms.is_between(spot.start / 4, spot.start))["rate"].to_numpy().mean()
+    late = series.filter(ms.is_between(spot.stop - spot.hot / 4, spot.stop))["rate"].to_numpy().mean()
+    return float(late / before)
 
 
 def _between_becns(outcome: Outcome, spot: HotSpot) -> float:

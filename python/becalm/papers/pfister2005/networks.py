@@ -10,20 +10,23 @@ order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import polars as pl
 
 from becalm.lab.model import Experiment, Label, Outcome, Point, Table, Tables
+from becalm.lab.tables import at
 from becalm.papers.common.draw import bars
 from becalm.papers.pfister2005.scene import IN_FIG3, NETWORKS, RATE, SEVERITY, Control, guideline
 
 START, STEADY, END = 1.0, 8.5, 11.0
 """Start of the hot period, start of its means, and end of the run, in ms."""
 REDUCED = {"duration": "5 ms", "warmup": "3 ms"}
-STAGES, WAYS = 3, 4
-"""Omega network: number of stages, and of inputs and outputs of an element."""
+WAYS = 4
+"""Inputs and outputs of an element of an Omega network."""
+FACTORS = (1.0, 1.5, 2.0)
+"""Multiples of the guideline's `max_ipd` among which parameters are found for a topology."""
 LINKS: Table = {"rate": RATE, "delay": "40 ns"}
 
 
@@ -37,19 +40,19 @@ class Fabric:
     vls: int = 1
 
 
-def _omega() -> Fabric:
+def omega(stages: int) -> Fabric:
     """Return stages of elements that perfect shuffles connect. Each shortest route is unique."""
-    ends = WAYS**STAGES
+    ends = WAYS**stages
     width = ends // WAYS
-    switches = [f"E{stage}_{place}" for stage in range(STAGES) for place in range(width)]
+    switches = [f"E{stage}_{place}" for stage in range(stages) for place in range(width)]
     shuffled = [line * WAYS % ends + line * WAYS // ends for line in range(ends)]
     cables = [[f"S{line}", f"E0_{to // WAYS}"] for line, to in enumerate(shuffled)]
     cables += [
         [f"E{stage}_{line // WAYS}", f"E{stage + 1}_{to // WAYS}"]
-        for stage in range(STAGES - 1)
+        for stage in range(stages - 1)
         for line, to in enumerate(shuffled)
     ]
-    cables += [[f"E{STAGES - 1}_{line // WAYS}", f"D{line}"] for line in range(ends)]
+    cables += [[f"E{stages - 1}_{line // WAYS}", f"D{line}"] for line in range(ends)]
     left, right = ([f"{side}{line}" for line in range(ends)] for side in "SD")
     edges = {"hosts": [*left, *right], "switches": switches, "cables": [{"between": each} for each in cables]}
     return Fabric({"edges": edges | LINKS}, left, right)
@@ -70,7 +73,7 @@ FABRICS = {
     "dragonfly": _direct(
         "dragonfly", {"switches_per_group": 4, "hosts_per_switch": 2, "global_links": 2}, 72
     ),
-    "omega": _omega(),
+    "omega": omega(3),
 }
 
 
@@ -98,7 +101,7 @@ class Scene:
 
     def scenario(self) -> Table:
         """Return the scenario as data for `becalm.Scenario`."""
-        control = self.control.tables() if self.control else _OFF
+        control = self.control.tables() if self.control else WITHOUT
         queue = {} if self.queue is None else {"queue": self.queue}
         return {
             "run": {"duration": f"{END} ms", "warmup": f"{STEADY} ms"},
@@ -136,19 +139,26 @@ class Scene:
         }
 
 
-_OFF: Table = {
+WITHOUT: Table = {
     "marking": {"none": {}},
     "echo": {"ibta": {"transport": "unreliable"}},
     "response": {"none": {"window": "unlimited"}},
 }
+"""No congestion control."""
+
+
+def _controls(sources: int) -> dict[str, Control | None]:
+    """Return no control, the guideline for this number of sources, and longer delays by `FACTORS`."""
+    guide = guideline(sources)
+    longer = {f"x {each:g}": replace(guide, max_ipd=round(each * guide.max_ipd, 3)) for each in FACTORS[1:]}
+    return {"off": None, "on": guide, **longer}
+
 
 SCENES: Mapping[str, Mapping[tuple[Label, ...], Scene]] = {
     "topologies": {
-        (fabric, control): Scene(
-            FABRICS[fabric], control=guideline(len(FABRICS[fabric].sources)) if control == "on" else None
-        )
+        (fabric, control): Scene(FABRICS[fabric], control=keys)
         for fabric in FABRICS
-        for control in ("off", "on")
+        for control, keys in _controls(len(FABRICS[fabric].sources)).items()
     },
     "gated": {
         (load, control, queue): Scene(
@@ -200,6 +210,11 @@ def _experiment(name: str) -> Experiment:
 
     draw = bars("bar", "cold", "cold traffic that arrives, of what is offered")
     return Experiment(f"pfister2005/{name}", TITLES[name], cost=10, points=points, measure=measure, draw=draw)
+
+
+def best(tables: Tables, fabric: str, controls: Sequence[str]) -> float:
+    """Return the largest share of the cold traffic that arrives on a fabric with one of several controls."""
+    return max(at(tables, "cold", fabric=fabric, control=control) for control in controls)
 
 
 EXPERIMENTS = [_experiment(name) for name in SCENES]

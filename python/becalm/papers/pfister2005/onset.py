@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from becalm.lab.model import Experiment, Label, Outcome, Tables
+from becalm.lab.model import Experiment, Label, Outcome, Point, Table, Tables
+from becalm.papers.common.draw import bars
+from becalm.papers.pfister2005 import networks
 from becalm.papers.pfister2005.draw import onsets
 from becalm.papers.pfister2005.measure import Run, measured
 from becalm.papers.pfister2005.scene import HOP_US, NETWORKS, PACKET_US, HotSpot, Network
@@ -20,6 +22,19 @@ NEAR = 0.1
 """Share of the cold ports' final loss that is still missing when a tree counts as complete."""
 SAMPLES = 5
 """Number of 2 us samples in a mean."""
+
+STAGES = 4
+"""Stages of the Omega network of 256 ports, of the size that the cited analysis has."""
+HOT = (0.002, 0.04, 0.08, 0.16, 0.32)
+"""Parts of a link that each source sends to the hot output. The first is half of what saturates it."""
+LOAD = 0.5
+"""Load of its sources."""
+ONSET_US = 200.0
+"""Onset of the hot traffic in us."""
+TREE = 0.5
+"""Part of the former cold throughput that is left at most once there is a tree."""
+SMOOTH = 3
+"""Number of 2 us samples in a mean on the Omega network."""
 
 
 def _runs(short: bool) -> list[Run]:
@@ -92,7 +107,68 @@ def _filled_us(tables: Tables, where: dict[str, Label]) -> float:
     return float(low["us"].to_numpy()[0])
 
 
+def _omega(hot: float) -> Table:
+    """Return the Omega network whose sources send part of their load to the hot output from the onset."""
+    fabric = networks.omega(STAGES)
+    sources, (*cold, last) = fabric.sources[:-1], fabric.destinations
+
+    def group(name: str, to: list[str], load: float, start: float, changes: list[Table]) -> Table:
+        traffic = {"poisson": {"load": load, "message": "2048 B", "changes": changes}}
+        return {"name": name, "from": sources, "to": to, "start": f"{start:g} us", "traffic": traffic}
+
+    diverted = [{"at": f"{ONSET_US:g} us", "load": LOAD - hot}]
+    return {
+        "run": {"duration": "700 us", "warmup": "0 s"},
+        "topology": fabric.topology,
+        "switch": {
+            "buffer": "4 packets",
+            "forwarding_delay": "40 ns",
+            "switching": "store_and_forward",
+            "arbiter": {"round_robin": {}},
+        },
+        "adapter": {"injection": "posted"},
+        "packet": {"mtu": "2048 B", "header": "0 B"},
+        "flows": [group("cold", cold, LOAD, 0, diverted), group("hot", [last], hot, ONSET_US, [])],
+        "observe": {"step": "2 us", "window": "2 us", "links": []},
+        **networks.WITHOUT,
+    }
+
+
+def _omega_points(short: bool) -> list[Point]:
+    return [Point({"hot": hot}, _omega(hot)) for hot in (HOT[-2:] if short else HOT)]
+
+
+def _measure_omega(outcomes: list[Outcome]) -> Tables:
+    """Return `points` with the traversals of a stored packet until the tree is filled, by hot share."""
+    rows = []
+    for outcome in outcomes:
+        series = outcome.results.series.filter((pl.col("kind") == "group") & (pl.col("name") == "cold"))
+        smooth = pl.col("rate").rolling_mean(SMOOTH, min_samples=1)
+        table = series.sort("time").select((pl.col("time") * 1e6 - ONSET_US).alias("us"), share=smooth)
+        rows.append({**outcome.labels, "traversals": _filled_omega(table, float(outcome.labels["hot"]))})
+    return {"points": pl.DataFrame(rows)}
+
+
+def _filled_omega(table: pl.DataFrame, hot: float) -> float:
+    """Return the time to fill the tree in traversals of a stored packet; infinite if there is no tree."""
+    before = float(table.filter(pl.col("us").is_between(-100, 0))["share"].to_numpy().mean())
+    offered = before * (LOAD - hot) / LOAD
+    after = float(table.filter(pl.col("us") > 300)["share"].to_numpy().mean())
+    if after > TREE * offered:
+        return float("inf")
+    low = table.filter((pl.col("us") > 0) & (pl.col("share") <= after + NEAR * (offered - after)))
+    return float(low["us"].to_list()[0]) / ((STAGES + 1) * PACKET_US + (2 * STAGES + 1) * HOP_US)
+
+
 EXPERIMENTS = [
+    Experiment(
+        "pfister2005/omega",
+        "Section II: growth of a tree on an Omega network of 256 ports, stored packets, buffers of 4",
+        cost=10,
+        points=_omega_points,
+        measure=_measure_omega,
+        draw=bars("hot", "traversals", "traversals of the network"),
+    ),
     Experiment(
         "pfister2005/onset",
         "Section II: growth of a tree of full switches, and a hot link at its limit",
@@ -100,6 +176,6 @@ EXPERIMENTS = [
         points=lambda short: [run.point() for run in _runs(short)],
         measure=_measure,
         draw=onsets,
-    )
+    ),
 ]
 """The experiment on the onset."""

@@ -174,6 +174,11 @@ class HotSpot:
         return CASES[self.case][0]
 
     @property
+    def few(self) -> bool:
+        """Whether only some sources are hot."""
+        return CASES[self.case][1] > 0
+
+    @property
     def stop(self) -> float:
         """End of the hot period in ms."""
         return self.start + self.hot
