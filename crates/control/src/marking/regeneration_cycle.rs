@@ -99,7 +99,13 @@ impl Filter for Cycles {
     type Params = Params;
 
     fn new(params: &Params) -> Cycles {
-        Cycles { params: params.clone(), current: Area::default(), began: None, last: (Time::ZERO, 0), congested: false }
+        Cycles {
+            params: params.clone(),
+            current: Area::default(),
+            began: None,
+            last: (Time::ZERO, 0),
+            congested: false,
+        }
     }
 
     fn arrives(&mut self, now: Time) -> bool {
@@ -189,7 +195,8 @@ mod tests {
         let steps =
             [(0, IN), (2, IN), (4, OUT), (6, OUT), (10, IN), (12, IN), (20, IN), (20, OUT), (20, OUT), (21, OUT)];
         let steps = [&steps[..], &[(25, IN), (26, IN)]].concat();
-        let marks = |threshold| verdicts::<Cycles>(&Params { threshold, over: Over::Last, ..Params::default() }, &steps);
+        let marks =
+            |threshold| verdicts::<Cycles>(&Params { threshold, over: Over::Last, ..Params::default() }, &steps);
         assert_eq!(marks(1.0), [false, false, false, false, false, true, true]);
         assert_eq!(marks(0.8), [false, false, true, true, true, true, true]);
     }
