@@ -204,8 +204,8 @@ def test_phases_are_put_on_all_but_random_arrivals() -> None:
     spreads = [group.get("start_spread") for group in spread({"flows": flows}, "8 us")["flows"]]
     assert spreads == ["8 us", None, "1 us", "8 us"]
     assert spread({"flows": flows}, "") == {"flows": flows}
-    phases = {item.paper: item.phase for item in registry()}
-    assert phases["santos2003"] == "100 us"
+    phases = {item.id: item.phase for item in registry()}
+    assert phases["santos2003/fig3a"] == "100 us"
 
 
 def test_ending_a_run_leaves_nothing_behind(tmp_path: Path) -> None:

@@ -272,6 +272,7 @@ EXPERIMENTS = [
         points=lambda _: [Point({"window": window}, _chain(window)) for window in (1, 2, 3)],
         measure=_measure_window,
         draw=bars("bar", "share", "share of the link"),
+        phase="",
         seeded=False,
     ),
     Experiment(

@@ -35,7 +35,11 @@ def _stiffness(short: bool) -> list[Run]:
     """Return the control of Fig. 3 with other thresholds, and with other timers."""
     controls: dict[tuple[str, float], Control] = {
         **{("threshold", factor): replace(IN_FIG3, threshold=0.9 * factor) for factor in FACTORS},
-        **{("timer", factor): replace(IN_FIG3, timer=max(1, round(10 * factor))) for factor in FACTORS},
+        **{
+            ("timer", factor): replace(IN_FIG3, timer=max(1, round(10 * factor)))
+            for factor in FACTORS
+            if factor != 1.0
+        },
     }
     return [
         Run(
@@ -47,8 +51,11 @@ def _stiffness(short: bool) -> list[Run]:
 
 
 def sensitivity(tables: Tables, parameter: str, factors: list[float]) -> float:
-    """Return the range of `cold_late`, up to 1, over factors of a parameter."""
-    values = [at(tables, "cold_late", parameter=parameter, factor=factor) for factor in factors]
+    """Return the range of `cold_late`, up to 1, over factors of a parameter; a factor of 1 is Fig. 3 itself."""
+    values = [
+        at(tables, "cold_late", parameter=parameter if factor != 1.0 else "threshold", factor=factor)
+        for factor in factors
+    ]
     return TAKEN["range"]([min(1.0, value) for value in values])
 
 

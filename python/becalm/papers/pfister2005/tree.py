@@ -47,7 +47,7 @@ LOST = 0.05
 
 def _points(short: bool) -> list[Point]:
     """Return trees that stand, for all buffers, then trees that grow and dissolve."""
-    hot = HOT * (0.6 if short else 1)
+    hot, after = (HOT * 0.48, AFTER * 0.3) if short else (HOT, AFTER)
     made = []
     for case in CASES:
         for control, keys in (("off", None), ("on", IN_FIG3)):
@@ -63,7 +63,7 @@ def _points(short: bool) -> list[Point]:
                     "buffer": buffer,
                 }
                 made.append(Point(labels, data))
-            spot = HotSpot(NETWORK, case, keys, start=START, hot=hot, after=AFTER, step=STEP)
+            spot = HotSpot(NETWORK, case, keys, start=START, hot=hot, after=after, step=STEP)
             grown: dict[str, Label] = {"what": "growing", "case": case, "control": control, "buffer": 36}
             data = spot.scenario()
             data["switch"]["paths"] = {"packet": {}}

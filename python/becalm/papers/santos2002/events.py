@@ -38,15 +38,20 @@ CROWDS = ((10, 10), (5, 15), (15, 5))
 """Numbers of local and of remote flows under the naive mechanism."""
 
 
-def _fair(marking: Table, buffer: int) -> Table:
+def _fair(short: bool, marking: Table, buffer: int) -> Table:
     scene = Dumbbell(marking=marking, buffer=buffer, response=NO_CONTROL, load=LOAD / 20, victim=None)
-    return replace(scene, duration=DURATION, warmup=0, step=10, window=10).scenario()
+    return replace(
+        scene, duration=DURATION / 2 if short else DURATION, warmup=0, step=10, window=10
+    ).scenario()
 
 
-def _points(_: bool) -> list[Point]:
-    full = [Point({"policy": "input", "buffer": buffer}, _fair(INPUT_TRIGGERED, buffer)) for buffer in SIZES]
+def _points(short: bool) -> list[Point]:
+    full = [
+        Point({"policy": "input", "buffer": buffer}, _fair(short, INPUT_TRIGGERED, buffer))
+        for buffer in SIZES
+    ]
     long = [
-        Point({"policy": f"{threshold}", "buffer": LARGE}, _fair(output_triggered(threshold), LARGE))
+        Point({"policy": f"{threshold}", "buffer": LARGE}, _fair(short, output_triggered(threshold), LARGE))
         for threshold in THRESHOLDS
     ]
     return [*full, *long]

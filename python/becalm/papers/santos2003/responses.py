@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -102,7 +103,9 @@ def _factor(short: bool, m: float) -> Table:
 
 def _deaf(short: bool, mean_on: float, dynamic: str) -> Table:
     """Return Fig. 7(a) without persistence; the dynamic flows obey marks, or ignore them."""
-    data = scene(mean_on, short, "lipd", persistent=False, static=5).scenario()
+    made = scene(mean_on, short, "lipd", persistent=False, static=5)
+    length = min(made.duration, 350.0 if short else math.inf)
+    data = replace(made, duration=length, victim=(40, length)).scenario()
     if dynamic == "obeys":
         return data
     flows = [
