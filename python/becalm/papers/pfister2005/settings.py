@@ -51,7 +51,7 @@ def _stiffness(short: bool) -> list[Run]:
 
 
 def sensitivity(tables: Tables, parameter: str, factors: list[float]) -> float:
-    """Return the range of `cold_late`, up to 1, over factors of a parameter; a factor of 1 is Fig. 3 itself."""
+    """Return the range of `cold_late`, up to 1, over factors of a parameter; a factor of 1 is Fig. 3."""
     values = [
         at(tables, "cold_late", parameter=parameter if factor != 1.0 else "threshold", factor=factor)
         for factor in factors
