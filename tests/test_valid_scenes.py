@@ -140,7 +140,7 @@ def commands(place: Path, scenario: becalm.Scenario) -> dict[str, list[str]]:
         "explain": ["explain", str(folder)],
         "report": ["report", str(folder), "--out", str(folder / ".." / "page.html")],
         "report --time": ["report", str(folder), "--time", "5 us", "--out", str(folder / ".." / "a.png")],
-        "manage": ["manage", str(file), "--max-time", "3"],
+        "manage": ["manage", str(file), "--max-time", "1"],
         "manage --opensm": [
             "manage",
             str(file),
@@ -149,7 +149,7 @@ def commands(place: Path, scenario: becalm.Scenario) -> dict[str, list[str]]:
             "--opensm",
             str(folder / ".." / "cc.conf"),
         ],
-        "whatif": ["whatif", str(file), "--hot", host, "--degree", "2", "--max-time", "20"],
+        "whatif": ["whatif", str(file), "--hot", host, "--degree", "2", "--max-time", "5"],
     }
 
 
