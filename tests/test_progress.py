@@ -56,7 +56,7 @@ def folder(tmp_path: Path, scenario: becalm.Scenario, monkeypatch: pytest.Monkey
         ("explain run0", "looking for roots"),
         ("report run0", "writing the page"),
         ("report sweep.toml --out page.html --runs", "3 of 3 runs"),
-        ("manage fabric.toml --out managed.toml --guideline becalm2", " runs"),
+        ("manage fabric.toml --out managed.toml --guideline becalm2 --max-time 2", " runs"),
         ("whatif fabric.toml --hot host0", "simulated"),
     ],
 )
