@@ -159,6 +159,9 @@ def test_list_as_json() -> None:
         json.loads(line) for line in becalm_command("list", "response", "lipd", "--json").stdout.splitlines()
     )
     assert "rmin" in {each["name"] for each in lipd["parameters"]}
+    unknown = becalm_command("list", "response", "lpid", "--json")
+    assert unknown.exit_code == 2
+    assert "`lpid`: no such response; valid: " in unknown.stderr
 
 
 COMMANDS = [("validate",), ("whatif", "--hot", "BC"), ("manage",), ("tune",)]

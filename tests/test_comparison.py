@@ -383,7 +383,7 @@ def test_ranks_follow_the_weights() -> None:
 def test_a_row_that_has_not_settled_is_not_ranked() -> None:
     best, drifts = _ranked("best", 0.2, background=0.8), _ranked("drifts", 0.0, settled=False, background=1.0)
     other = [_ranked("best", 0.3, background=0.7), _ranked("drifts", 0.0, background=1.0)]
-    nobody = [_ranked(name, 0.0, settled=False, background=1.0) for name in ("best", "drifts")]
-    found = comparison.ranking({"a": [best, drifts], "b": other, "c": nobody})
+    unsettled = [_ranked(name, 0.0, settled=False, background=1.0) for name in ("best", "drifts")]
+    found = comparison.ranking({"a": [best, drifts], "b": other, "c": unsettled})
     assert found.columns[1:3] == ("a", "b")
     assert found.rows == [("best", "0.20", "0.30", "1", "1", "1"), ("drifts", "*", "0.00 =", "-", "-", "-")]

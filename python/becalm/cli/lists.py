@@ -36,10 +36,14 @@ def list_(
     # Hundreds of claims would bury the other kinds.
     chosen = [each for each in kinds if each != "claims"] if kind is None else [kind]
     if as_json:
-        for each in chosen:
-            for entry in _entries(each):
-                if name in (None, entry.name):
-                    typer.echo(jsons.dumps({"kind": each, **entry._asdict(), "summary": entry.summary}))
+        entries = [(each, entry) for each in chosen for entry in _entries(each)]
+        named = [pair for pair in entries if name in (None, pair[1].name)]
+        if not named:
+            stop(
+                f"`{name}`: no such {kind}; valid: {', '.join(entry.name for _, entry in entries)}", BAD_INPUT
+            )
+        for each, entry in named:
+            typer.echo(jsons.dumps({"kind": each, **entry._asdict(), "summary": entry.summary}))
         return
     if kind is None or name is None:
         for each in chosen:

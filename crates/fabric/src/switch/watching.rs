@@ -72,7 +72,8 @@ impl<K: Marker> Switch<K> {
         cx.schedule(cx.now + config.poll, self.state.node, 0, 0, Signal::Poll);
     }
 
-    /// Discards the packets that wait for an output's lane. With FIFO queueing, packets in the same buffers wait anew.
+    /// Discards the packets that wait for an output's lane. With FIFO queueing, the next packets in these buffers then
+    /// start to wait.
     fn discard<O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) {
         let queue = self.state.at(output, vl);
         if self.state.ports[queue].lane.waiting == 0 {

@@ -138,7 +138,7 @@ def _compute(
     work = sum(task.work for task in plan.todo)
     with Screen(len(plan.todo), len(plan.found), work, quiet=quiet) as screen:
         run_tasks(plan.todo, made, store, on_done)
-    # Whoever lists or exports the store next need not open each run.
+    # Commands that list or export the store then need not open each run.
     store.reindex()
     return screen
 
