@@ -187,7 +187,7 @@ def managed(file: Path, *options: str) -> tuple[int, str]:
 def test_manage_leaves_a_fabric_where_nothing_is_better(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("becalm.tunings.guidelines.CASES", 15)
+    monkeypatch.setattr("becalm.tunings.guidelines.CASES", 12)
     file, out = tmp_path / "fabric.toml", tmp_path / "managed.toml"
     file.write_text(SWITCH)
     code, output = managed(file)
@@ -211,7 +211,7 @@ def test_manage_leaves_a_fabric_where_nothing_is_better(
 
 
 def test_manage_chooses_what_is_better(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("becalm.tunings.guidelines.CASES", 48)
+    monkeypatch.setattr("becalm.tunings.guidelines.CASES", 24)
     file, out = tmp_path / "fabric.toml", tmp_path / "managed.toml"
     file.write_text(OVERSUBSCRIBED)
     code, output = managed(file, "--out", str(out))
