@@ -6,16 +6,20 @@ Run `python tools/generate.py`. The tests check that the pages are up to date.
 from __future__ import annotations
 
 import json
+import re
+import textwrap
+from collections import Counter
 from pathlib import Path
 
 import examples
 import validation
+from markers import between_markers
 
 import becalm
 from becalm import _core
 from becalm.contents import Entry, Parameter, catalogue, default, expects
-from becalm.explanations.page import page as rules_page
-from becalm.tables import REPLICATION, SCHEMA
+from becalm.explanations.page import rules
+from becalm.tables import REPLICATION, SCHEMA, Column, Schema
 
 DOCS = Path(__file__).parents[1] / "docs"
 STUBS = Path(__file__).parents[1] / "python/becalm/attributes.pyi"
@@ -50,13 +54,45 @@ CHOICES = {
 
 LISTS = ("flows", "jobs", "jobs.ops", "changes", "faults")
 """Sections that a scenario may contain several times."""
+_KINDS = {
+    ", ".join(entry.name for entry in entries): CHOICES[kind][0] if kind in CHOICES else kind
+    for kind, entries in catalogue().items()
+}
+"""The tables of each kind of choice, by their names."""
+_ITEM = re.compile(r"^- .*(?:\n  (?!- )\S.*)*", re.MULTILINE)
+OFTEN = 3
+"""Number of tables of a kind from which on a key that they share is described once."""
+
+TERMS = {
+    'a time with its unit, such as "40 ns" or "2 ms"': "time",
+    'a rate with its unit, such as "1 GB/s" or "100 Gb/s"': "rate",
+    'a whole number of bytes with its unit, such as "2048 B" or "64 KiB"': "size",
+    "an integer": "integer",
+    "a finite number": "number",
+    "a string": "string",
+    'a number of packets between 1 and 1000000, or "unlimited"': 'integer from 1, or "unlimited"',
+}
+"""Words for values of a key, which pages use instead of descriptions in messages."""
+_SHORTER = (
+    (r"a list, each item (?:an? )?(\w+)", r"list of \1s"),
+    (r"list of lists, each item (?:an? )?(\w+)", r"list of lists of \1s"),
+    (r"(table)(s?) with the keys", r"\1\2:"),
+    (r"^a table", "table"),
+    (r"^table with one sub-table, named", "one table:"),
+    (r",? or ", ", "),
+    (r"(integers?),? (between 0 and 4294967295|0, more)", r"\1"),
+    (r",? between ([\w.-]+(?: [A-Za-z]+)?) and ([\w.-]+(?: [A-Za-z]+)?)", r" \1 to \2"),
+)
+"""Patterns in descriptions of values, and what pages say instead."""
+_HEAD = re.compile(r"^- ((?:`\w+`, )*`\w+`): ", re.MULTILINE)
+"""Names at the beginning of an item in a scheme's section of parameters."""
 
 
 def pages() -> dict[str, str]:
     """Return the text of each generated file, by its path below `docs`."""
     made = {"scenario.md": scenario(), "scenario.schema.json": schema(), "schemes/README.md": index()}
     made["results.md"] = results()
-    made["explain.md"] = rules_page()
+    made["explain.md"] = between_markers((DOCS / "explain.md").read_text(), "rules", rules())
     made |= validation.made()
     for kind in SCHEMES:
         for entry in catalogue()[kind]:
@@ -80,11 +116,23 @@ def index() -> str:
 
 
 def scheme(kind: str, entry: Entry) -> str:
-    """Return the page of a scheme."""
-    lines = [f"# `[{kind}.{entry.name}]`", "", demoted(entry.doc)]
-    if entry.parameters:
-        lines += ["", "## Keys", "", *keys(entry.parameters)]
-    return "\n".join(lines) + "\n"
+    """Return the page of a scheme, with the value and default of each key in the section of parameters."""
+    known = {each["name"]: each for each in entry.parameters}
+
+    def described(found: re.Match[str]) -> str:
+        names = re.findall(r"\w+", found[1])
+        if found.string.startswith("as for", found.end()):
+            return found[0]
+        return f"- {', '.join(f'`{name}`{_value(known[name])}' for name in names)}: "
+
+    before, title, rest = demoted(entry.doc).partition("## Parameters\n")
+    parameters, after, rest = rest.partition("\n## ")
+    told = {name for heads in _HEAD.findall(parameters) for name in re.findall(r"\w+", heads)}
+    parameters = _ITEM.sub(lambda item: _filled(_HEAD.sub(described, item[0])), parameters).strip()
+    untold = keys([each for each in entry.parameters if each["name"] not in told])
+    text = f"{before}{title}{parameters}\n" + "".join(f"{line}\n" for line in untold) + f"{after}{rest}"
+    text = re.sub(r"\n## (Parameters|Departures from the source)\nNone\.\n(?=\n|$)", "", f"{text.strip()}\n")
+    return f"# `[{kind}.{entry.name}]`\n\n{text}"
 
 
 def scenario() -> str:
@@ -93,18 +141,41 @@ def scenario() -> str:
         "# The keys of a scenario",
         "",
         "`make docs` generates this page from the declarations that also validate scenarios. Editors that",
-        "support JSON Schema can use [scenario.schema.json](scenario.schema.json).",
+        "support JSON Schema can use [scenario.schema.json](scenario.schema.json). Parentheses contain the",
+        "values of a key and its default:",
+        "",
+        *(f"- *{term}*: {meaning}" for meaning, term in TERMS.items() if "unit" in meaning),
     ]
     for entry in catalogue()["sections"]:
         name = f"[[{entry.name}]]" if entry.name in LISTS else f"[{entry.name}]"
         lines += ["", f"## `{name}`", "", entry.doc, "", *keys(entry.parameters)]
     for kind, (table, meaning) in CHOICES.items():
-        lines += ["", f"## `[{table}.*]`", "", meaning]
-        for entry in catalogue()[kind]:
-            lines += ["", f"### `[{table}.{entry.name}]`", "", demoted(entry.doc)]
-            lines += ["", *keys(entry.parameters)] if entry.parameters else []
+        lines += ["", f"## `[{table}.*]`", "", meaning, *_choices(table, catalogue()[kind])]
     lines += ["", "## `[marking.*]`, `[echo.*]`, `[response.*]`", "", "See [schemes](schemes/README.md)."]
     return "\n".join(lines) + "\n"
+
+
+def _choices(table: str, entries: list[Entry]) -> list[str]:
+    """Return the description of each table of a kind, and the keys that several of them have, only once."""
+    written = [(entry, dict(zip(_names(entry), keys(entry.parameters), strict=True))) for entry in entries]
+    often = {line for line, count in Counter(_lines(written)).items() if count >= OFTEN}
+    lines = ["", "Keys of several tables:", "", *dict.fromkeys(x for x in _lines(written) if x in often)]
+    lines = lines if often else []
+    for entry, described in written:
+        lines += ["", f"### `[{table}.{entry.name}]`", "", demoted(entry.doc)]
+        own = [line for line in described.values() if line not in often]
+        lines += ["", *own] if own else []
+        also = ", ".join(f"`{name}`" for name, line in described.items() if line in often)
+        lines += ["", f"Also {also}."] if also else []
+    return lines
+
+
+def _names(entry: Entry) -> list[str]:
+    return [each["name"] for each in entry.parameters]
+
+
+def _lines(written: list[tuple[Entry, dict[str, str]]]) -> list[str]:
+    return [line for _, described in written for line in described.values()]
 
 
 def results() -> str:
@@ -121,16 +192,61 @@ def results() -> str:
         "",
         'In JSON, infinity is the string `"inf"`, and NaN is `null`. Shares above 1 have no meaning, so the',
         "command line and reports show a dash instead.",
+        "",
+        "Columns of several tables:",
+        "",
     ]
+    often = _often()
+    lines += often
     for table in SCHEMA.values():
-        lines += ["", f"## `{table.name}`", "", table.rows]
-        if table.asked_by:
-            key, comma, more = table.asked_by.partition(", ")
-            lines += ["", f"Requires `{key}`{comma}{more}."]
-        lines += ["", "| column | kind | unit | meaning |", "|---|---|---|---|"]
-        columns = table.columns.values()
-        lines += [f"| `{each.name}` | {each.kind} | {each.unit} | {each.meaning} |" for each in columns]
+        key, comma, more = table.asked_by.partition(", ")
+        needs = f" Requires `{key}`{comma}{more}." if key else ""
+        described = _columns(table)
+        shared = ", ".join(_shared(line) for line in described if line in often)
+        also = f" Shared columns: {shared}." if shared else ""
+        lines += ["", f"## `{table.name}`", "", textwrap.fill(table.rows + needs + also, 110)]
+        own = [line for line in described if line not in often]
+        lines += ["", *own] if own else []
     return "\n".join(lines) + "\n"
+
+
+def _often() -> list[str]:
+    """Return the lines of columns that several tables have; for each name, only the most frequent."""
+    counts = Counter(line for table in SCHEMA.values() for line in _columns(table))
+    first: dict[str, str] = {}
+    for line, count in counts.most_common():
+        if count > 1:
+            first.setdefault(line.split()[1], line)
+    return list(first.values())
+
+
+def _shared(line: str) -> str:
+    """Return the names in the line of a shared column."""
+    first = line.split()[1]
+    return f"{first[:-1].rpartition('_')[0]}_*`" if first.endswith(",") else first
+
+
+def _columns(table: Schema) -> list[str]:
+    """Return a line for each column of a table; percentiles share the line of their mean or median."""
+    lines: list[str] = []
+    column: Column | None = None
+    more: list[str] = []
+
+    def flush() -> None:
+        if column:
+            others = "".join(f", `{name}`" for name in more)
+            unit = column.unit or column.kind
+            lines.append(_filled(f"- `{column.name}`{others} ({unit}): {column.meaning}"))
+
+    for each in table.columns.values():
+        stem = column.name.rpartition("_")[0] if column else ""
+        if stem and re.fullmatch(rf"{stem}_(p\d+|max)", each.name):
+            more.append(each.name.removeprefix(stem))
+        else:
+            flush()
+            column, more = each, []
+    flush()
+    return lines
 
 
 def stubs() -> str:
@@ -155,13 +271,31 @@ def schema() -> str:
 
 
 def keys(parameters: list[Parameter]) -> list[str]:
-    """Return a scenario table's keys as a Markdown table."""
-    lines = ["| key | value | default | what it does |", "|---|---|---|---|"]
-    for each in parameters:
-        known = default(each) if each["required"] or each["default"] is None else f"`{default(each)}`"
-        cells = (f"`{each['name']}`", expects(each), known, " ".join(each["help"].split()))
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return lines
+    """Return a scenario table's keys as items of a Markdown list."""
+    return [_filled(f"- `{each['name']}`{_value(each)}: {each['help']}") for each in parameters]
+
+
+def _value(parameter: Parameter) -> str:
+    """Return the valid values and the default of a key, in parentheses."""
+    values, known = expects(parameter), f"default `{default(parameter)}`"
+    for meaning, term in TERMS.items():
+        values = values.replace(meaning, term)
+    for pattern, shorter in _SHORTER:
+        values = re.sub(pattern, shorter, values)
+    if (one := re.fullmatch(r"one table: (.*)", values)) and (table := _KINDS.get(one[1])):
+        values = f"one of `[{table}.*]`"
+    if one and parameter["default"]:
+        known = f"default `{next(iter(parameter['default']))}`"
+    if parameter["required"]:
+        known = "required"
+    if parameter["default"] is None and not parameter["required"]:
+        return f" ({values})"
+    return f" ({known})" if isinstance(parameter["default"], bool) else f" ({values}; {known})"
+
+
+def _filled(item: str) -> str:
+    """Return an item of a list in lines of 110 characters."""
+    return textwrap.fill(" ".join(item.split()), 110, subsequent_indent="  ", break_long_words=False)
 
 
 def demoted(text: str) -> str:

@@ -63,23 +63,28 @@ def _replays(rows: list[dict[str, Any]]) -> str:
     return _table(("module", *keys), sums)
 
 
+SLOTS = 16
+"""Slots per input buffer of the markers on the page; `hardware.json` has others."""
+
+
 def _markers(rows: list[dict[str, Any]]) -> str:
-    """Return a row per policy and number of ports; each cell contains the values for all numbers of slots."""
-    alike: dict[tuple[str, int], list[dict[str, Any]]] = {}
-    for row in rows:
-        alike.setdefault((row["policy"], row["parameters"]["PORTS"]), []).append(row)
     keys = ("gates", "flip_flops", "luts", "depth", "adder_and_comparator")
     head = ("policy", "ports", "gates", "flip-flops", "LUTs", "depth", "adder and comparator")
-    ordered = sorted(alike.items(), key=lambda item: item[0][1])
-    return _table(head, ([*name, *(_each(row[key] for row in of) for key in keys)] for name, of in ordered))
-
-
-def _each(values: Iterable[int]) -> str:
-    return " / ".join(f"{value:,}" for value in values)
+    shown = [row for row in rows if row["parameters"]["SLOTS"] == SLOTS]
+    shown.sort(key=lambda row: row["parameters"]["PORTS"])
+    return _table(
+        head, ([row["policy"], row["parameters"]["PORTS"], *(row[key] for key in keys)] for row in shown)
+    )
 
 
 def _parts(rows: list[dict[str, Any]]) -> str:
-    middle = [row for row in rows if row["parameters"]["PORTS"] == 16 and row["parameters"]["SLOTS"] == 16]
+    middle = [
+        row
+        for row in rows
+        if row["parameters"]["PORTS"] == 16
+        and row["parameters"]["SLOTS"] == SLOTS
+        and row["policy"].startswith("input-triggered")
+    ]
     return _table(
         ("policy, 16 ports and slots", "part", "copies", "gates", "flip-flops", "LUTs"),
         (

@@ -12,19 +12,14 @@
 //!
 //! # Parameters
 //! - `cnp_interval`: minimum time between two CNPs. With `"0 s"`, every marked packet is answered.
-//! - `cnp_scope`: what the limit applies to. With `"qp"`, each flow has its own limit. With `"destination"`, all flows
-//!   from the same host to this host share a limit, because their CNPs have the same destination address. With
-//!   `"port"`, all flows to this host share a limit.
+//! - `cnp_scope`: what the limit applies to. Flows share a limit with `"destination"` if they come from the same host,
+//!   and with `"port"` in any case.
 //! - `cnp_delay`: time from the arrival of a marked packet until its CNP is ready to be sent.
 //! - `ack_every`: a packet is acknowledged if it is the last of its message, or if it is this many packets after the
 //!   last acknowledged one.
 //!
-//! If `cnp_interval` or `cnp_scope` is left out, its value depends on the `preset` of `[response.dcqcn]`:
-//!
-//! | key | `paper`, and other responses | `connectx` |
-//! |---|---|---|
-//! | `cnp_interval` | 50 us | 4 us |
-//! | `cnp_scope` | `"qp"` | `"port"` |
+//! If `cnp_interval` or `cnp_scope` is left out, it is 4 us or `"port"` with the preset `connectx` of
+//! `[response.dcqcn]`, and otherwise 50 us or `"qp"`.
 //!
 //! # Departures from the source
 //! - A pause of a flow does not reset the time of its last CNP. If the flow resumes before the interval has passed, no

@@ -2,9 +2,9 @@
 //!
 //! # What it does
 //! Marks like input-triggered marking. In addition, an arrival triggers marking when the packets in the switch that are
-//! bound for its output, including the one in transmission, exceed a threshold. All packets that wait for the output
-//! are then marked. Full input buffers tend to mark flows that share an input, and long output queues tend to mark
-//! flows with separate inputs. The two biases balance each other.
+//! bound for its output, including the one in transmission, exceed a threshold. Full input buffers tend to mark flows
+//! that share an input, and long output queues tend to mark flows with separate inputs; the two biases balance each
+//! other.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",

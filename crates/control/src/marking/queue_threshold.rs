@@ -1,9 +1,9 @@
 //! Two thresholds on an output's queue, with hysteresis.
 //!
 //! # What it does
-//! When an output's queue exceeds a high threshold, the switch begins to mark packets that leave through the output. It
-//! stops when the queue has fallen to a low threshold. By default, a port without credit to send does not mark packets,
-//! since it is not a root of congestion.
+//! When an output's queue exceeds a high threshold, the switch marks packets that leave through it until the queue has
+//! fallen to a low threshold. By default, a port without credit to send does not mark packets, since it is not a root
+//! of congestion.
 //!
 //! # Source
 //! G. Pfister et al., "Solving Hot Spot Contention Using InfiniBand Architecture Congestion Control", HPI-DC 2005,

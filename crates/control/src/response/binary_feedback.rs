@@ -8,12 +8,8 @@
 //! packets that may be in flight.
 //!
 //! The ACK that triggers a change releases the next packet before the window changes, so a full window of the previous
-//! size is in flight when the change takes effect. The ignored ACKs answer exactly those packets, and the counted ACKs
-//! answer the first packets of the current window. If the source decides at every ACK, no ACK is ignored and changes
-//! take effect at once.
-//!
-//! A window that has grown does not grow again until the number of packets in flight has reached it. Before that, the
-//! source is the bottleneck, not the network.
+//! size is in flight when the change takes effect. A window that has grown does not grow again until the number of
+//! packets in flight has reached it, since until then the source is the bottleneck.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM

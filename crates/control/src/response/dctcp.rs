@@ -24,7 +24,7 @@
 //!
 //! # Departures from the source
 //! - No packets are lost here, so there is neither retransmission nor a timeout. The window never falls below one
-//!   packet. If more flows share a path than packets fit on it, the excess packets wait in a queue.
+//!   packet.
 //! - By default, a flow starts with a window of one bandwidth-delay product and without slow start, just as flows of
 //!   other RDMA schemes start at the link rate.
 //! - ACKs report the number of marked packets, so an ACK for several packets does not inflate F.

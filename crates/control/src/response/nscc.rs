@@ -1,8 +1,8 @@
 //! NSCC, the network-signaled congestion control of Ultra Ethernet: a window that follows delays and marks.
 //!
 //! # What it does
-//! A source combines two signs of congestion in each ACK: whether the packet was marked, and the queueing delay d, which
-//! is the round trip less the flow's base round trip. T is the target of the delay.
+//! A source combines two signs of congestion in each ACK: whether the packet was marked, and the queueing delay d,
+//! which is the round trip less the flow's base round trip. T is the target of the delay.
 //!
 //! | | d < T | d >= T |
 //! |---|---|---|
@@ -25,20 +25,20 @@
 //!   `achieved` is less than an eighth of the largest window, then W <- max(`achieved`, B), and the ACK has no other
 //!   effect.
 //! - no mark, d >= T: I <- I + 5 S A n
-//! - no mark, d < T: if d has been below 1 us for more than a window of bytes, W <- W + A n / 4; otherwise
-//!   I <- I + 4 S A (T - d) n / 12 us
-//! - mark, d >= T: if D > T and the last decrease was more than a base round trip ago,
-//!   W <- W max(1 - 0.8 (D - T) / D, 0.5)
+//! - no mark, d < T: if d has been below 1 us for more than a window of bytes, W <- W + A n / 4; otherwise I <- I + 4 S
+//!   A (T - d) n / 12 us
+//! - mark, d >= T: if D > T and the last decrease was more than a base round trip ago, W <- W max(1 - 0.8 (D - T) / D,
+//!   0.5)
 //! - The window is at most 1.5 bandwidth-delay products of the flow, and at least B.
-//! - If `received` exceeds 8 B, or the network's round trip has passed since the last addition of eta: W <- W + I / W; if
-//!   that time has passed, also W <- W + eta, with eta = 0.15 S A. Then I <- 0 and `received` <- 0.
+//! - If `received` exceeds 8 B, or the network's round trip has passed since the last addition of eta: W <- W + I / W;
+//!   if that time has passed, also W <- W + eta, with eta = 0.15 S A. Then I <- 0 and `received` <- 0.
 //!
 //! # Parameters
 //! - `target`: T; the network's round trip if it is omitted. The source uses 0.75 of it where switches trim packets.
 //! - `network_rtt`: round trip of the network's longest path; the longest base round trip of the run if it is omitted.
 //!   It determines A and the period of eta.
-//! - `base_rtt`: the flow's base round trip at the start. If it is omitted, it is the round trip of the flow's path on an
-//!   empty fabric. The source starts from the network's.
+//! - `base_rtt`: the flow's base round trip at the start. If it is omitted, it is the round trip of the flow's path on
+//!   an empty fabric. The source starts from the network's.
 //! - `initial`: the initial window in packets; the largest if it is omitted.
 //! - `gate`: quick adapt applies if less than this share of the largest window has arrived. 0 turns it off.
 //!

@@ -6,16 +6,16 @@
 //! length of the route. It also grows with the number of flows, since a flow with a smaller window has a longer target.
 //! A window below one packet becomes a pause between packets, so any number of flows can share a link.
 //!
-//! There are two windows, each with a target: one for the delay in the fabric (the round trip without the time at the
-//! receiver), and one for the delay at the receiver. The smaller window applies.
+//! The smaller of two windows applies: one for the delay in the fabric (the round trip without the time at the
+//! receiver), and one for the delay at the receiver.
 //!
 //! # Source
 //! G. Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM 2020,
 //! section 3, Algorithm 1 (window) and section 3.5 (target):
 //!
 //! - delay < target: W <- W + ai n / W for n packets acknowledged, or W + ai n below one packet
-//! - otherwise, at least a round trip after the last decrease:
-//!   W <- W max(1 - beta (delay - target) / delay, 1 - max_mdf)
+//! - otherwise, at least a round trip after the last decrease: W <- W max(1 - beta (delay - target) / delay, 1 -
+//!   max_mdf)
 //! - target = base + hops per_hop + max(0, min(A / sqrt(W) + B, fs_range)), A = fs_range / (1/sqrt(fs_min) -
 //!   1/sqrt(fs_max)), B = -A / sqrt(fs_max)
 //!
@@ -41,9 +41,7 @@
 //!   and full packets are sent at intervals of the smoothed round trip divided by W. Shorter packets have
 //!   proportionally shorter intervals.
 //! - The last round trip has a weight of 1/8 in the smoothed round trip.
-//! - Loss and retransmission are left out, since no packets are lost here.
-//! - W in the formulas is never rounded to packets. Otherwise, its square root would be 0 below one packet and would
-//!   change in steps above. Hops are links, not queues or other elements of a simulator.
+//! - W in the formulas is never rounded to packets. Hops are links, not queues or other elements of a simulator.
 //! - Marks and congestion notification packets are ignored.
 
 use std::sync::Arc;

@@ -22,8 +22,8 @@
 //! - `persistent`: whether the rate is kept across a pause of the flow (section VI-B.2).
 //!
 //! # Departures from the source
-//! - The paper does not state how a table counts ACKs. Here each step has its own number of ACKs. In a table for
-//!   continuous functions, this is the number of ACKs after which those functions reach the faster delay.
+//! - The paper does not state how a table counts ACKs. Here each step has its own number of ACKs, after which the
+//!   continuous functions reach the faster delay.
 //! - A congestion notification packet counts as a marked ACK.
 //! - Packets of all sizes count equally.
 
