@@ -183,7 +183,7 @@ reproduce: build ## run all papers with several seeds and write their pages: abo
 	$(BIN)/python tools/reproductions.py docs/reproductions
 
 .PHONY: compare
-compare: build ## run every scheme, published and tuned, on every scene and write docs/comparison.md: half an hour
+compare: build ## run every scheme, published and tuned, on every scene and write docs/comparison.md: 20 minutes
 	$(BIN)/python tools/comparison_tune.py
 	$(BIN)/becalm compare --json > docs/comparison.jsonl.new
 	mv docs/comparison.jsonl.new docs/comparison.jsonl
