@@ -355,9 +355,7 @@ def tables() -> str:
     parts = ["### Mean loss", means(known)]
     shown = ("becalm2", "tuned", "no regret")
     parts += ["### By contributors, compared with no control", classes(known, shown)]
-    parts += ["### Prices of `tune`, stated and measured", stated(known)]
     parts += ["### Thresholds of RoCE's switches: mean loss", roce_means(clos)]
-    parts += ["### `becalm_roce` by contributors, compared with no control", classes(clos, ("becalm_roce",))]
     return "\n\n".join(parts)
 
 
@@ -377,7 +375,7 @@ def main() -> None:
     arguments = parser.parse_args()
     known, clos = fabrics()
     if arguments.only == "print":
-        print(classes(known), second(known), classes(clos, CLOS_ROWS[1:]), sep="\n\n")
+        print(classes(known), second(known), stated(known), classes(clos, CLOS_ROWS[1:]), sep="\n\n")
         return
     for name in arguments.fabrics or FABRICS:
         if arguments.only in (None, "guidelines"):

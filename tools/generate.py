@@ -60,6 +60,8 @@ _KINDS = {
 }
 """The tables of each kind of choice, by their names."""
 _ITEM = re.compile(r"^- .*(?:\n  (?!- )\S.*)*", re.MULTILINE)
+ENDS = ("from", "from_port", "to", "vl", "switch", "port", "peer")
+"""Columns that name a link, an output or a buffer, in tables with ports."""
 OFTEN = 3
 """Number of tables of a kind from which on a key that they share is described once."""
 
@@ -84,6 +86,23 @@ _SHORTER = (
     (r",? between ([\w.-]+(?: [A-Za-z]+)?) and ([\w.-]+(?: [A-Za-z]+)?)", r" \1 to \2"),
 )
 """Patterns in descriptions of values, and what pages say instead."""
+CITED = {
+    "Santos 2002": 'J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms '
+    'for InfiniBand Switches", GLOBECOM 2002',
+    "Santos 2003": 'J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", '
+    "INFOCOM 2003",
+    "Ramakrishnan and Jain 1990": 'K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion '
+    'Avoidance in Computer Networks", ACM Transactions on Computer Systems 8(2), 1990',
+    "Pfister 2005": 'G. Pfister et al., "Solving Hot Spot Contention Using InfiniBand Architecture '
+    'Congestion Control", HPI-DC 2005',
+    "Gran 2010": 'E. G. Gran et al., "First Experiences with Congestion Control in InfiniBand Hardware", '
+    "IPDPS 2010",
+    "IBTA": "InfiniBand Architecture Specification, Volume 1, Release 1.2.1",
+    "DCTCP": 'M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010',
+    "Zhu 2015": 'Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015',
+    "HPCC": 'Y. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019',
+}
+"""Sources of several schemes; the index has the full citation."""
 _HEAD = re.compile(r"^- ((?:`\w+`, )*`\w+`): ", re.MULTILINE)
 """Names at the beginning of an item in a scheme's section of parameters."""
 
@@ -112,6 +131,7 @@ def index() -> str:
         lines += [
             f"| [`{entry.name}`]({kind}.{entry.name}.md) | {entry.summary}. |" for entry in catalogue()[kind]
         ]
+    lines += ["", "## Sources", "", *(_filled(f"- *{short}*: {full}.") for short, full in CITED.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -125,7 +145,16 @@ def scheme(kind: str, entry: Entry) -> str:
             return found[0]
         return f"- {', '.join(f'`{name}`{_value(known[name])}' for name in names)}: "
 
-    before, title, rest = demoted(entry.doc).partition("## Parameters\n")
+    # The index has the summary, which is the first paragraph.
+    text = demoted(entry.doc).partition("\n\n")[2]
+    for short, full in CITED.items():
+        text = re.sub(r"\s+".join(map(re.escape, full.split())), f"[{short}](README.md#sources)", text)
+    before, title, rest = text.partition("## Parameters\n")
+    before, source, cited = before.partition("## Source\n")
+    before += source + "\n\n".join(
+        part if part.startswith(("- ", "|")) else textwrap.fill(" ".join(part.split()), 110)
+        for part in cited.split("\n\n")
+    )
     parameters, after, rest = rest.partition("\n## ")
     told = {name for heads in _HEAD.findall(parameters) for name in re.findall(r"\w+", heads)}
     parameters = _ITEM.sub(lambda item: _filled(_HEAD.sub(described, item[0])), parameters).strip()
@@ -193,7 +222,9 @@ def results() -> str:
         'In JSON, infinity is the string `"inf"`, and NaN is `null`. Shares above 1 have no meaning, so the',
         "command line and reports show a dash instead.",
         "",
-        "Columns of several tables:",
+        "Tables of links, outputs and buffers name the sending node and its port (`from`, `from_port`),",
+        "the receiving node (`to`) and the virtual lane (`vl`), or the `switch`, its `port` and the `peer`",
+        "at the other end of the cable. Other columns of several tables:",
         "",
     ]
     often = _often()
@@ -202,7 +233,8 @@ def results() -> str:
         key, comma, more = table.asked_by.partition(", ")
         needs = f" Requires `{key}`{comma}{more}." if key else ""
         described = _columns(table)
-        shared = ", ".join(_shared(line) for line in described if line in often)
+        ends = [f"`{name}`" for name in table.columns if _is_end(name, table)]
+        shared = ", ".join([*ends, *(_shared(line) for line in described if line in often)])
         also = f" Shared columns: {shared}." if shared else ""
         lines += ["", f"## `{table.name}`", "", textwrap.fill(table.rows + needs + also, 110)]
         own = [line for line in described if line not in often]
@@ -218,6 +250,11 @@ def _often() -> list[str]:
         if count > 1:
             first.setdefault(line.split()[1], line)
     return list(first.values())
+
+
+def _is_end(name: str, table: Schema) -> bool:
+    """Return whether a column is a part of the name of a link, an output or a buffer."""
+    return name in ENDS and not {"port", "from_port"}.isdisjoint(table.columns)
 
 
 def _shared(line: str) -> str:
@@ -238,10 +275,12 @@ def _columns(table: Schema) -> list[str]:
             unit = column.unit or column.kind
             lines.append(_filled(f"- `{column.name}`{others} ({unit}): {column.meaning}"))
 
-    for each in table.columns.values():
+    for each in (each for each in table.columns.values() if not _is_end(each.name, table)):
         stem = column.name.rpartition("_")[0] if column else ""
         if stem and re.fullmatch(rf"{stem}_(p\d+|max)", each.name):
             more.append(each.name.removeprefix(stem))
+        elif column and each.name == f"{column.name}_bytes" and each.meaning == "Bytes of these packets.":
+            more.append("_bytes")
         else:
             flush()
             column, more = each, []

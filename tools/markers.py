@@ -12,7 +12,7 @@ PLACES = {
     "crosscheck": "README.md",
     "make advice": "docs/advice.md",
     "tables": "docs/comparison.md",
-    **dict.fromkeys(("replays", "markers", "parts", "responders", "rates"), "docs/hardware.md"),
+    **dict.fromkeys(("replays", "markers", "responders"), "docs/hardware.md"),
     "by version": "docs/performance.md",
     "rules": "docs/explain.md",
     "tools/beds.py": "docs/reproductions/gran2010/readings.md",

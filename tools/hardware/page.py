@@ -41,9 +41,7 @@ def tables(every: dict[str, list[dict[str, Any]]]) -> dict[str, str]:
     return {
         "replays": _replays(every.get("replays", [])),
         "markers": _markers(markers),
-        "parts": _parts(markers),
         "responders": _responders([row for row in costs if row["module"] != "marker"]),
-        "rates": _rates(every.get("tables", [])),
     }
 
 
@@ -77,24 +75,6 @@ def _markers(rows: list[dict[str, Any]]) -> str:
     )
 
 
-def _parts(rows: list[dict[str, Any]]) -> str:
-    middle = [
-        row
-        for row in rows
-        if row["parameters"]["PORTS"] == 16
-        and row["parameters"]["SLOTS"] == SLOTS
-        and row["policy"].startswith("input-triggered")
-    ]
-    return _table(
-        ("policy, 16 ports and slots", "part", "copies", "gates", "flip-flops", "LUTs"),
-        (
-            (row["policy"], f"`{part}`", cost["count"], cost["gates"], cost["flip_flops"], cost["luts"])
-            for row in middle
-            for part, cost in row["parts"].items()
-        ),
-    )
-
-
 def _responders(rows: list[dict[str, Any]]) -> str:
     return _table(
         ("module", "rates or entries", "gates", "flip-flops per flow", "LUTs", "table bits", "depth"),
@@ -103,20 +83,6 @@ def _responders(rows: list[dict[str, Any]]) -> str:
                 f"`{row['module']}`",
                 *row["parameters"].values(),
                 *(row[key] for key in ("gates", "flip_flops", "luts", "memory_bits", "depth")),
-            )
-            for row in rows
-        ),
-    )
-
-
-def _rates(rows: list[dict[str, Any]]) -> str:
-    return _table(
-        ("law", "rates", "most ACKs per step", "bits", "root link", "remote / local", "victim"),
-        (
-            (
-                row["law"].upper(),
-                *(row[key] for key in ("rates", "acks", "bits")),
-                *(f"{row[key]:.3f}" for key in ("root", "ratio", "victim")),
             )
             for row in rows
         ),

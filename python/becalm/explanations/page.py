@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 from becalm.explanations.model import TOPICS
@@ -31,6 +32,11 @@ def rules() -> str:
     lines = ["A bottleneck has the first of these causes that applies; credit loops are always reported:", ""]
     lines += [f"- **{name}**: {when}." for name, when in _CAUSES.items()]
     for topic, title in TOPICS.items():
-        found = [f"- `{rule.name}`: {rule.says}" for rule in RULES if rule.topic == topic]
+        found = [f"- `{rule.name}`: {_short(rule.says)}" for rule in RULES if rule.topic == topic]
         lines += ["", f"### {title}", "", *found] if found else []
     return "".join(f"{textwrap.fill(line, 110, subsequent_indent='  ')}\n" for line in lines)
+
+
+def _short(says: str) -> str:
+    """Return the description of a rule that names a cause, in italics; of others, the first sentence."""
+    return says if "*" in says else re.split(r"(?<=\.) (?=[A-Z])", says)[0]

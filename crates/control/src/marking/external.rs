@@ -5,8 +5,7 @@
 //! in Python (`becalm.run(scenario, schemes=[Mine])`).
 //!
 //! # Source
-//! Python classes derived from `becalm.Marker`, which Numba may compile, and libraries that use the header `becalm.h`.
-//! They use the same interface as the built-in policies.
+//! The user's code, which has the same interface as the built-in schemes.
 //!
 //! # Parameters
 //! - `name`: the name that the code declares.

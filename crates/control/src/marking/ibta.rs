@@ -44,11 +44,9 @@
 //! - The specification leaves the meaning of a threshold to the switch manufacturer; the mapping above is ours. Because
 //!   all inputs feed an output, more bytes may wait for it than one input buffer holds.
 //! - The state is evaluated whenever a packet joins or leaves the queue, without hysteresis. A departing packet does
-//!   not count as waiting, and its credit does not count as available. A port is therefore a root only if it has credit
-//!   for another packet of the largest size.
-//! - In the specification, `Marking_Rate` is a mean. Here it is exact, because packets are counted, unless `spacing` is
-//!   `drawn`. Each port and virtual lane has its own count, which begins with a mark and continues from one period of
-//!   congestion to the next.
+//!   not count as waiting, and a port is a root only if it has credit for another packet of the largest size.
+//! - In the specification, `Marking_Rate` is a mean. Here it is exact, unless `spacing` is `drawn`. Each port and
+//!   virtual lane has its own count, which begins with a mark.
 //! - `Packet_Size` covers the entire packet on the wire. ACKs and congestion notification packets are never marked,
 //!   since no adapter would answer the mark.
 //! - Only the configuration fields of credit starvation are published; the rest is our choice. The mask applies to the

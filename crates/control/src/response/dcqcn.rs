@@ -53,16 +53,13 @@
 //!   paper, the receiver limits the rate of CNPs instead (`cnp_interval` of `[echo.rocev2]`).
 //! - `clamp_target`: whether every cut sets the target; otherwise, only the first cut after an increase does. Increases
 //!   by the byte counter always count; increases by the timer count only with `clamp_after_timer`.
-//! - `decrease_divisor`: on the adapter, alpha is a number below 1024, and a cut removes alpha / 2^`rpg_gd` of the
-//!   rate.
 //! - `byte_counter`: the unit of the adapter's `rpg_byte_reset` is uncertain. The field has 15 bits, and `mstflint`
 //!   describes it as "Bytes, default 150". We assume bytes.
 //! - `window`: limit in packets; the sources of the scheme have none.
 //!
 //! # Departures from the source
-//! - The paper's `additive_increase` of 40 Mb/s is meant for links of 40 Gb/s. The preset scales it with the link rate,
-//!   because at 400 Gb/s, recovery from half the rate would otherwise take 275 ms. The paper states neither a minimum
-//!   rate nor a `hyper_increase`, which is usually ten times `additive_increase`.
+//! - The preset scales the paper's `additive_increase` of 40 Mb/s with the link rate, because at 400 Gb/s, recovery
+//!   from half the rate would otherwise take 275 ms. The paper states neither a minimum rate nor a `hyper_increase`.
 //! - A marked ACK counts as a CNP, so the response also works with echoes that send no CNPs.
 //! - A rate within a millionth of the link rate counts as the link rate.
 //! - Rates include packet headers. A flow that resumes after a pause starts from the initial state.

@@ -25,8 +25,7 @@
 //! # Departures from the source
 //! - No packets are lost here, so there is neither retransmission nor a timeout. The window never falls below one
 //!   packet.
-//! - By default, a flow starts with a window of one bandwidth-delay product and without slow start, just as flows of
-//!   other RDMA schemes start at the link rate.
+//! - By default, a flow starts with a window of one bandwidth-delay product and without slow start.
 //! - ACKs report the number of marked packets, so an ACK for several packets does not inflate F.
 //! - A congestion notification packet counts as the mark of one packet.
 //! - Flows that share a response (`port_control = "sl"`) share its window and its counts.

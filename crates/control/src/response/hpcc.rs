@@ -30,8 +30,7 @@
 //! - `rmin`: smallest rate, as a share of the link's rate.
 //!
 //! # Departures from the source
-//! - By default, `max_stage` is 0 instead of the paper's 5. The paper's authors write that 5 is a typo and that the
-//!   published runs use 0.
+//! - By default, `max_stage` is 0 instead of the paper's 5, which is a typo according to its authors.
 //! - The window is rounded up to an integer number of packets; the rate W / T provides finer control.
 //! - U is `eta` before any link has been measured. In the authors' simulator, it is 1, which slows down every new flow
 //!   at its second ACK.

@@ -30,8 +30,7 @@
 //! - `fs_range`: largest addition for small windows, or 0 for none. If it is omitted, it is five times the base.
 //! - `fs_min`, `fs_max`: windows in packets between which the addition falls from `fs_range` to 0.
 //! - `min_window`: smallest window in packets.
-//! - `max_window`: largest window in packets. If it is omitted, it is the number of packets that the link can send
-//!   during the longest target.
+//! - `max_window`: largest window in packets. If it is omitted, it is what the link can send during the longest target.
 //!
 //! # Departures from the source
 //! - The paper states almost no values. `ai`, `beta`, `max_mdf`, `fs_min` and `fs_max` are from the simulator htsim,

@@ -6,9 +6,9 @@
 //! and grows otherwise; the patched law instead combines an increase and a decrease towards `t_low`, weighted by the
 //! gradient.
 //!
-//! Between the thresholds, the plain law has no fixed point. It reacts only to changes in the queue length, and not to
-//! the length itself or to the flow's share of the link, so the final shares depend on the initial state. The patched
-//! law has a fixed point, with equal shares and, for N flows, a round trip of t_low (1 + N delta / beta).
+//! Between the thresholds, the plain law has no fixed point: it reacts only to changes in the queue length, so the
+//! final shares depend on the initial state. The patched law has a fixed point, with equal shares and, for N flows, a
+//! round trip of t_low (1 + N delta / beta).
 //!
 //! # Source
 //! R. Mittal et al., "TIMELY: RTT-based Congestion Control for the Datacenter", SIGCOMM 2015, Algorithm 1; Y. Zhu et
