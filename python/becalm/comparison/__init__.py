@@ -11,8 +11,8 @@ scenes, this file runs everything with several seeds, `cells` formats the number
 ranks the schemes.
 
 A scheme with a grid has two rows: one with the values of its source, and `NAME, tuned elsewhere` with the
-values that are best on other scenes. If a scheme's rates have not settled on a scene, the scene runs longer, up to
-`longest`.
+values that are best on other scenes. If a scheme's rates have not settled on a scene, the scene runs
+longer, up to `longest`.
 """
 
 from __future__ import annotations
