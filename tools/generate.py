@@ -75,15 +75,27 @@ TERMS = {
     'a number of packets between 1 and 1000000, or "unlimited"': 'integer from 1, or "unlimited"',
 }
 """Words for values of a key, which pages use instead of descriptions in messages."""
+
+
+def _range(found: re.Match[str]) -> str:
+    """Return a range of values as pages show it: not at all if its limits are only technical."""
+    technical = re.compile(r"\d{4,}|e-|\d (?:s|B|MiB)$")
+    return "" if any(technical.search(end) for end in found.groups()) else f" {found[1]} to {found[2]}"
+
+
 _SHORTER = (
     (r"a list, each item (?:an? )?(\w+)", r"list of \1s"),
     (r"list of lists, each item (?:an? )?(\w+)", r"list of lists of \1s"),
     (r"(table)(s?) with the keys", r"\1\2:"),
     (r"^a table", "table"),
     (r"^table with one sub-table, named", "one table:"),
+    (r"; or a measured", ", a measured"),
     (r",? or ", ", "),
-    (r"(integers?),? (between 0 and 4294967295|0, more)", r"\1"),
-    (r",? between ([\w.-]+(?: [A-Za-z]+)?) and ([\w.-]+(?: [A-Za-z]+)?)", r" \1 to \2"),
+    (r",? at (?:least|most) 1 (?:ps|s|B)\b", ""),
+    (r"(integers?),? (?:between 0 and 4294967295|0, more)", r"\1"),
+    (r"a number of packets between \S+ and \d+", "packets"),
+    (r"(?:an? )?(?:integer|number) (?=between)", ""),
+    (r",? ?between ([\w.-]+(?: [A-Za-z]+)?) and ([\w.-]+(?: [A-Za-z]+)?)", _range),
 )
 """Patterns in descriptions of values, and what pages say instead."""
 CITED = {
@@ -170,8 +182,8 @@ def scenario() -> str:
         "# The keys of a scenario",
         "",
         "`make docs` generates this page from the declarations that also validate scenarios. Editors that",
-        "support JSON Schema can use [scenario.schema.json](scenario.schema.json). Parentheses contain the",
-        "values of a key and its default:",
+        "support JSON Schema can use [scenario.schema.json](scenario.schema.json), which has all limits.",
+        "Parentheses contain the values of a key and its default:",
         "",
         *(f"- *{term}*: {meaning}" for meaning, term in TERMS.items() if "unit" in meaning),
     ]
@@ -224,7 +236,8 @@ def results() -> str:
         "",
         "Tables of links, outputs and buffers name the sending node and its port (`from`, `from_port`),",
         "the receiving node (`to`) and the virtual lane (`vl`), or the `switch`, its `port` and the `peer`",
-        "at the other end of the cable. Other columns of several tables:",
+        "at the other end of the cable. `_p50` after `latency_mean` stands for `latency_p50`, and so on.",
+        "Other columns of several tables:",
         "",
     ]
     often = _often()
@@ -280,7 +293,7 @@ def _columns(table: Schema) -> list[str]:
         if stem and re.fullmatch(rf"{stem}_(p\d+|max)", each.name):
             more.append(each.name.removeprefix(stem))
         elif column and each.name == f"{column.name}_bytes" and each.meaning == "Bytes of these packets.":
-            more.append("_bytes")
+            more.append(each.name)
         else:
             flush()
             column, more = each, []
@@ -320,21 +333,24 @@ def _value(parameter: Parameter) -> str:
     for meaning, term in TERMS.items():
         values = values.replace(meaning, term)
     for pattern, shorter in _SHORTER:
-        values = re.sub(pattern, shorter, values)
+        values = re.sub(pattern, shorter, values).strip()
     if (one := re.fullmatch(r"one table: (.*)", values)) and (table := _KINDS.get(one[1])):
         values = f"one of `[{table}.*]`"
     if one and parameter["default"]:
         known = f"default `{next(iter(parameter['default']))}`"
     if parameter["required"]:
         known = "required"
+    values = re.sub("^of the link", "share of the link", values.strip(" ,:"))
     if parameter["default"] is None and not parameter["required"]:
-        return f" ({values})"
-    return f" ({known})" if isinstance(parameter["default"], bool) else f" ({values}; {known})"
+        return f" ({values})" if values else ""
+    return f" ({known})" if isinstance(parameter["default"], bool) or not values else f" ({values}; {known})"
 
 
 def _filled(item: str) -> str:
     """Return an item of a list in lines of 110 characters."""
-    return textwrap.fill(" ".join(item.split()), 110, subsequent_indent="  ", break_long_words=False)
+    return textwrap.fill(
+        " ".join(item.split()), 110, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def demoted(text: str) -> str:

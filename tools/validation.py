@@ -101,7 +101,6 @@ def page(found: Mapping[str, list[Row]]) -> str:
         explained=verdicts["explained"],
         differ=verdicts["differ"],
         theory=_claims(theory),
-        sources=_claims(papers),
         hardware=len(hardware),
         hardware_held=hardware_held,
         hardware_weak=hardware_weak,

@@ -107,7 +107,7 @@ def _overview(found: Sequence[Checked]) -> str:
 
 def _programs(found: Sequence[Checked]) -> str:
     """Return the versions of the programs, and links to the numbers of each entry."""
-    lines = ["The entries link to their figures. Programs, and the builds, parameters and numbers:", ""]
+    lines = ["The entries link to their figures, and these programs to builds, parameters and numbers:", ""]
     for program in {each.entry.program.name: each.entry.program for each in found}.values():
         own = [each.entry for each in found if each.entry.program.name == program.name]
         files = ", ".join(f"[{one.name}](../crosschecks/{one.name}/reference.toml)" for one in own)
@@ -128,14 +128,15 @@ def _unexplained(checked: Checked) -> str:
 
 def _explained(checked: Checked) -> str:
     """Return the reasons for an entry's quantities outside their tolerances."""
-    numbers = {(case, name): (theirs, ours, apart) for case, name, theirs, ours, apart, *_ in rows(checked)}
-    why: dict[str, list[str]] = {}
+    apart = {(case, name): apart for case, name, _, _, apart, *_ in rows(checked)}
+    why: dict[str, dict[str, list[str]]] = {}
     for case, name, reason in reasons(checked):
-        theirs, ours, apart = numbers[case, name]
-        why.setdefault(reason, []).append(f"{case}: {name} {ours} instead of {theirs} ({apart})")
+        why.setdefault(reason, {}).setdefault(name, []).append(f"{case} ({apart[case, name]})")
     return "".join(
-        f"- **{checked.entry.name}**, {'; '.join(cases)}. Reason: {reason}.\n"
-        for reason, cases in why.items()
+        f"- **{checked.entry.name}**, "
+        + "; ".join(f"{name}: {', '.join(cases)}" for name, cases in named.items())
+        + f". Reason: {reason}.\n"
+        for reason, named in why.items()
     )
 
 

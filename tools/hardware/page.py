@@ -61,14 +61,16 @@ def _replays(rows: list[dict[str, Any]]) -> str:
     return _table(("module", *keys), sums)
 
 
-SLOTS = 16
-"""Slots per input buffer of the markers on the page; `hardware.json` has others."""
+PORTS, SLOTS = (16, 36), 16
+"""Ports, and slots per input buffer, of the markers on the page; `hardware.json` has others."""
 
 
 def _markers(rows: list[dict[str, Any]]) -> str:
     keys = ("gates", "flip_flops", "luts", "depth", "adder_and_comparator")
     head = ("policy", "ports", "gates", "flip-flops", "LUTs", "depth", "adder and comparator")
-    shown = [row for row in rows if row["parameters"]["SLOTS"] == SLOTS]
+    shown = [
+        row for row in rows if row["parameters"]["SLOTS"] == SLOTS and row["parameters"]["PORTS"] in PORTS
+    ]
     shown.sort(key=lambda row: row["parameters"]["PORTS"])
     return _table(
         head, ([row["policy"], row["parameters"]["PORTS"], *(row[key] for key in keys)] for row in shown)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 
 from becalm.explanations.model import TOPICS
@@ -31,12 +30,14 @@ def rules() -> str:
     """Return the list of all causes and rules, as Markdown."""
     lines = ["A bottleneck has the first of these causes that applies; credit loops are always reported:", ""]
     lines += [f"- **{name}**: {when}." for name, when in _CAUSES.items()]
+    naming = [rule for rule in RULES if "*" in rule.says]
     for topic, title in TOPICS.items():
-        found = [f"- `{rule.name}`: {_short(rule.says)}" for rule in RULES if rule.topic == topic]
+        found = [f"- `{rule.name}`: {rule.says}" for rule in naming if rule.topic == topic]
         lines += ["", f"### {title}", "", *found] if found else []
-    return "".join(f"{textwrap.fill(line, 110, subsequent_indent='  ')}\n" for line in lines)
+    others = ", ".join(f"`{rule.name}`" for rule in RULES if rule not in naming)
+    lines += ["", f"Other rules name no cause: {others}."]
+    return "".join(f"{_filled(line)}\n" for line in lines)
 
 
-def _short(says: str) -> str:
-    """Return the description of a rule that names a cause, in italics; of others, the first sentence."""
-    return says if "*" in says else re.split(r"(?<=\.) (?=[A-Z])", says)[0]
+def _filled(line: str) -> str:
+    return textwrap.fill(line, 110, subsequent_indent="  ", break_on_hyphens=False)

@@ -2,8 +2,7 @@
 //!
 //! # What it does
 //! A congestion notification packet (CNP) answers each marked packet (CE), unless the last CNP within the same
-//! `cnp_scope` was sent less than `cnp_interval` ago. ACKs are independent of CNPs. They open windows and report no
-//! marks.
+//! `cnp_scope` was sent less than `cnp_interval` ago. ACKs open windows and report no marks.
 //!
 //! # Source
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, the notification point of DCQCN:
@@ -22,8 +21,7 @@
 //! `[response.dcqcn]`, and otherwise 50 us or `"qp"`.
 //!
 //! # Departures from the source
-//! - A pause of a flow does not reset the time of its last CNP. If the flow resumes before the interval has passed, no
-//!   CNP is sent until it has.
+//! - A pause of a flow does not reset the time of its last CNP.
 
 use std::collections::BTreeMap;
 

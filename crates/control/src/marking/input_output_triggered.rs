@@ -16,8 +16,7 @@
 //! - `method`, `full`, `headroom`, `spare_blocked`: as for input-triggered marking.
 //!
 //! # Departures from the source
-//! Those of input-triggered marking. In addition, the threshold is per output and virtual lane. The paper compares the
-//! threshold with the number of packets that "are waiting for an output link". Here the packet in transmission also
+//! Those of input-triggered marking. The threshold is per output and virtual lane, and the packet in transmission also
 //! counts: only then does a threshold of 4 leave the link underutilized, as the paper finds.
 
 use becalm_engine::Time;

@@ -13,10 +13,9 @@
 //! # Parameters
 //! - `method`: `counters`, as the papers propose, or `scan`, which marks exactly the packets that waited. With
 //!   counters, the first packets to leave are marked, so the sources learn of the congestion sooner.
-//! - `full`: when to check whether an input buffer is full, which the papers do not specify. With `forwarded`, the
-//!   switch checks right after the forwarding decision for a packet that has to wait. With `stored`, it checks when the
-//!   last byte of such a packet has arrived, if the packet is still waiting. A packet that waits for less than its own
-//!   transmission time then triggers no marking.
+//! - `full`: when to check whether an input buffer is full, which the papers do not specify: with `forwarded`, after
+//!   the forwarding decision for a packet that has to wait; with `stored`, when its last byte has arrived, if it is
+//!   still waiting.
 //! - `headroom`: number of free slots at which a buffer already counts as full (the lower threshold of footnote 3 in
 //!   both papers).
 //! - `spare_blocked`: time for which a link counts as recently blocked. Packets that leave on such a link get no mark

@@ -17,11 +17,9 @@
 //! - `marking_rate`: number of eligible packets left unmarked between two marked ones.
 //!
 //! # Departures from the source
-//! - The paper specifies no low threshold; 80% is our choice. Nor does it state whether its switches marked only at the
-//!   root, a restriction that is optional in the specification.
+//! - The low threshold of 80% is our choice. The paper does not state whether its switches marked only at the root.
 //! - The paper's switches share their input buffers; here the capacity is per port and virtual lane.
-//! - The queue is evaluated whenever a packet joins or leaves it. A departing packet does not count as waiting, and its
-//!   credit does not count as available.
+//! - A departing packet does not count as waiting, and its credit does not count as available.
 //! - ACKs and congestion notification packets are never marked.
 
 use becalm_fabric::Rate;

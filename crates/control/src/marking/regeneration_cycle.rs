@@ -15,13 +15,11 @@
 //! - `threshold`: the smallest average, in packets, at which arrivals are marked. The paper uses 1.
 //! - `width`: distance between two thresholds, with `threshold` in the middle. If it is above 0, arrivals are marked
 //!   from the moment when the average has risen to the higher one until it has fallen to the lower one (section 4).
-//! - `over`: `"last_and_current"`, or `"last"` to average over only the last complete cycle. The paper begins with
-//!   `"last"` and then adds the current cycle, because a busy period may be long (section 4.1).
+//! - `over`: `"last_and_current"`, or `"last"` to average over only the last complete cycle.
 //!
 //! # Departures from the source
 //! - There is one queue per output and virtual lane; the paper models a router as one queue.
-//! - When the first packet arrives, there is no average yet, so the packet is not marked. During the first cycle, the
-//!   average covers only that cycle.
+//! - The first packet is not marked. During the first cycle, the average covers only that cycle.
 //! - ACKs and congestion notification packets count in the queue but are never marked.
 
 use becalm_engine::Time;

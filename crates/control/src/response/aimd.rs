@@ -18,7 +18,7 @@
 //! - `rmin`, `rmax`, `initial`, `window`, `discrete`, `rounding`, `persistent`: as for LIPD.
 //!
 //! # Departures from the source
-//! - m must be at least 1.01, not merely above 1, so that a rate recovers within a reasonable number of ACKs.
+//! - m must be at least 1.01, not merely above 1.
 //! - A congestion notification packet counts as a marked ACK.
 //! - Packets of all sizes count equally.
 

@@ -17,8 +17,8 @@
 //! # Parameters
 //! - `g`: weight of the last window in alpha. It is 1/16 in the paper and in RFC 8257.
 //! - `initial_alpha`: alpha at the start. It is 1 in RFC 8257, Linux and ns-3, and 0 in the paper.
-//! - `initial`: the initial window in packets. If it is omitted, it is the bandwidth-delay product of the flow's path,
-//!   which is the link rate times the round-trip time on an empty fabric.
+//! - `initial`: the initial window in packets. If it is omitted, it is the bandwidth-delay product of the flow's path
+//!   on an empty fabric.
 //! - `largest`: limit of the window in packets, or `"unlimited"`.
 //! - `slow_start`: whether the window grows by the number of acknowledged packets until the first mark.
 //!

@@ -16,7 +16,7 @@
 //! - `rmin`, `rmax`, `initial`, `window`, `discrete`, `rounding`, `persistent`: as for LIPD.
 //!
 //! # Departures from the source
-//! - m is at least 1.01, not just above 1, so that a rate recovers in a reasonable number of ACKs.
+//! - m is at least 1.01, not just above 1.
 //! - A congestion notification packet counts as a marked ACK.
 //! - Packets of all sizes count equally.
 

@@ -2,8 +2,7 @@
 //!
 //! # What it does
 //! After each packet, the flow waits for the delay in the current table entry. A BECN, in an ACK or in a congestion
-//! notification packet, increases the index into the table, and each expiry of a timer decreases it. An ACK without a
-//! BECN has no effect.
+//! notification packet, increases the index into the table, and each expiry of a timer decreases it.
 //!
 //! # Source
 //! InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10, as described in E. G. Gran et al., "First
@@ -22,8 +21,8 @@
 //! - `phase`: with `"zero"`, all timers expire at the same times.
 //! - `clock_error`: the largest error of an adapter's clock in ppm, fast or slow. InfiniBand allows 100 ppm for a
 //!   link's clock.
-//! - `ccti_decrease`: number of steps by which an expiry decreases the index. The specification allows only 1, but in
-//!   Pfister 2005, the manager sets the number.
+//! - `ccti_decrease`: number of steps by which an expiry decreases the index. The specification allows only 1; in
+//!   Pfister 2005, the manager sets it.
 //! - `trigger_threshold`: `Trigger_Threshold`. An adapter logs an event each time the index rises to this value. becalm
 //!   only writes it to the options of a subnet manager.
 //! - `cct`: the table, one of
@@ -33,10 +32,7 @@
 //!   - `geometric`: `first`, then `ratio` times the previous entry; entry 0 is 0,
 //!   - `list`: `entries`, pairs [shift, multiplier], at most 16384.
 //!
-//!   Each of the formulas has two more keys: the number of `entries`, from 128 to 16384, and `packet_time`, the
-//!   transmission time of the packets for which the microseconds are specified. An entry is a multiple of each packet's
-//!   own transmission time, multiplier / 2^shift, with a shift of at most 3 and a multiplier of at most 16383. Delays
-//!   are rounded to the nearest entry.
+//!   Each formula also has the number of `entries`, from 128 to 16384, and `packet_time`, the transmission time of the packets for which the microseconds are specified. An entry is rounded to a multiple of each packet's own transmission time, multiplier / 2^shift.
 //! - `window`: limit in packets, or `"unlimited"`. Only ACKs reopen the window.
 //!
 //! # Departures from the source

@@ -9,8 +9,7 @@
 //! | no mark | the window grows in proportion to T - d, and faster if all queues are empty | the window grows slowly |
 //! | mark | no change | the window shrinks, at most once per base round trip |
 //!
-//! If little arrives during a round trip although d exceeds 4 T, the window falls at once to what has arrived (quick
-//! adapt).
+//! If little arrives during a round trip although d exceeds 4 T, the window falls to what has arrived (quick adapt).
 //!
 //! # Source
 //! Ultra Ethernet Consortium, "Ultra Ethernet Specification 1.0", 2025, congestion management sublayer, as implemented
@@ -45,7 +44,7 @@
 //! # Departures from the source
 //! - No packets are lost or trimmed here. The rules for NACKs, timeouts, trimmed packets and receiver credit have no
 //!   counterpart.
-//! - By default, T is the network's round trip, since nothing is trimmed, and a flow knows its own base round trip.
+//! - A flow knows its own base round trip.
 //! - An ACK reports packets, not bytes, and the window is rounded down to packets. A short packet counts as a full one.
 //! - Congestion notification packets are ignored. An ACK with several marks counts as one marked ACK.
 

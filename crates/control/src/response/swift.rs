@@ -3,8 +3,8 @@
 //! # What it does
 //! An ACK whose delay is below the target widens the window by `ai` packets per round trip. An ACK whose delay is above
 //! the target narrows the window in proportion to the excess, at most once per round trip. The target grows with the
-//! length of the route. It also grows with the number of flows, since a flow with a smaller window has a longer target.
-//! A window below one packet becomes a pause between packets, so any number of flows can share a link.
+//! length of the route. It also grows as the window falls, and thus with the number of flows. A window below one packet
+//! becomes a pause between packets, so any number of flows can share a link.
 //!
 //! The smaller of two windows applies: one for the delay in the fabric (the round trip without the time at the
 //! receiver), and one for the delay at the receiver.
@@ -35,7 +35,7 @@
 //! # Departures from the source
 //! - The paper states almost no values. `ai`, `beta`, `max_mdf`, `fs_min` and `fs_max` are from the simulator htsim,
 //!   which calls them guesses; `base`, `per_hop`, `endpoint` and the limits of the windows are our choices.
-//! - A flow starts at line rate, with a window equal to the amount that its link sends in its base round trip.
+//! - A flow starts with the window that its link sends in its base round trip.
 //! - The window is rounded down to an integer number of packets. If W is below one packet, one packet may be in flight,
 //!   and full packets are sent at intervals of the smoothed round trip divided by W. Shorter packets have
 //!   proportionally shorter intervals.

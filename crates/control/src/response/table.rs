@@ -2,8 +2,7 @@
 //!
 //! # What it does
 //! The rate is rmax/(1 + i) with an integer inter-packet delay i. For each delay, a table has a step with the delay
-//! after a marked ACK and the delay after a number of consecutive unmarked ACKs. Any pair of increase and decrease
-//! functions can be expressed in this form.
+//! after a marked ACK and the delay after a number of consecutive unmarked ACKs.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, end of

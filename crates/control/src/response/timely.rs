@@ -13,8 +13,7 @@
 //! # Source
 //! R. Mittal et al., "TIMELY: RTT-based Congestion Control for the Datacenter", SIGCOMM 2015, Algorithm 1; Y. Zhu et
 //! al., "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016, section 4.3 (patched). The
-//! defaults are from branch `timely` of ns3-rdma, the simulator by the authors of the second paper. HPCC's simulator
-//! has the same defaults.
+//! defaults are from branch `timely` of ns3-rdma, the simulator by the authors of the second paper.
 //!
 //! Let rtt' be the round trip of the previous segment, and R the rate as a share of the link rate:
 //!
@@ -44,7 +43,7 @@
 //!   packet of the segment leaves the source, so it does not include the segment's own transmission.
 //! - A segment is an integer number of full packets, at least one; a short packet counts as a full one.
 //! - `delta` is a share of the link rate, so the step grows with the link rate.
-//! - A gradient of 0 increases the rate, as in Algorithm 1, because a constant queue is no reason to slow down.
+//! - A gradient of 0 increases the rate, as in Algorithm 1.
 //! - R never falls below `rmin`. Algorithm 1 has no lower limit, so its R can become negative if g > 1 / beta.
 //! - Marks and congestion notification packets are ignored.
 

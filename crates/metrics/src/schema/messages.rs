@@ -42,11 +42,11 @@ pub static COMPLETION: TableSchema = TableSchema {
     ],
 };
 
-/// Up to 20 rows per group, each with a twentieth of the group's messages in order of size. Messages of equal size
-/// share a row.
+/// Up to 20 rows per group, one for each size class. The classes have equally many messages, but messages of equal
+/// size share a class.
 pub static COMPLETION_BY_SIZE: TableSchema = TableSchema {
     name: "completion_by_size",
-    rows: "Up to 20 rows per group, each with a twentieth of the group's messages in order of size. Messages of equal size share a row.",
+    rows: "Up to 20 rows per group, one for each size class. The classes have equally many messages, but messages of equal size share a class.",
     asked_by: "observe.messages = true",
     over_time: false,
     rank: "",
@@ -96,10 +96,7 @@ pub static MESSAGES: TableSchema = TableSchema {
         time("delivered", "Time at which its last byte arrived."),
         time("acknowledged", "Time at which the ACK of its last packet returned; NaN if it did not return."),
         time("completion", "Time from the message's posting to the arrival of its last byte."),
-        time(
-            "ideal",
-            "Ideal completion time, on an empty network. It includes links, switches and adapters on the route, but no delays due to credit, windows or responses.",
-        ),
+        time("ideal", "Ideal completion time, on an empty network."),
         ratio("slowdown", "`completion` divided by `ideal`."),
     ]],
 };
@@ -126,7 +123,7 @@ pub static JOBS: TableSchema = TableSchema {
         share("wait_share", "Mean share of `time` that ranks spend neither computing nor working on messages."),
         rate(
             "bus_bandwidth",
-            "Bus bandwidth of the job's collective operation, as defined by nccl-tests: bytes divided by the time without computation, times 2(p-1)/p for an all-reduce on p ranks, or times (p-1)/p for an operation in which each rank has a part of the vector. For `all_to_all_v`, the bytes are those that the rank which sends most sends to others.",
+            "Bus bandwidth of the job's collective operation, as defined by nccl-tests: bytes divided by the time without computation, times 2(p-1)/p for an all-reduce on p ranks, or (p-1)/p if each rank has a part of the vector. For `all_to_all_v`, the bytes are the most that a rank sends.",
         ),
     ]],
 };

@@ -65,7 +65,7 @@ becalm_schema::table! {
     pub located struct Fault {
         /// What breaks.
         pub kind: Kind,
-        /// Begin of the fault.
+        /// Start of the fault.
         pub at: Time; ""; Time(1)..,
         /// End of the fault; if left out, it lasts until the end of the run.
         pub until: Option<Time> = None,
