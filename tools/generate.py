@@ -86,6 +86,9 @@ def _range(found: re.Match[str]) -> str:
 _SHORTER = (
     (r"a list, each item (?:an? )?(\w+)", r"list of \1s"),
     (r"list of lists, each item (?:an? )?(\w+)", r"list of lists of \1s"),
+    (r"^the path of a file with .*", "path"),
+    (r"^the path of a (?:\w+ )*(without \S+), such as \S+", r"path \1,"),
+    (r"^a number of packets, slots or bytes with its unit, such as ", ""),
     (r"(table)(s?) with the keys", r"\1\2:"),
     (r"^a table", "table"),
     (r"^table with one sub-table, named", "one table:"),
