@@ -86,6 +86,9 @@ def _range(found: re.Match[str]) -> str:
 _SHORTER = (
     (r"a list, each item (?:an? )?(\w+)", r"list of \1s"),
     (r"list of lists, each item (?:an? )?(\w+)", r"list of lists of \1s"),
+    (r"^the path of a file with .*", "path"),
+    (r"^the path of a (?:\w+ )*(without \S+), such as \S+", r"path \1,"),
+    (r"^a number of packets, slots or bytes with its unit, such as ", ""),
     (r"(table)(s?) with the keys", r"\1\2:"),
     (r"^a table", "table"),
     (r"^table with one sub-table, named", "one table:"),
@@ -139,10 +142,9 @@ def index() -> str:
         "Each scheme has a page. `make docs` writes these pages from the schemes' source files.",
     ]
     for kind, meaning in SCHEMES.items():
-        lines += ["", f"## `[{kind}.*]`: {meaning}", "", "| scheme | what it does |", "|---|---|"]
-        lines += [
-            f"| [`{entry.name}`]({kind}.{entry.name}.md) | {entry.summary}. |" for entry in catalogue()[kind]
-        ]
+        lines += ["", f"## `[{kind}.*]`: {meaning}", ""]
+        for entry in catalogue()[kind]:
+            lines.append(_filled(f"- [`{entry.name}`]({kind}.{entry.name}.md): {entry.summary}."))
     lines += ["", "## Sources", "", *(_filled(f"- *{short}*: {full}.") for short, full in CITED.items())]
     return "\n".join(lines) + "\n"
 
@@ -261,7 +263,7 @@ def _often() -> list[str]:
     first: dict[str, str] = {}
     for line, count in counts.most_common():
         if count > 1:
-            first.setdefault(line.split()[1], line)
+            first.setdefault(line.split()[1].rstrip(",:"), line)
     return list(first.values())
 
 
@@ -272,7 +274,7 @@ def _is_end(name: str, table: Schema) -> bool:
 
 def _shared(line: str) -> str:
     """Return the names in the line of a shared column."""
-    first = line.split()[1]
+    first = line.split()[1].rstrip(":")
     return f"{first[:-1].rpartition('_')[0]}_*`" if first.endswith(",") else first
 
 
@@ -285,8 +287,8 @@ def _columns(table: Schema) -> list[str]:
     def flush() -> None:
         if column:
             others = "".join(f", `{name}`" for name in more)
-            unit = column.unit or column.kind
-            lines.append(_filled(f"- `{column.name}`{others} ({unit}): {column.meaning}"))
+            unit = f" ({column.unit})" if column.unit else ""
+            lines.append(_filled(f"- `{column.name}`{others}{unit}: {column.meaning}"))
 
     for each in (each for each in table.columns.values() if not _is_end(each.name, table)):
         stem = column.name.rpartition("_")[0] if column else ""

@@ -11,7 +11,7 @@
 //! GLOBECOM 2002, section IV-C.
 //!
 //! # Parameters
-//! - `threshold`: packets. The first packet above the threshold triggers marking. The paper shows results for 4, 6, 8
+//! - `threshold`: number of packets; the first packet above it triggers marking. The paper shows results for 4, 6, 8
 //!   and 16.
 //! - `method`, `full`, `headroom`, `spare_blocked`: as for input-triggered marking.
 //!
