@@ -171,8 +171,10 @@ impl Scenario {
 
     fn programs(&self) -> u64 {
         let of_job = |(section, job): (&Located<sections::jobs::Job>, &Option<Job>)| {
-            let ops = job.as_ref().map_or(0, |job| job.program.len() as u64);
-            ops.saturating_mul(if *section.record_ops { OP + SPAN } else { OP })
+            let Some(program) = job.as_ref().map(|job| &job.program) else { return 0 };
+            // A regular program makes its operations when they are needed.
+            let each = if program.is_regular() { 0 } else { OP } + if *section.record_ops { SPAN } else { 0 };
+            (program.len() as u64).saturating_mul(each)
         };
         self.sections.jobs.iter().zip(&self.plan.jobs).map(of_job).sum()
     }

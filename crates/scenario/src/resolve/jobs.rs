@@ -8,7 +8,8 @@ use becalm_fabric::NodeId;
 use becalm_schema::{Located, Place, Review};
 use becalm_workload::collectives::{Repetition, all_to_all_v};
 use becalm_workload::{
-    Action, Builder, Channel, Collective as Lowered, LongCollective, Op, OpId, Part, Program, ProgramError, When,
+    Action, Builder, Channel, Collective as Lowered, LongCollective, Messages, Op, OpId, Part, Program, ProgramError,
+    When,
 };
 
 use super::network::Network;
@@ -35,10 +36,13 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// The index of the channel of a rank's operation, if it is a send that crosses the network.
-    pub fn channel(&self, rank: u32, op: &Op) -> Option<usize> {
-        let Action::Send { to, .. } = op.action else { return None };
-        self.channels.binary_search(&(rank, to, op.port)).ok()
+    /// The messages of all ranks that cross the network, with the index of their channel.
+    pub fn crossing(&self) -> impl Iterator<Item = (usize, Messages)> {
+        let of_rank = move |rank: u32| {
+            let sent = self.program.sent(rank).into_iter();
+            sent.filter_map(move |sent| Some((self.channels.binary_search(&(rank, sent.to, sent.port)).ok()?, sent)))
+        };
+        (0..self.program.ranks()).flat_map(of_rank)
     }
 }
 
@@ -76,8 +80,7 @@ pub(super) fn resolve(
 
 /// The bytes that a rank sends.
 fn sent(program: &Program, rank: u32) -> u64 {
-    let bytes = |op| if let Action::Send { bytes, .. } = program.op(op).action { bytes } else { 0 };
-    program.of_rank(rank).map(bytes).sum()
+    program.sent(rank).iter().map(|sent| sent.bytes * sent.count).sum()
 }
 
 /// The program with its messages on the ways between nodes; `None` after an error.
