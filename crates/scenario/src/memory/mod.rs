@@ -28,6 +28,8 @@ const PAUSES: u64 = 300;
 const QUEUE: u64 = 24;
 /// Bytes of a flow, including its latencies and its row in a table.
 const FLOW: u64 = 1300;
+/// Bytes of a flow of a job that is made when it first carries a message, including its row in a table.
+const LATER_FLOW: u64 = 1000;
 /// Bytes of a message that has been posted but not yet sent.
 const MESSAGE: u64 = 32;
 /// Bytes of a value of a series and its row in a table.
@@ -137,7 +139,7 @@ impl Scenario {
                 .saturating_add(times(self.queues(), QUEUE))
                 .saturating_add(if *observe.queues { times(links * vls, LENGTHS) } else { 0 })
                 .saturating_add(if pfc { times(links * vls, PAUSES) } else { 0 }),
-            flows: times(self.plan.flows.len() as u64, FLOW),
+            flows: self.memory_of_flows(),
             messages: self
                 .plan
                 .sources
@@ -159,6 +161,12 @@ impl Scenario {
             spans: if *observe.spans { times(self.periods(links * vls), PERIOD) } else { 0 },
             packets: times(self.waiting_packets(), PACKET),
         }
+    }
+
+    fn memory_of_flows(&self) -> u64 {
+        let (all, first) = (self.plan.flows.len() as u64, u64::from(self.first_of_jobs()));
+        let later = if self.flows_can_be_made_later() { all - first } else { 0 };
+        (all - later).saturating_mul(FLOW).saturating_add(later.saturating_mul(LATER_FLOW))
     }
 
     /// Number of periods of this number of lanes, limited by `span_rows` and by the duration.

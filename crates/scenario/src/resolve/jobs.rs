@@ -13,7 +13,7 @@ use becalm_workload::{
 };
 
 use super::network::Network;
-use super::pairs::too_many;
+use super::pairs::{MOST_WITH_JOBS, too_many};
 use super::seats::{Seat, Seats};
 use crate::sections::collective::{AllToAllAlgorithm, Collective};
 use crate::sections::jobs::{Job as Section, Operation, Placement};
@@ -28,7 +28,7 @@ pub(crate) struct Job {
     /// The hosts that one thread must handle.
     pub together: Vec<(NodeId, NodeId)>,
     /// The channels that cross the network, in ascending order. Each has one flow.
-    pub channels: Vec<Channel>,
+    pub channels: Arc<[Channel]>,
     /// The hosts at the ends of each of them.
     pub ends: Vec<(NodeId, NodeId)>,
     /// The largest number of bytes that a rank sends.
@@ -68,14 +68,16 @@ pub(super) fn resolve(
     let seats = place(section, seats, program.ranks(), random, review)?;
     let seats = Seats::new(network, seats, (*section.nics, section.pxn_chunk.0), seed);
     let program = if section.on_nodes().is_some() { routed(section, program, &seats, review)? } else { program };
-    let crossing = program.channels().into_iter().filter_map(|channel| Some((channel, seats.ends(channel)?)));
+    let of_ranks = (0..program.ranks()).flat_map(|rank| program.channels_of(rank));
+    let crossing = of_ranks.filter_map(|channel| Some((channel, seats.ends(channel)?)));
     let (channels, ends): (Vec<_>, Vec<_>) = crossing.unzip();
     if channels.len() > most {
         review.add(located.place(), too_many_pairs(section, channels.len(), most));
         return None;
     }
     let hosts = (0..program.ranks()).map(|rank| seats.host(rank)).collect();
-    Some(Job { together: seats.together(), program: Arc::new(program), hosts, channels, ends, most_sent })
+    let (together, channels) = (seats.together(), channels.into());
+    Some(Job { together, program: Arc::new(program), hosts, channels, ends, most_sent })
 }
 
 /// The bytes that a rank sends.
@@ -100,7 +102,7 @@ fn too_many_pairs(job: &Section, pairs: usize, most: usize) -> String {
         Some(Collective::AllToAll(p)) if p.algorithm != AllToAllAlgorithm::Bruck => ", as with algorithm = \"bruck\"",
         _ => "",
     };
-    too_many(pairs, most, &format!("{fewer}{bruck}"))
+    too_many(pairs, (most, MOST_WITH_JOBS), &format!("{fewer}{bruck}"))
 }
 
 /// The hosts that a job names, or the GPUs of its nodes. With `placement = "list"`, a host may be named several times.
