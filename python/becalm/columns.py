@@ -13,7 +13,9 @@ def frame(replication: int, columns: Sequence[tuple[str, str, Any]]) -> pl.DataF
     """Return a replication's table as a data frame, with its number in the first column."""
     import polars as pl
 
-    table = pl.DataFrame({column: values if isinstance(values, list) else series(values) for column, _, values in columns})
+    table = pl.DataFrame(
+        {column: values if isinstance(values, list) else series(values) for column, _, values in columns}
+    )
     number = pl.repeat(replication, table.height, dtype=pl.UInt32, eager=True).alias("replication")
     return table.insert_column(0, number)
 
