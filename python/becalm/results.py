@@ -192,7 +192,7 @@ class Results(Tables):
         None if the results lack tables that every run produces, as in a store that kept only the summary.
         """
         tables = {
-            name: columns.of(self.tables[name].select("replication", *read), replication, self.units[name])
+            name: columns.of(self._judged(name, read), replication, self.units[name])
             for name, read in _JUDGED.items()
             # Results of older versions lack some columns.
             if name in self.tables and {*read} <= {*self.tables[name].columns}
@@ -201,6 +201,14 @@ class Results(Tables):
         said = verdict(self.scenario.core, tables, ends.get(replication))
         number = len(self.replications)
         return said if said is None or number == 1 else f"Replication {replication} of {number}: {said}"
+
+    def _judged(self, name: str, read: tuple[str, ...]) -> pl.DataFrame:
+        """Return the columns of a table that a verdict reads."""
+        table = self.tables[name].select("replication", *read)
+        # Of flows, a verdict names only victims. A million names are large as Python's objects.
+        if name == "flows" and not table["role"].is_in(["victim", "both"]).any():
+            return table.clear()
+        return table
 
     @property
     def stopped(self) -> float | None:

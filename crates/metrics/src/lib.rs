@@ -90,6 +90,6 @@ pub use queues::{Queue, Queues};
 pub use series::Series;
 pub use snapshots::Snapshot;
 pub use spans::Spans;
-pub use table::{Column, Data, Table};
+pub use table::{Column, Data, Names, Table};
 pub use tree::Tree;
 pub use watch::Watch;

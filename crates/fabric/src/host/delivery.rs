@@ -157,7 +157,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
     #[inline(always)]
     fn acknowledge<O: Observer>(&mut self, packet: &Packet, held: Time, trail: &[Hop], cx: &mut Context<'_, O>) {
         let sender = &mut self.flows.senders[packet.flow.index()];
-        let covers = match self.flows.is_lossy {
+        let covers = match self.flows.common.is_lossy {
             false => u32::from(packet.covers),
             true => sender.unacknowledged_to(packet.sequence),
         };

@@ -117,7 +117,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         if moves || !self.shared.config.paths.keeps_order() {
             return Ok(());
         }
-        let disordered: u64 = self.hosts.receivers.iter().map(|receiver| u64::from(receiver.disordered())).sum();
+        let disordered: u64 = self.hosts.receivers.made().map(|receiver| u64::from(receiver.disordered())).sum();
         if disordered > 0 {
             return Err(FabricError::Guard(format!("packets arrived out of order: {disordered}")));
         }
@@ -175,7 +175,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             }
         }
         let flows = &self.hosts.flows;
-        for (flow, sender) in (0..).map(FlowId).zip(&flows.senders) {
+        let made = (0..flows.senders.len()).filter_map(|i| Some((FlowId(i as u32), flows.senders.get(i)?)));
+        for (flow, sender) in made {
             let link = &self.hosts.adapters[flows.pacer_of(flow).host as usize].link;
             let first = self.buffer_at(link, sender.vl);
             let is_stuck = first.is_some_and(|buffer| stuck.contains_key(&buffer));
