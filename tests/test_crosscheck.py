@@ -145,6 +145,21 @@ def test_a_lane_that_is_missing_is_noticed() -> None:
         planted("booksim-torus", one, "ring of 8, tornado, load 1.0")
 
 
+@pytest.mark.parametrize(
+    ("name", "changes", "only"),
+    [
+        ("closed-priorities", {"switch.vl_arbitration": {"round_robin": {}}}, "0.5 and 0.3"),
+        ("closed-batches", {"switch.service": {"uniform": 0.9}}, "batches of 1, load 0.8"),
+        ("closed-vl-limits", {"switch.vl_arbitration.tables.limit": 5}, "limit 4"),
+        ("closed-credit-loops", {"switch.forwarding_delay": "80 ns"}, "4 packets"),
+        ("closed-deadlocks", {"switch.arbiter": {"round_robin": {}}}, "ring of 8, 2 on, one"),
+        ("closed-hol-blocking", {"switch.queueing": "voq"}, "2 ports"),
+    ],
+)
+def test_wrong_rules_do_not_have_closed_forms(name: str, changes: dict[str, object], only: str) -> None:
+    assert planted(name, changes, only)
+
+
 def test_unknown_entries_are_named() -> None:
     with pytest.raises(BecalmError, match=r"`nothing`: no such entry; valid: .*loggopsim"):
         crosscheck.find("nothing")

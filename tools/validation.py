@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from becalm.crosscheck.entry import FORMULA
 from becalm.lab.expect import FAILS, HOLDS, UNDECIDED, WEAK
 from becalm.lab.model import CLASSES, Report
 from becalm.lab.text import sentences
@@ -81,7 +82,8 @@ def page(found: Mapping[str, list[Row]]) -> str:
     hardware = [row for row in papers if row["source"] == HARDWARE]
     verdicts = Counter(map(_verdict, programs))
     failing = Counter(row.get("class", "") for row in (*papers, *theory) if row["verdict"] == FAILS)
-    named = {row["program"] for row in programs}
+    named = {row["program"] for row in programs} - {FORMULA}
+    forms = {row["entry"] for row in programs if row["program"] == FORMULA}
     held, weak, undecided, failed = _counts(papers)
     hardware_held, hardware_weak, hardware_open, hardware_failed = _counts(hardware)
     return TEXT.read_text(encoding="utf-8").format(
@@ -96,6 +98,7 @@ def page(found: Mapping[str, list[Row]]) -> str:
         derived_failed=_counts(theory)[3],
         quantities=len(programs),
         programs=len(named),
+        forms=len(forms),
         scenes=len({row["entry"] for row in programs}),
         agree=verdicts["agree"],
         explained=verdicts["explained"],

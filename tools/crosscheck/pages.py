@@ -36,8 +36,8 @@ HEAD = """\
 # becalm and other simulators
 
 `make crosscheck` runs becalm's side of all entries and writes this page. Each entry is a scene that another
-program has simulated. `becalm crosscheck NAME` runs one entry and prints all its quantities;
-[verdicts.json](crosschecks/verdicts.json) has their numbers. If you have the other program,
+program has simulated, or for which there is a closed form. `becalm crosscheck NAME` runs one entry and prints
+all its quantities; [verdicts.json](crosschecks/verdicts.json) has their numbers. With the other program,
 `tools/crosscheck/again.py NAME` reproduces its side. Each folder `crosschecks/NAME` of the repository states
 how the scene was matched.
 
@@ -88,7 +88,8 @@ def page(found: Sequence[Checked]) -> str:
     kinds = "\n".join(f"| {kind.name} | {kind.meaning} | {kind.shown} |" for kind in KINDS.values())
     table = f"| kind | meaning | tolerance |\n|---|---|---|\n{kinds}"
     parts = [HEAD.format(score=score(found), kinds=table), _overview(found), _programs(found)]
-    parts += ["## Unexplained\n", *(_unexplained(each) for each in found if each.unexplained)]
+    differing = [_unexplained(each) for each in found if each.unexplained]
+    parts += ["## Unexplained\n", *(differing or ["None.\n"])]
     parts += ["## Explained\n", "".join(map(_explained, found))]
     return "\n".join(parts)
 
@@ -108,8 +109,9 @@ def _overview(found: Sequence[Checked]) -> str:
 def _programs(found: Sequence[Checked]) -> str:
     """Return the versions of the programs, and links to the numbers of each entry."""
     lines = ["The entries link to their figures, and these programs to builds, parameters and numbers:", ""]
-    for program in {each.entry.program.name: each.entry.program for each in found}.values():
-        own = [each.entry for each in found if each.entry.program.name == program.name]
+    # Closed forms have one name, but a source each.
+    for program in {each.entry.program.source: each.entry.program for each in found}.values():
+        own = [each.entry for each in found if each.entry.program.source == program.source]
         files = ", ".join(f"[{one.name}](../crosschecks/{one.name}/reference.toml)" for one in own)
         last = max(one.program.made for one in own)
         lines.append(

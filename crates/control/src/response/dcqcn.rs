@@ -17,7 +17,8 @@
 //! the rate reaches the link rate, the timers and the counter stop.
 //!
 //! With `periodic`, as on ConnectX adapters, periods of `alpha_timer` and `cut_interval` are counted from the first
-//! CNP. At the end of each, alpha rises or the rate is cut if a CNP arrived in it; otherwise, alpha falls.
+//! CNP. At the end of each, alpha rises or the rate is cut if a CNP arrived in it; otherwise, alpha falls. A stage of the
+//! timer that ends together with a period raises the rate before the cut.
 //!
 //! # Source
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, sections 3 and 5: preset
@@ -174,13 +175,14 @@ impl Dcqcn {
             if next > now || next == Time::MAX {
                 return;
             }
-            if next == cut {
-                self.cut(cut);
-            } else {
+            // At equal times, the timer comes first, as it does when a CNP arrives at that time.
+            if next == self.timer {
                 self.timer = next.saturating_add(self.values.increase_timer);
                 self.timer_stage += 1;
                 self.raise();
                 self.raised |= self.values.clamp_after_timer;
+            } else {
+                self.cut(cut);
             }
         }
     }
