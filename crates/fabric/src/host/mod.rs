@@ -5,7 +5,7 @@
 //! send only later, and a `send_queue` determines the sending order. `flows` combines these. A `backlog` counts the packets in a host's send queue, if its size is limited. An
 //! `adapter` sends on the host's link and accepts arriving packets. With a drain rate, packets pass through a
 //! `receive_buffer`. `faults` slow or stop a host. A `receiver` counts the packets of a flow. `hosts` holds all of this for the entire fabric.
-//! `posting` and `delivery` implement the two ends of a flow, and `handling` dispatches events. `jobs` are the programs
+//! `posting` and `delivery` implement the two ends of a flow, `trains` those of trains, and `handling` dispatches events. `jobs` are the programs
 //! that run on hosts, and `execution` runs their ranks.
 
 mod adapter;
@@ -31,6 +31,7 @@ mod send_queue;
 mod sender;
 mod source;
 pub mod traffic;
+mod trains;
 
 pub(crate) use adapter::Adapter;
 pub(crate) use entropy::Entropy;
