@@ -237,7 +237,9 @@ class Results(Tables):
         """Mean number of packets that a simulated packet stood for; None if each packet was simulated."""
         hops = [item.train_hops for item in self.replications]
         known = [count for count in hops if count is not None]
-        return self.packet_hops / max(sum(known), 1) if len(known) == len(hops) else None
+        if len(known) < len(hops):
+            return None
+        return self.packet_hops / sum(known) if any(known) else 1.0
 
     @property
     def wall_time(self) -> float:

@@ -57,8 +57,8 @@ def check(scenario: Scenario, factor: int, run: Callable[[Scenario], Results]) -
     """Run smaller jobs with trains and exactly; return the length of trains, times and errors.
 
     The result has `smaller`, the factor; `train`, the mean number of packets of a train; `seconds`, the
-    wall-clock time `with` and `without` trains; and `jobs`, for each job its `time` [s] with trains, the `exact`
-    one, and the relative `error`.
+    wall-clock time `with` and `without` trains; and `jobs`, for each job its `time` [s] with trains, the
+    `exact` one, and the relative `error`.
     """
     spent = {}
     found = {}
