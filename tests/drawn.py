@@ -501,6 +501,12 @@ def observing(draw: random.Random, data: Tables) -> None:
             data["observe"][key] = value
 
 
+def trains(_: random.Random, data: Tables) -> None:
+    """Simulate long messages as trains."""
+    data["run"]["fidelity"] = "trains"
+    data["switch"]["buffer"] = "1 MiB"
+
+
 FEATURES: tuple[tuple[Feature, float], ...] = (
     (lanes, 0.3),
     (switching, 0.5),
@@ -515,6 +521,7 @@ FEATURES: tuple[tuple[Feature, float], ...] = (
     (packets, 0.4),
     (ends, 0.4),
     (observing, 0.8),
+    (trains, 0.1),
 )
 """Features, each with the share of scenes that have it."""
 

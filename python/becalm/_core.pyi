@@ -68,6 +68,7 @@ class _Outcome(TypedDict):
     fingerprint: int
     events: int
     packet_hops: int
+    train_hops: int
     end: float
     stopped: bool
     guards: list[str]

@@ -85,6 +85,8 @@ class Replication:
     """Processor seconds of all its threads; None if they were not measured."""
     stopped: bool = False
     """Whether it was stopped before its end."""
+    train_hops: int | None = None
+    """Number of trains and single packets that crossed a link; None if each packet was simulated."""
 
 
 class Results(Tables):
@@ -125,7 +127,7 @@ class Results(Tables):
                 parts.setdefault(name, []).append(columns.frame(outcome.replication, given))
         # A column without rows may have no type.
         tables = {name: pl.concat(frames, how="vertical_relaxed") for name, frames in parts.items()}
-        return cls(scenario, [_replication(outcome) for outcome in outcomes], tables, units)
+        return cls(scenario, [_replication(outcome, scenario) for outcome in outcomes], tables, units)
 
     @property
     def frames(self) -> Frames:
@@ -237,6 +239,15 @@ class Results(Tables):
     def packet_hops(self) -> int:
         """Total number of packet-hops of all replications."""
         return sum(item.packet_hops for item in self.replications)
+
+    @property
+    def train(self) -> float | None:
+        """Mean number of packets that a simulated packet stood for; None if each packet was simulated."""
+        hops = [item.train_hops for item in self.replications]
+        known = [count for count in hops if count is not None]
+        if len(known) < len(hops):
+            return None
+        return self.packet_hops / sum(known) if any(known) else 1.0
 
     @property
     def wall_time(self) -> float:
@@ -368,8 +379,9 @@ def read_manifest(folder: Path) -> Manifest:
         raise ResultsError(str(error)) from error
 
 
-def _replication(outcome: Outcome) -> Replication:
+def _replication(outcome: Outcome, scenario: Scenario) -> Replication:
     core = outcome.core
+    exact = scenario.resolved["run"]["fidelity"] == "packets"
     return Replication(
         replication=outcome.replication,
         fingerprint=f"{core['fingerprint']:016x}",
@@ -380,4 +392,5 @@ def _replication(outcome: Outcome) -> Replication:
         end=core["end"],
         processor_time=outcome.processor_time,
         stopped=core["stopped"],
+        train_hops=None if exact else core["train_hops"],
     )

@@ -7,7 +7,7 @@ use becalm_engine::Time;
 use crate::distribution::Distribution;
 use crate::ids::PortId;
 use crate::network::link::Rate;
-use crate::packet::Kind;
+use crate::packet::{Kind, Packet};
 pub use pfc::{FlowControl, PauseResponse, Pfc, SharedPool, Watchdog, WatchdogAction, WatchdogRule};
 
 /// The capacity of a buffer.
@@ -60,6 +60,18 @@ impl Room {
             Room::Slots(_) => 1,
             Room::Bytes(_) => size.div_ceil(CREDIT_BYTES),
         }
+    }
+
+    /// Units of credit that a packet needs, or all packets of a train.
+    #[inline(always)]
+    pub(crate) fn need_of(self, packet: &Packet) -> u32 {
+        if packet.train.is_single() { self.need(packet.size) } else { self.need_of_train(packet) }
+    }
+
+    #[cold]
+    fn need_of_train(self, train: &Packet) -> u32 {
+        let packets = train.train.packets();
+        packets * self.need(train.size.div_ceil(packets))
     }
 }
 
@@ -231,6 +243,11 @@ impl SwitchConfig {
         if self.flow_control == FlowControl::Credits { self.buffer.need(size) } else { size }
     }
 
+    /// Buffer units that a packet occupies, or all packets of a train.
+    pub(crate) fn need_of(&self, packet: &Packet) -> u32 {
+        if self.flow_control == FlowControl::Credits { self.buffer.need_of(packet) } else { packet.size }
+    }
+
     /// A buffer's capacity in these units (with PFC, up to XOFF), where packets have at most `largest` bytes.
     pub(crate) fn capacity(&self, largest: u32) -> u32 {
         if self.flow_control == FlowControl::Credits { self.buffer.capacity() } else { self.buffer.bytes(largest) }
@@ -282,6 +299,9 @@ pub struct PacketConfig {
     pub answers_vl: Option<u8>,
     /// Virtual lane of CNPs; `None` for the ACKs'.
     pub cnp_vl: Option<u8>,
+    /// Largest number of data packets that one simulated packet stands for, see [`Train`](crate::Train); 1 for exact
+    /// runs.
+    pub train: u32,
 }
 
 impl PacketConfig {
@@ -293,6 +313,11 @@ impl PacketConfig {
     /// Size of the largest packet on the wire.
     pub fn largest(&self) -> u32 {
         (self.mtu + self.header).max(self.ack).max(self.cnp)
+    }
+
+    /// Size of the longest train on the wire.
+    pub(crate) fn longest(&self) -> u32 {
+        self.train * self.largest()
     }
 
     /// Size of the smallest packet on the wire.

@@ -116,7 +116,7 @@
 //!         service: Distribution::Fixed,
 //!         flow_control: FlowControl::Credits,
 //!     },
-//!     packets: PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20, answers_vl: None, cnp_vl: None },
+//!     packets: PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20, answers_vl: None, cnp_vl: None, train: 1 },
 //!     adapters: vec![adapter; topology.host_count() as usize],
 //!     responses: vec![Free; flows.len()],
 //!     sources: (0..3).map(|i| SourceSpec::always(FlowId(i), greedy.clone())).collect(),
@@ -156,6 +156,7 @@ pub mod policy;
 pub mod sim;
 mod switch;
 mod trail;
+mod train;
 
 pub use cdf::{Cdf, CdfError};
 pub use config::{
@@ -186,3 +187,4 @@ pub use sim::headrooms::needed_headrooms;
 pub use sim::pausing::Headroom;
 pub use sim::spec::{FabricSpec, FlowSpec};
 pub use switch::StormReport;
+pub use train::Train;

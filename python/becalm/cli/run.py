@@ -123,6 +123,10 @@ def run(
         bool,
         typer.Option("--twin", help="Also run without congestion control, and say what control changes."),
     ] = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="With trains: also run smaller jobs exactly, and print the error."),
+    ] = False,
     max_time: Annotated[
         str | None,
         typer.Option(
@@ -142,7 +146,7 @@ def run(
 ) -> None:
     """Run a scenario, print a summary, and write tables to a results folder."""
     import becalm
-    from becalm.cli import console
+    from becalm.cli import console, trains
     from becalm.cli.twin import run_twin, twin_of
     from becalm.results import FOLDER
     from becalm.runs import fewer_threads, memory
@@ -160,6 +164,7 @@ def run(
     scenario = _watched(scenario, report, overwrite=overwrite)
     completions.check(scenario, fct, overwrite=overwrite)
     other = twin_of(scenario, wanted=twin)
+    less = trains.smaller(scenario) if check else None
     choice = traces.choice(scenario)
     default = Path("results") / source.stem
     quiet = quiet or as_json
@@ -186,8 +191,10 @@ def run(
     beside = None
     if other is not None and results.stopped is None:
         beside = run_twin(other, place.folder, made, overwrite=overwrite)
+    checked = None if less is None or results.stopped is not None else trains.check(*less, made)
     # Traces are separate runs; who stops a run does not wait for them.
     said = [] if results.stopped is not None else traces.write(choice, quiet=quiet)
+    said += [] if checked is None else trains.lines(checked)
     said += _written(results, beside, report, place.folder, overwrite=overwrite)
     said += completions.write(results, fct, overwrite=overwrite)
     if as_json:
@@ -197,7 +204,8 @@ def run(
             "verdict": console.verdict(results, beside),
         }
         tables = {name: results.tables[name].to_dicts() for name in SUMMARY if name in results.tables}
-        typer.echo(jsons.dumps(summed | tables))
+        of_trains = {} if checked is None else {"check": checked}
+        typer.echo(jsons.dumps(summed | of_trains | tables))
     if not quiet:
         console.show_run(results, place.folder, beside)
         for line in said:

@@ -194,6 +194,7 @@ def _about(
             f"{hosts:,} hosts, {switches:,} {'switch' if switches == 1 else 'switches'}",
             f"{hops:,} packet-hops in {formats.seconds(results.wall_time)}",
             f"{runs} replications" if runs > 1 else f"fingerprint {results.fingerprint}",
+            *([] if results.train is None else [f"approximate: trains of {results.train:.1f} packets"]),
             *([] if results.stopped is None else [f"stopped at {formats.seconds(results.stopped)}"]),
             f"becalm {manifest['becalm']}" + (f", page by becalm {here['becalm']}" if other else ""),
             str(manifest["created"]),

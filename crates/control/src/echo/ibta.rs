@@ -75,12 +75,16 @@ impl EchoScheme for Ibta {
     fn cnps(params: &Params) -> Cnps {
         if params.transport == Transport::Reliable { Cnps::None } else { Cnps::Sent }
     }
+
+    fn takes_trains(_: &Params) -> bool {
+        true
+    }
 }
 
 impl Echo for Ibta {
     fn answer(&mut self, _: Time, packet: &Packet, unanswered: &Unanswered) -> Answer {
         match self.transport {
-            Transport::Reliable if packet.last || unanswered.packets >= self.ack_every => {
+            Transport::Reliable if packet.train.is_last() || unanswered.packets >= self.ack_every => {
                 Answer::ack(unanswered.marked)
             }
             Transport::Reliable => Answer::SILENT,
@@ -93,10 +97,11 @@ impl Echo for Ibta {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use becalm_fabric::Train;
     use becalm_engine::Time;
 
     fn packet(marked: bool, last: bool) -> Packet {
-        Packet { size: 2068, last, marked, ..Packet::default() }
+        Packet { size: 2068, train: Train::new(1, last), marked, ..Packet::default() }
     }
 
     fn unanswered(packets: u32, marked: bool) -> Unanswered {

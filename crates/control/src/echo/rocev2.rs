@@ -115,11 +115,15 @@ impl EchoScheme for RoceV2 {
         params.cnp_interval.get_or_insert(limit.interval);
         params.cnp_scope.get_or_insert(limit.scope);
     }
+
+    fn takes_trains(_: &Params) -> bool {
+        true
+    }
 }
 
 impl Echo for RoceV2 {
     fn answer(&mut self, now: Time, packet: &Packet, unanswered: &Unanswered) -> Answer {
-        let acknowledged = packet.last || unanswered.packets >= self.ack_every;
+        let acknowledged = packet.train.is_last() || unanswered.packets >= self.ack_every;
         let cnp = packet.marked && self.notifies(now, unanswered);
         Answer { ack: acknowledged.then_some(0), cnp }
     }
@@ -132,9 +136,10 @@ impl Echo for RoceV2 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use becalm_fabric::Train;
 
     fn packet(marked: bool, last: bool) -> Packet {
-        Packet { size: 1058, last, marked, ..Packet::default() }
+        Packet { size: 1058, train: Train::new(1, last), marked, ..Packet::default() }
     }
 
     /// CNPs sent for packets, marked or not, that arrive at these times in microseconds, with one ACK for each packet.

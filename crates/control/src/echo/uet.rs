@@ -53,7 +53,7 @@ impl EchoScheme for Uet {
 
 impl Echo for Uet {
     fn answer(&mut self, _: Time, packet: &Packet, unanswered: &Unanswered) -> Answer {
-        let at_once = packet.marked || packet.last || packet.sequence == 0 || packet.requests_ack();
+        let at_once = packet.marked || packet.train.is_last() || packet.sequence == 0 || packet.requests_ack();
         if at_once || unanswered.packets >= self.ack_every { Answer::ack(unanswered.marked) } else { Answer::SILENT }
     }
 
@@ -65,6 +65,7 @@ impl Echo for Uet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use becalm_fabric::Train;
 
     fn answer(ack_every: u32, packet: &Packet, packets: u32) -> Answer {
         let unanswered = Unanswered { packets, marked: u32::from(packet.marked), ..Unanswered::default() };
@@ -85,7 +86,7 @@ mod tests {
         let mut request = packet;
         request.request_ack();
         let mut answered = [packet, packet, packet, request];
-        (answered[0].marked, answered[1].last, answered[2].sequence) = (true, true, 0);
+        (answered[0].marked, answered[1].train, answered[2].sequence) = (true, Train::LAST, 0);
         assert_eq!(answered.map(|packet| answer(4, &packet, 1).ack), [Some(1), Some(0), Some(0), Some(0)]);
     }
 }

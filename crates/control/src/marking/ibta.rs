@@ -201,6 +201,11 @@ impl MarkingScheme for Ibta {
         }
         all
     }
+
+    fn takes_trains(params: &Params) -> bool {
+        let sizes = params.packet_size > 0 || params.overrides.iter().any(|own| own.packet_size.is_some());
+        !sizes && !params.masks_credit()
+    }
 }
 
 impl Marker for Ibta {

@@ -115,6 +115,10 @@ impl MarkingScheme for Ramp {
         let scale = params.per.map_or(1.0, |per| rate.bits_per_second() / (per * 1e9));
         Some((params.kmin * KB * scale) as u64)
     }
+
+    fn takes_trains(_: &Params) -> bool {
+        true
+    }
 }
 
 impl Ramp {

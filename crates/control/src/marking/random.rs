@@ -40,6 +40,10 @@ impl MarkingScheme for Random {
     fn new(params: &Params, shape: SwitchShape) -> Random {
         Random { probability: params.probability, host_ports: shape.host_ports }
     }
+
+    fn takes_trains(_: &Params) -> bool {
+        true
+    }
 }
 
 impl Marker for Random {

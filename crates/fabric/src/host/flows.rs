@@ -142,15 +142,20 @@ impl<R: Response> Flows<R> {
         self.arm_timer(pacer, host, cx);
     }
 
-    /// Records a packet that is sent, with this transmission time.
+    /// Records a packet that is sent, with this transmission time. For a train, `before` is the number of packets
+    /// before the last one, and the pace applies as if each had been sent with its gap.
     #[inline(always)]
-    pub fn sent(&mut self, id: u32, sent: &Sent, transmission: Time) {
+    pub fn sent(&mut self, id: u32, sent: &Sent, transmission: Time, before: u32) {
         let pacer = &mut self.pacers[id as usize];
+        let (start, transmission) = match before {
+            0 => (sent.now, transmission),
+            _ => pacer.last_of_train(sent.now, transmission, before),
+        };
         let pace = match pacer.follows_sending {
             true => self.responses[id as usize].paced_by(sent),
             false => pacer.pace(),
         };
-        pacer.sent(sent.now, transmission, pace);
+        pacer.sent(start, transmission, pace);
     }
 
     /// The flow for which a pacer sends next.

@@ -6,7 +6,8 @@
 //! `adapter` sends on the host's link and accepts arriving packets. With a drain rate, packets pass through a
 //! `receive_buffer`. `faults` slow or stop a host. A `receiver` counts the packets of a flow. `hosts` holds all of this for the entire fabric.
 //! A `store` holds an item for each flow, and those of `later` flows are made when they are needed. `posting` and
-//! `delivery` implement the two ends of a flow, and `handling` dispatches events. `jobs` are the programs
+//! `delivery` implement the two ends of a flow, `trains` those of trains, and `handling` dispatches events. `jobs` are
+//! the programs
 //! that run on hosts, and `execution` runs their ranks.
 
 mod adapter;
@@ -34,6 +35,7 @@ mod sender;
 mod source;
 mod store;
 pub mod traffic;
+mod trains;
 
 pub(crate) use adapter::Adapter;
 pub(crate) use flows::Flows;

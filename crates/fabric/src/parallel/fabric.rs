@@ -205,7 +205,7 @@ where
 /// The longest time from the start of a packet's transmission at one end of a cable to its arrival at the
 /// other.
 fn reach<R, K, E>(spec: &FabricSpec<R, K, E>) -> Time {
-    let largest = spec.packets.largest();
-    let time = |cable: &Cable| cable.rate.time_of(largest) + cable.delay + spec.switch.forwarding_delay;
+    let longest = spec.packets.longest();
+    let time = |cable: &Cable| cable.rate.time_of(longest) + cable.delay + spec.switch.forwarding_delay;
     spec.topology.cables().iter().map(time).max().unwrap_or(Time::ZERO)
 }

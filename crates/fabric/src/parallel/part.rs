@@ -100,6 +100,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
             }
         }
         self.shared.hops += other.shared.hops;
+        self.shared.together += other.shared.together;
         self.shared.packets += other.shared.packets;
         self.shared.faults.join(&other.shared.faults, theirs);
         self.observer.join(other.observer, theirs);

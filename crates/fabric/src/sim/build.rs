@@ -102,6 +102,10 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         spec.packets.header += trails.iter().flatten().max().unwrap_or(&0);
         let (mut adapters, mut switches) = nodes(&spec, markers, share);
         Headrooms::of(&spec).into_iter().for_each(|headrooms| headrooms.set(&mut adapters, &mut switches));
+        if spec.packets.train > 1 {
+            switches.iter_mut().for_each(|switch| switch.state.take_trains());
+            adapters.iter_mut().for_each(|adapter| adapter.ready.take_trains());
+        }
         if trails.iter().any(Option::is_some) {
             switches.iter_mut().for_each(|switch| switch.state.record());
         }
@@ -151,6 +155,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 gates: gates(if pauses { lanes } else { 0 }, &switches_watched),
                 config: spec.switch,
                 hops: 0,
+                together: 0,
                 outboxes: vec![Vec::new(); share.parts],
             },
         })

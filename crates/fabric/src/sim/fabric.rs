@@ -36,6 +36,11 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 
     /// Number of times that a packet, including ACKs and CNPs, has started to cross a link.
     pub fn packet_hops(&self) -> u64 {
+        self.shared.hops + self.shared.together
+    }
+
+    /// Number of times that a train or a single packet has started to cross a link.
+    pub fn train_hops(&self) -> u64 {
         self.shared.hops
     }
 

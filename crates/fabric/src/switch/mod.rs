@@ -14,6 +14,7 @@ mod ports;
 mod queues;
 mod records;
 mod rules;
+mod shares;
 mod state;
 mod storage;
 mod turns;

@@ -11,6 +11,7 @@ use crate::flow_control::pauses::Pauses;
 use crate::ids::{NodeId, PortId};
 use crate::network::link::{EgressLink, Rate, Transmission};
 use crate::network::routing::{Routes, SwitchRoutes};
+use crate::packet::Packet;
 use crate::policy::{Arrival, Attention, Observer};
 use crate::switch::arrival_order::ArrivalOrder;
 use crate::switch::bits;
@@ -19,6 +20,7 @@ use crate::switch::choices::Choices;
 use crate::switch::pool::{Fifo, Pool};
 use crate::switch::ports::{Input, Output, Port, Voq, service};
 use crate::switch::rules::{self, Configured, Layout, Rules};
+use crate::switch::shares::Shares;
 use crate::switch::turns::Turns;
 use crate::switch::vl_arbiter::VlArbiter;
 use crate::switch::watchdog::Dog;
@@ -72,6 +74,8 @@ pub(crate) struct State {
     pub bypasses: Vec<Bypasses>,
     /// The waiting packets.
     pub pool: Pool,
+    /// Present if packets may be trains.
+    pub shares: Option<Box<Shares>>,
     /// Present with PFC.
     pub pauses: Option<Box<Pauses>>,
     /// Present with PFC and a watchdog.
@@ -187,6 +191,7 @@ impl State {
                 _ => Vec::new(),
             },
             pool: Pool::default(),
+            shares: None,
             pauses: None,
             lanes_take_turns: config.vl_arbitration == VlArbitration::RoundRobin,
             watchdog: None,
@@ -205,10 +210,10 @@ impl State {
         }
     }
 
-    /// Units that a packet of `size` bytes occupies in an input buffer.
+    /// Units that a packet occupies in an input buffer.
     #[inline]
-    pub fn need<M: Rules>(&self, size: u32) -> u32 {
-        if M::pauses(self) { size } else { self.room.need(size) }
+    pub fn need<M: Rules>(&self, packet: &Packet) -> u32 {
+        if M::pauses(self) { packet.size } else { M::credit(self.room, packet) }
     }
 
     pub fn port(&self, port: u16) -> PortId {
@@ -239,12 +244,33 @@ impl State {
         &self.ports[self.at(port, 0)].output
     }
 
+    /// Lets packets be trains.
+    pub fn take_trains(&mut self) {
+        self.rules = self.rules.without_common();
+        self.shares = Some(Box::new(Shares::new(self.voqs.len(), self.ports.len())));
+    }
+
+    /// Counts a packet that leaves towards its input's share of the output.
+    #[inline(never)]
+    pub fn count_turn(&mut self, packet: &Packet, (input, output): (u16, u16)) {
+        let (lane, place) = (self.at(output, packet.vl), self.turns.place(input));
+        let queue = self.voq(output, packet.vl, place);
+        self.shares.iter_mut().for_each(|shares| shares.sent(lane, queue, packet.train.packets()));
+    }
+
     /// The transmission of the last packet of an output.
     pub fn last_sent(&self, port: u16) -> Transmission {
         let &Output { vl, busy_until, .. } = self.output(port);
         let tail = self.downs.iter().find(|down| down.port == port).map_or(busy_until, |down| down.tail);
         let lane = &self.ports[self.at(port, vl)].lane;
         Transmission { begin: lane.last_began, tail, size: lane.last_size }
+    }
+
+    /// The number of packets that an output's last packet stands for.
+    #[inline]
+    pub fn last_packets<M: Rules>(&self, output: u16) -> u32 {
+        let vl = self.ports[M::at(self, output, 0)].output.vl;
+        if M::TRAINS { u32::from(self.ports[M::at(self, output, vl)].lane.last_packets) } else { 1 }
     }
 
     #[inline]

@@ -7,8 +7,8 @@ use becalm_control::{EchoScheme, Echoing, Marking, MarkingScheme, Responding, Re
 use becalm_engine::{Stream, Time};
 use becalm_external::Faults;
 use becalm_fabric::{
-    FabricError, FlowId, FlowSpec, JobSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId, RateChange,
-    SourceSpec, SwitchConfig,
+    FabricError, FlowId, FlowSpec, JobSpec, NodeId, NodeKind, PacketConfig, ParallelFabric, Partition, PortId,
+    RateChange, SourceSpec, SwitchConfig,
 };
 use becalm_metrics::{Messages, Pauses, Ports, Watch};
 use becalm_model::{Model, Spec};
@@ -79,7 +79,7 @@ impl Scenario {
             topology: self.network.topology.clone(),
             routes: self.network.routes.clone(),
             switch: self.switch_config(),
-            packets: sections.packet_config(),
+            packets: PacketConfig { train: self.train(), ..sections.packet_config() },
             adapters: self.plan.adapters.clone(),
             flows,
             responses,

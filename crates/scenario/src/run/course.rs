@@ -265,6 +265,7 @@ impl Course {
             events: whole.events(),
             packet_hops: whole.model.packet_hops(),
         };
+        let train_hops = whole.model.train_hops();
         let mut go_on = || !failures.any() && progress(&end);
         // Who stops a run does not wait for others.
         let alone = match stopped {
@@ -288,6 +289,7 @@ impl Course {
             fingerprint: watch.fingerprint.value(),
             events: end.events,
             packet_hops: end.packet_hops,
+            train_hops,
             guards: guards(scenario),
         })
     }
