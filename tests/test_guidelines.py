@@ -60,6 +60,7 @@ def second(rate: str, buffer: str, contributors: int) -> dict[str, Any]:
     ("rate", "contributors", "timer", "increase"),
     [
         # 54 packet times of 1.6 us: 8.3 packet times per step are 13 units, and 6.5 steps make 54.
+        ("10 Gb/s", 8, 13, 6),
         ("10 Gb/s", 36, 13, 6),
         # From 37 contributors on, 1.5 packet times for each. 127: 190.5, and 29.3 of them per step.
         ("10 Gb/s", 127, 46, 6),
