@@ -17,8 +17,8 @@ import pytest
 
 import becalm
 from becalm import _core
-from becalm.reports.points import _comparison
 from becalm.reports.source import page_of
+from becalm.reports.tunings import _comparison
 
 SCENE = """\
 [run]

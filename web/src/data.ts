@@ -165,8 +165,11 @@ export interface SweepPage {
   kind: "sweep" | "tune";
   about: About;
   panels: Panel[];
-  /** Measures of a tuning on fresh seeds, to compare the guideline with the best parameters. */
+  /** Loss of a tuning's rows by number of contributors, and a table of all numbers. */
+  contributors?: { chart: Panel; table: Table & { title: string } } | null;
+  /** Measures of a tuning on new cases, to compare the guideline with the best parameters, and their difference. */
   comparison?: Panel[];
+  compared?: string;
   scatters: Scatter[];
   tables: (Table & { title: string })[];
 }

@@ -43,7 +43,7 @@ class Found:
         return f"p = {self.difference:.2g}" if self.kind == "distribution" else f"{self.difference:+.2%}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Checked:
     """An entry with all its results."""
 
@@ -63,6 +63,14 @@ class Checked:
     def unexplained(self) -> list[Found]:
         """Quantities outside their tolerances without an explanation."""
         return [each for each in self.quantities if not each.agrees and not each.why]
+
+    @property
+    def verdict(self) -> str:
+        """How far becalm and the other program agree on this entry, in one sentence."""
+        return f"{score([self])}."
+
+    def __repr__(self) -> str:
+        return f"{self.verdict}\n<Checked {self.entry.name!r}>"
 
     def to_json(self) -> dict[str, Any]:
         """Return the entry and its results as a JSON object."""
@@ -226,8 +234,10 @@ def score(found: Sequence[Checked]) -> str:
     agree = sum(each.agrees for each in quantities)
     open_ = sum(len(each.unexplained) for each in found)
     explained = len(quantities) - agree - open_
-    programs = len({checked.entry.program.name for checked in found})
+    programs = sorted({checked.entry.program.name for checked in found})
+    other = programs[0] if len(programs) == 1 else f"{len(programs)} programs"
+    scenes = "1 scene" if len(found) == 1 else f"{len(found)} scenes"
     return (
-        f"{agree} of {len(quantities)} quantities of {programs} programs in {len(found)} scenes agree within "
+        f"{agree} of {len(quantities)} quantities of {other} in {scenes} agree within "
         f"their tolerances, {explained} differ for a known reason, and {open_} are unexplained"
     )

@@ -38,12 +38,15 @@ def page_of(
         BecalmError: the file of a sweep is invalid.
 
     """
-    from becalm.reports.points import TUNE, sweep_page, tune_page
+    from becalm.reports.points import sweep_page
+    from becalm.reports.tunings import TUNE, tune_page
 
     if (source / TUNE).is_file():
-        return filled(tune_page(source, title), title or source.name)
+        page, said = tune_page(source, title)
+        return filled(page, title or source.name, said=[said])
     if source.suffix == ".toml" and source.is_file():
-        return filled(sweep_page(source, title, pages), title or source.name)
+        page, said = sweep_page(source, title, pages)
+        return filled(page, title or source.name, said=[said])
     results = _results(source)
     folder = source if source.is_dir() else None
     return report(results, title=title, replication=replication, max_size=max_size, full=full, folder=folder)

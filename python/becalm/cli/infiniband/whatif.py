@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from becalm import jsons
 from becalm.cli.options import Changes, Example, scenario_file
+from becalm.errors import BecalmError
+
+if TYPE_CHECKING:
+    from becalm.analysis.faults import Fault
 
 
 def whatif(
@@ -59,14 +63,17 @@ def whatif(
     source = scenario_file("whatif", file, example)
     changes = dict(parse_change(each) for each in change or [])
     asked = case.Case(source, hot, contributors, lfts, fabric, load, opensm, changes)
-    with console.Bar(quiet=as_json) as bar:
-        found = case.simulate(
-            asked,
-            max_time=max_time,
-            threads=threads,
-            progress=bar.on_run,
-            on_faults=None if as_json else effects.show_faults,
-        )
+    faults: list[Fault] = []
+    try:
+        with console.Bar(quiet=as_json) as bar:
+            found = case.simulate(
+                asked, max_time=max_time, threads=threads, progress=bar.on_run, on_faults=faults.extend
+            )
+    except BecalmError:
+        # They may be the reason why the fabric stands still.
+        if not as_json:
+            effects.show_faults(faults)
+        raise
     if as_json:
         typer.echo(jsons.dumps(effects.to_json(found)))
         return
