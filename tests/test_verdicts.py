@@ -96,7 +96,7 @@ def test_every_face_of_a_sweep_begins_with_the_same_sentence(tmp_path: Path) -> 
     sentence = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)["verdict"]
     assert " ".join(printed.stdout.split()).startswith(sentence)
     assert re.fullmatch(
-        r"\w+ suffers most: at .*, it loses .*% of its rate at .* \(95% interval .*\)\.", sentence
+        r"\w+ suffers most: its rate is .*% lower at .* than at .* \(95% interval .*\)\.", sentence
     )
     text = page_of(file)
     assert header(text)["about"]["verdict"] == sentence
@@ -114,7 +114,7 @@ def test_the_sentence_on_a_sweep_names_what_depends_most_on_its_keys() -> None:
         return verdict(pl.DataFrame({**points, **names, "rate": hot + cold}), ["buffer"], 2)
 
     assert said([1e9, 1.1e9, 2e9, 2.1e9], [4e9, 4e9, 1e9, 1e9]) == (
-        "cold suffers most: at buffer = 16 KiB, it loses 75.0% of its rate at buffer = 8 KiB "
+        "cold suffers most: its rate is 75.0% lower at buffer = 16 KiB than at buffer = 8 KiB "
         "(95% interval 75.0% to 75.0%)."
     )
     assert said([1e9, 2e9, 1.1e9, 2.2e9], [1e9, 2e9, 1.1e9, 2.2e9]).startswith("No group's rate differs")

@@ -16,12 +16,12 @@ declare global {
 async function main(): Promise<void> {
   const root = document.getElementById("page") as HTMLElement;
   const payload = document.getElementById("payload")?.textContent;
-  const second = document.getElementById("second")?.textContent;
+  const others = ["second", "third"].flatMap((id) => document.getElementById(id)?.textContent ?? []);
   try {
     if (!payload) throw new Error("This page is a template without results; becalm report fills it in.");
     const page = await decode(payload);
-    if (second && page.kind === "run") {
-      pairPage([page, (await decode(second)) as RunPage], root);
+    if (others.length > 0 && page.kind === "run") {
+      pairPage([page, ...((await Promise.all(others.map(decode))) as RunPage[])], root);
     } else if (page.kind !== "run") {
       sweepPage(page, root);
     } else {

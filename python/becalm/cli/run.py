@@ -91,8 +91,6 @@ class Stopping:
 
 SUMMARY = ("groups", "jobs", "completion")
 """Tables that `run --json` prints."""
-MOST_PROGRAMS = 10_000_000
-"""Size of the jobs' programs, at 57 bytes per operation, above which a page records no operations."""
 
 
 def run(
@@ -300,21 +298,13 @@ def _watched(scenario: Scenario, page: Path | None, *, overwrite: bool) -> Scena
     """
     if page is None:
         return scenario
+    from becalm.analysis.recording import recording
     from becalm.folders import check_writable
     from becalm.reports.page import PAGE
 
     PAGE.check_target(page)
     check_writable(page, overwrite=overwrite)
-    observe = scenario.resolved["observe"]
-    changes: dict[str, object] = {}
-    if observe["frames"] is None:
-        changes["observe.frames"] = "auto"
-    if not observe["spans"]:
-        changes["observe.spans"] = True
-    if scenario.core.memory_estimate["programs"] <= MOST_PROGRAMS:
-        jobs = [job for job in scenario.resolved["jobs"] if not job["record_ops"]]
-        changes |= {f"jobs.{job['name']}.record_ops": True for job in jobs}
-    return scenario.replace(changes) if changes else scenario
+    return recording(scenario)
 
 
 def _written(

@@ -25,8 +25,8 @@ def page_of(
     """Return the page of the source at a path.
 
     Args:
-        source: a results folder, a tuning's folder, a sweep's file, whose stored runs are shown, or the file
-            of one run in a store.
+        source: a results folder, a tuning's folder, a folder of `becalm whatif`, a sweep's file, whose stored
+            runs are shown, or the file of one run in a store.
         title: the heading; None: a suitable name.
         replication: the only replication of a run to show; None: all.
         max_size: maximum size of the page in bytes; see `becalm.report`.
@@ -40,7 +40,10 @@ def page_of(
     """
     from becalm.reports.points import sweep_page
     from becalm.reports.tunings import TUNE, tune_page
+    from becalm.whatif import kept
 
+    if (source / kept.INDEX).is_file():
+        return _incast(source, title, max_size)
     if (source / TUNE).is_file():
         page, said = tune_page(source, title)
         return filled(page, title or source.name, said=[said])
@@ -67,6 +70,16 @@ def page_of_two(source: Path, other: Path, *, title: str | None = None, max_size
         raise ResultsError(f"{source}, {other}: a run was stopped before its end; valid: two complete runs")
     names = None if subject(before, after) == CONTROL else (source.stem, other.stem)
     return pair(before, after, title=title, names=names, max_size=max_size)
+
+
+def _incast(folder: Path, title: str | None, max_size: int) -> str:
+    """Return the page of an incast: before, incast, with control."""
+    from becalm.reports.pair import beside
+    from becalm.whatif import kept
+
+    hot, verdict, runs = kept.load(folder)
+    name = title or f"An incast on {hot}"
+    return beside(list(runs.values()), list(runs), verdict, title=name, max_size=max_size)
 
 
 def run_pages(source: Path, folder: Path, *, max_size: int = MOST_SIZE, progress: Steps | None = None) -> int:
@@ -109,5 +122,5 @@ def _results(source: Path) -> Results:
         return Store.open(source.parents[2]).get(source.parent.name + source.stem)
     raise ResultsError(
         f"{source}: nothing to report; valid: a results folder, a tuning's folder (tune.json), "
-        "a sweep (.toml), the file of a run in a store"
+        "the folder of `becalm whatif --out`, a sweep (.toml), the file of a run in a store"
     )

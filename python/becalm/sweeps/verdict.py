@@ -83,7 +83,7 @@ def verdict(groups: pl.DataFrame, keys: Sequence[str], points: int) -> str:
         else f"95% interval {_percent(most.gain.low / most.high)} to {_percent(most.gain.high / most.high)}"
     )
     lost = _percent(1 - most.low / most.high)
-    return f"{most.group} suffers most: at {other}, it loses {lost} of its rate at {at} ({ends})."
+    return f"{most.group} suffers most: its rate is {lost} lower at {other} than at {at} ({ends})."
 
 
 def _percent(share: float) -> str:

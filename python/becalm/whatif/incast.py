@@ -6,12 +6,13 @@ import contextlib
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from becalm import manager
 from becalm.analysis.faults import Fault, Labels, faults, labels
 from becalm.analysis.formats import counted, share
+from becalm.analysis.recording import recording
 from becalm.errors import BecalmError
 from becalm.results import Results
 from becalm.runs import Progress
@@ -123,6 +124,8 @@ class WhatIf:
     """Estimated limit of time in s that permits the runs with control; 0 if they were made."""
     took: float
     """Wall-clock seconds of the runs."""
+    runs: dict[str, Results] = field(default_factory=dict)
+    """The results by run, if they were kept."""
 
     @property
     def verdict(self) -> str:
@@ -172,6 +175,7 @@ def whatif(
     threads: int | None = None,
     progress: Callable[[Progress], object] | None = None,
     on_faults: Callable[[list[Fault]], object] | None = None,
+    keep: bool = False,
 ) -> WhatIf:
     """Simulate a fabric with and without an incast on a host, each with and without congestion control.
 
@@ -191,12 +195,14 @@ def whatif(
         threads: threads of each run, see `becalm.run`.
         progress: see `becalm.run`.
         on_faults: called with the faults of the fabric before the first run.
+        keep: whether to keep the results, with the data for their page.
 
     Raises:
         BecalmError: the host is unknown, a number is out of range, there is no background, or time ran out.
         FabricError: a run cannot continue.
 
     """
+    scenario = recording(scenario) if keep else scenario
     names = labels(scenario.network()) if names is None else names
     sources = _sources(scenario, hot, contributors, rails)
     incast = _with_incast(scenario, hot, sources)
@@ -231,6 +237,7 @@ def whatif(
         decay=decay,
         needed=budget.needed,
         took=budget.spent,
+        runs=results if keep else {},
     )
 
 
