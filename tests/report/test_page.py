@@ -282,6 +282,36 @@ def test_the_first_screen_has_root_cause_victims_and_picture(
         assert shown_as(first) in read
     for each in sentences:
         assert shown_as(each.text) in whole
+    # Who blocks whom: in every column, the widths are the bytes that victims lose.
+    lost = results.victims["lost"].sum() * 200e-6
+    sums = browser.execute_script(
+        "return ['victim', 'branch', 'root', 'contributor'].map((kind) => [...document.querySelectorAll("
+        "`#blocking rect.${kind}`)].reduce((sum, each) => sum + Number(each.dataset.bytes), 0))"
+    )
+    assert lost > 0 and sums == pytest.approx([lost] * 4, rel=0.01)
+
+
+def test_a_click_on_links_over_time_selects_link_and_time(shown: Any) -> None:  # noqa: ANN401
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    canvas = shown.find_element("css selector", ".heat")
+    assert re.fullmatch(
+        r"buffers of 40 links over time, from L\d\S+ -> \S+", canvas.get_attribute("aria-label")
+    )
+    inks = (
+        "const all = document.querySelector('.heat').getContext('2d').getImageData(150, 0, 400, 100).data;"
+        "const pixels = Array.from({length: all.length / 4}, (_, i) => all.slice(4 * i, 4 * i + 3).join());"
+        "return new Set(pixels).size"
+    )
+    assert shown.execute_script(inks) > 5
+    shown.execute_script("arguments[0].scrollIntoView()", canvas)
+    # The second row, at the left end of its times.
+    size = canvas.rect
+    ActionChains(shown).move_to_element_with_offset(
+        canvas, 160 - size["width"] // 2, 19 - size["height"] // 2
+    ).click().perform()
+    wait(shown, "document.querySelector('.details h3').textContent !== 'L1S7 -> H31'")
+    assert text(shown, ".clock") in ("40.0 µs", "80.0 µs")
 
 
 def test_a_run_without_a_tree_opens_at_its_worst_moment(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
