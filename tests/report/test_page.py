@@ -283,7 +283,7 @@ def test_the_first_screen_has_root_cause_victims_and_picture(
     for each in sentences:
         assert shown_as(each.text) in whole
     # Who blocks whom: in every column, the widths are the bytes that victims lose.
-    lost = results.victims["lost"].sum() * 200e-6
+    lost = sum(results.victims["lost"].to_list()) * 200e-6
     sums = browser.execute_script(
         "return ['victim', 'branch', 'root', 'contributor'].map((kind) => [...document.querySelectorAll("
         "`#blocking rect.${kind}`)].reduce((sum, each) => sum + Number(each.dataset.bytes), 0))"

@@ -51,6 +51,7 @@ def test_a_sweep_draws_its_measures_and_links_to_its_runs(browser: Any, tmp_path
     assert titles[:2] == rates
     assert len(shown.find_elements("css selector", "#panels .uplot")) == len(titles)
     assert "95% intervals" in text(shown, "#panels p")
+    assert violations(shown, "light") == []
     assert "cold: no significant difference in rate" in text(shown, ".notes")
     shown.execute_script("document.querySelector('#runs a').click()")
     wait(shown, "document.querySelector('.fabric canvas') !== null")
@@ -107,7 +108,17 @@ def test_a_tuning_compares_guideline_and_best(browser: Any, tmp_path: Path) -> N
     reported = {
         **{"becalm": "1", "model": "m", "recommended": "tuned", "guideline": "pfister2005", "gain": gain},
         **{"parameters": {"a": 1.0}, "trials": 2, "runs": 8, "importance": {"a": 1.0}, "note": "set `a`"},
-        **{"broken": [], "at_end": []},
+        **{"broken": [], "at_end": [], "answer": "recommended: tuned"},
+        "rows": [
+            {"row": "tuned", "contributors": "2-4", "loss": 0.125, "loss_low": 0.1, "loss_high": 0.15},
+            {
+                "row": "tuned",
+                "contributors": "all",
+                "loss": 0.125,
+                "loss_low": -math.inf,
+                "loss_high": math.inf,
+            },
+        ],
     }
     (tmp_path / "tune.json").write_text(jsons.dumps(reported))
     trials = {
@@ -132,6 +143,11 @@ def test_a_tuning_compares_guideline_and_best(browser: Any, tmp_path: Path) -> N
         ["pfister2005", "4.00 GB/s"],
         ["tuned", "3.00 GB/s"],
     ]
+    assert [text(shown, f"#contributors {tag}") for tag in ("thead", "tbody")] == [
+        "settings2-4all",
+        "tuned0.125 0.100 to 0.1500.125",
+    ]
+    assert violations(shown, "dark") == []
     assert text(shown, ".notes code") == "a"
     assert "no" in text(shown, "#trials tbody")
     assert "marking.ibta.marking_rate" in text(shown, "#trials thead")

@@ -2,6 +2,7 @@
 
 import { type RunPage, decode } from "./data";
 import { el } from "./dom";
+import { livePage } from "./live";
 import { pairPage } from "./pair";
 import { runPage } from "./run";
 import { sweepPage } from "./sweep";
@@ -18,6 +19,10 @@ async function main(): Promise<void> {
   const payload = document.getElementById("payload")?.textContent;
   const others = ["second", "third"].flatMap((id) => document.getElementById(id)?.textContent ?? []);
   try {
+    if (document.getElementById("live")) {
+      await livePage(root);
+      return;
+    }
     if (!payload) throw new Error("This page is a template without results; becalm report fills it in.");
     const page = await decode(payload);
     if (others.length > 0 && page.kind === "run") {

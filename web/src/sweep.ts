@@ -19,7 +19,7 @@ export function sweepPage(page: SweepPage, root: HTMLElement): void {
     const note = el("p", { class: "faint" }, page.compared ?? "");
     parts.push(section("comparison", "Guideline against the best parameters", note, el("div", { class: "multiples" }, ...page.comparison.map(compared))));
   }
-  if (page.scatters.length > 0) parts.push(section("scatter", "Trials", el("div", { class: "multiples" }, ...page.scatters.map(scatter))));
+  if (page.scatters.length > 0) parts.push(section("scatter", "Loss over the trials", el("div", { class: "multiples" }, ...page.scatters.map(scatter))));
   const banded = page.panels.some((data) => data.lines.some((line) => line.low));
   const note = banded ? [el("p", { class: "faint" }, "Means over the seeds; bands show their 95% intervals.")] : [];
   if (page.panels.length > 0) parts.push(section("panels", "Measures over the keys", ...note, el("div", { class: "multiples" }, ...page.panels.map(panel))));

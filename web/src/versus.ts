@@ -45,12 +45,15 @@ export class Versus {
 
   constructor() {
     const fabric = el("section", { "aria-label": "fabric over time" }, this.films, this.controls);
-    const numbers = el("section", { "aria-label": "figures" }, el("h2", {}, "Figures"), this.figures);
+    const numbers = el("section", { "aria-label": "figures", class: "numbers" }, el("h2", {}, "Figures"), this.figures);
     const time = el("section", { "aria-label": "over time" }, el("h2", {}, "Over time"), this.charts);
     this.element.append(fabric, time, numbers, this.more);
   }
 
-  show(given: Side[]): void {
+  /** Shows the runs; `follow` shows the last moment if the last one was shown before. */
+  show(given: Side[], follow = false): void {
+    const shown = this.sides.find(({ page }) => page !== null)?.page;
+    const atEnd = !this.store || !shown || this.store.now.time >= times(shown) - 1;
     const first = given.find(({ page }) => page !== null)?.page ?? null;
     const form = first ? formOf(first, given.length) : [];
     // A run is shown only if its fabric matches that of the first.
@@ -59,6 +62,10 @@ export class Versus {
     this.sides = sides;
     const pages = sides.flatMap(({ page }) => page ?? []);
     if (pages.length > 0 && form.some((part, i) => part !== this.form[i])) this.begin(pages[0], form);
+    if (follow && this.store && pages.length > 0) {
+      const last = times(pages[0]) - 1;
+      this.store.set({ time: atEnd ? last : Math.min(this.store.now.time, last) });
+    }
     sides.forEach((side, i) => this.views[i] && this.side(this.views[i], side));
     if (!this.store || pages.length === 0) return;
     this.figures.replaceChildren(figures(sides));

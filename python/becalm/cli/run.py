@@ -121,6 +121,10 @@ def run(
         bool,
         typer.Option("--twin", help="Also run without congestion control, and say what control changes."),
     ] = False,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", help="Serve a page on this machine that shows the run while it goes on."),
+    ] = False,
     max_time: Annotated[
         str | None,
         typer.Option(
@@ -168,6 +172,16 @@ def run(
             "note: this is a scene for `becalm compare`; `becalm run` runs it without congestion control"
         )
 
+    def watched(scenario: Scenario) -> Results:
+        from becalm.cli.watch import run_live
+
+        with console.Bar(quiet=quiet) as bar, stopping.watching():
+            try:
+                return run_live(scenario, bar.on_run, threads=threads, max_memory=limit, stop=stopping)
+            except becalm.StoppedError as error:
+                stopping.leave(str(error))
+                raise
+
     def made(scenario: Scenario) -> Results:
         with console.Bar(quiet=quiet) as bar, stopping.watching():
             try:
@@ -179,7 +193,7 @@ def run(
                 raise
 
     with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
-        results = made(scenario)
+        results = watched(scenario) if watch else made(scenario)
         place.write(results.fill)
     beside = None
     if other is not None and results.stopped is None:
