@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from browsing import chromium, complaints, opened, requests, text, violations, wait
+from browsing import chromium, complaints, first_picture, opened, requests, text, violations, wait
 from typer.testing import CliRunner
 
 import becalm
@@ -271,10 +271,12 @@ def test_the_first_screen_has_root_cause_victims_and_picture(
         read = shown.execute_script("return document.querySelector('#diagnosis').innerText")
         whole = text(shown, "#diagnosis")
         drawn = text(shown, ".details h3")
+        ink, (victims, all_victims) = first_picture(shown)
         sentences = becalm.explain(results).sentences
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert top < 700
+    assert ink > 0.03 and victims > all_victims / 2 > 0
     worst = next(each.place for each in sentences if each.topic == "roots")
     assert drawn == worst.replace("->", " -> ")
     for topic in ("roots", "causes", "victims"):

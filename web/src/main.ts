@@ -9,8 +9,9 @@ import { sweepPage } from "./sweep";
 
 declare global {
   interface Window {
-    /** For tests and scripts: `go` shows a time, `took` returns the durations of pictures. */
-    becalm?: { go: (time: number) => void; times: number; took: () => number[] };
+    /** For tests and scripts: `go` shows a time, `took` returns the durations of pictures, `victims` the numbers of victims
+     * in the picture and of all. */
+    becalm?: { go: (time: number) => void; times: number; took: () => number[]; victims: () => [number, number] };
   }
 }
 
@@ -35,7 +36,7 @@ async function main(): Promise<void> {
         film.go(time);
         store.tell();
       };
-      window.becalm = { go, times: page.runs[0].frames?.times.length ?? 0, took: () => film.took };
+      window.becalm = { go, times: page.runs[0].frames?.times.length ?? 0, took: () => film.took, victims: () => film.victims() };
     }
     root.dataset.ready = "true";
   } catch (error) {

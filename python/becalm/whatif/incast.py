@@ -133,12 +133,10 @@ class WhatIf:
         taken = self.lost("without")
         incast = f"An incast of {counted(len(self.sources), 'host')} on {self.hot}"
         worst = min(self.victims, key=lambda each: each.without - each.calm, default=None)
-        if worst is None:
-            hurt = "no flow is a victim"
-        else:
-            number = len(self.victims)
+        hurt = "no flow is a victim"
+        if worst is not None:
+            number, lost = len(self.victims), max(0.0, worst.lost_to_incast)
             hurt = "1 flow is a victim" if number == 1 else f"{number} flows are victims"
-            lost = max(0.0, worst.lost_to_incast)
             hurt += f", and {worst.source} -> {worst.destination} loses {share(lost)}"
         return f"{incast} takes {share(taken)} of all other traffic: {hurt}; {self._helps(taken)}."
 
