@@ -88,6 +88,6 @@ return [ink / (canvas.width * canvas.height), becalm.victims()]"""
 
 
 def first_picture(browser: Any) -> tuple[float, tuple[int, int]]:  # noqa: ANN401
-    """Return the share of ink in a report's picture in the light theme; the victims in it, and all victims."""
+    """Return the share of ink in a light report's picture; the victims in it, and all victims."""
     ink, (drawn, every) = browser.execute_script(INK)
     return ink, (drawn, every)

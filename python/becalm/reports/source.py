@@ -120,7 +120,8 @@ def _results(source: Path) -> Results:
     # Runs in a store are named by their keys: runs/ab/cdef....zip.
     if source.is_file() and len(source.parents) > 2 and source.parents[1].name == _RUNS:
         return Store.open(source.parents[2]).get(source.parent.name + source.stem)
+    problem = "nothing to report" if source.exists() else "no such file or folder"
     raise ResultsError(
-        f"{source}: nothing to report; valid: a results folder, a tuning's folder (tune.json), "
+        f"{source}: {problem}; valid: a results folder, a tuning's folder (tune.json), "
         "the folder of `becalm whatif --out`, a sweep (.toml), the file of a run in a store"
     )

@@ -70,7 +70,7 @@ def whatif(
     source = scenario_file("whatif", file, example)
     changes = dict(parse_change(each) for each in change or [])
     asked = case.Case(source, hot, contributors, lfts, fabric, load, opensm, changes)
-    faults: list[Fault] = []
+    faults: list[list[Fault]] = []
     try:
         with contextlib.ExitStack() as stack:
             place = None if out is None else stack.enter_context(kept.FOLDER.reserve(out))
@@ -80,7 +80,7 @@ def whatif(
                 max_time=max_time,
                 threads=threads,
                 progress=bar.on_run,
-                on_faults=faults.extend,
+                on_faults=faults.append,
                 keep=place is not None,
             )
             if place is not None:
@@ -88,7 +88,8 @@ def whatif(
     except BecalmError:
         # They may be the reason why the fabric stands still.
         if not as_json:
-            effects.show_faults(faults)
+            for each in faults:
+                effects.show_faults(each)
         raise
     if as_json:
         typer.echo(jsons.dumps(effects.to_json(found)))

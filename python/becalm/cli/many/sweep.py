@@ -79,11 +79,16 @@ def sweep(
 ) -> None:
     """Run a scenario at all points of a sweep that are not in the store; exit code 1 if any run failed."""
     from becalm.folders import check_new
+    from becalm.mistakes import nearest
     from becalm.store import KEEPS, Store
     from becalm.store.export import check_writable
     from becalm.sweeps.plan import look, shard_of
     from becalm.sweeps.spec import read_spec
+    from becalm.tables import SCHEMA
 
+    if out is not None and table not in SCHEMA:
+        near = nearest(table, SCHEMA) or f"; valid: {', '.join(SCHEMA)}"
+        stop(f"--table {table}: no such table{near}", BAD_INPUT)
     if keep is not None and keep not in KEEPS:
         stop(f"--keep {keep}: unknown; valid: {', '.join(KEEPS)}", BAD_INPUT)
     if out is not None:
