@@ -69,6 +69,7 @@ system: build ## long tests: killed workers and clients, overhead of sweeps, est
 	$(BIN)/python tests/system/memory_draws.py
 	$(BIN)/python tests/system/stop_late.py
 	$(BIN)/python tests/system/tune_tree.py
+	$(BIN)/python tests/system/first_picture.py
 
 .PHONY: nightly
 nightly: claims fuzz system ## tests that take hours: all claims, long fuzzing, long tests; `make -k` runs all three

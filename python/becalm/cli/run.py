@@ -91,8 +91,6 @@ class Stopping:
 
 SUMMARY = ("groups", "jobs", "completion")
 """Tables that `run --json` prints."""
-MOST_PROGRAMS = 10_000_000
-"""Size of the jobs' programs, at 57 bytes per operation, above which a page records no operations."""
 
 
 def run(
@@ -126,6 +124,10 @@ def run(
     check: Annotated[
         bool,
         typer.Option("--check", help="With trains: also run smaller jobs exactly, and print the error."),
+    ] = False,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", help="Serve a page on this machine that shows the run while it goes on."),
     ] = False,
     max_time: Annotated[
         str | None,
@@ -175,6 +177,16 @@ def run(
             "note: this is a scene for `becalm compare`; `becalm run` runs it without congestion control"
         )
 
+    def watched(scenario: Scenario) -> Results:
+        from becalm.cli.watch import run_live
+
+        with console.Bar(quiet=quiet) as bar, stopping.watching():
+            try:
+                return run_live(scenario, bar.on_run, threads=threads, max_memory=limit, stop=stopping)
+            except becalm.StoppedError as error:
+                stopping.leave(str(error))
+                raise
+
     def made(scenario: Scenario) -> Results:
         with console.Bar(quiet=quiet) as bar, stopping.watching():
             try:
@@ -186,7 +198,7 @@ def run(
                 raise
 
     with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
-        results = made(scenario)
+        results = watched(scenario) if watch else made(scenario)
         place.write(results.fill)
     beside = None
     if other is not None and results.stopped is None:
@@ -308,21 +320,13 @@ def _watched(scenario: Scenario, page: Path | None, *, overwrite: bool) -> Scena
     """
     if page is None:
         return scenario
+    from becalm.analysis.recording import recording
     from becalm.folders import check_writable
     from becalm.reports.page import PAGE
 
     PAGE.check_target(page)
     check_writable(page, overwrite=overwrite)
-    observe = scenario.resolved["observe"]
-    changes: dict[str, object] = {}
-    if observe["frames"] is None:
-        changes["observe.frames"] = "auto"
-    if not observe["spans"]:
-        changes["observe.spans"] = True
-    if scenario.core.memory_estimate["programs"] <= MOST_PROGRAMS:
-        jobs = [job for job in scenario.resolved["jobs"] if not job["record_ops"]]
-        changes |= {f"jobs.{job['name']}.record_ops": True for job in jobs}
-    return scenario.replace(changes) if changes else scenario
+    return recording(scenario)
 
 
 def _written(

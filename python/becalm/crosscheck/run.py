@@ -56,7 +56,7 @@ class Found:
         return f"p = {self.difference:.2g}" if self.kind == "distribution" else f"{self.difference:+.2%}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Checked:
     """An entry with all its results."""
 
@@ -76,6 +76,14 @@ class Checked:
     def unexplained(self) -> list[Found]:
         """Quantities outside their tolerances without an explanation."""
         return [each for each in self.quantities if not each.agrees and not each.why]
+
+    @property
+    def verdict(self) -> str:
+        """How far becalm and the other program agree on this entry, in one sentence."""
+        return f"{score([self])}."
+
+    def __repr__(self) -> str:
+        return f"{self.verdict}\n<Checked {self.entry.name!r}>"
 
     def to_json(self) -> dict[str, Any]:
         """Return the entry and its results as a JSON object."""
@@ -263,9 +271,13 @@ def score(found: Sequence[Checked]) -> str:
     open_ = sum(len(each.unexplained) for each in found)
     explained = len(quantities) - agree - open_
     programs = [checked.entry.program.name for checked in found]
-    others = len({*programs} - {FORMULA})
+    others = sorted({*programs} - {FORMULA})
+    forms = programs.count(FORMULA)
+    of = [others[0] if len(others) == 1 else f"{len(others)} programs"] if others else []
+    if forms:
+        of.append("1 closed form" if forms == 1 else f"{forms} closed forms")
+    scenes = "1 scene" if len(found) == 1 else f"{len(found)} scenes"
     return (
-        f"{agree} of {len(quantities)} quantities of {others} programs and {programs.count(FORMULA)} closed "
-        f"forms in {len(found)} scenes agree within their tolerances, {explained} differ for a known reason, "
-        f"and {open_} are unexplained"
+        f"{agree} of {len(quantities)} quantities of {' and '.join(of)} in {scenes} agree within their "
+        f"tolerances, {explained} differ for a known reason, and {open_} are unexplained"
     )

@@ -6,7 +6,7 @@ use becalm_engine::{Stop, Time, Work, order};
 use becalm_external::Faults;
 use becalm_fabric::policy::Pace;
 use becalm_fabric::{FabricError, FlowId, FlowView};
-use becalm_metrics::{Paces, Series, Snapshot};
+use becalm_metrics::{Paces, Series, Snapshot, Table};
 use becalm_model::Model;
 
 use super::counters::{Counters, Observed};
@@ -110,6 +110,12 @@ impl Course {
     /// The counters of a flow.
     pub fn flow(&self, flow: u32) -> FlowView {
         self.model.flow(FlowId(flow))
+    }
+
+    /// The tables `frames` and `frames_groups` so far.
+    pub fn frames(&self, scenario: &Scenario) -> [Table; 2] {
+        let groups: Vec<String> = scenario.sections.groups().map(|group| group.name.to_string()).collect();
+        self.film.so_far().clone().tables(&groups)
     }
 
     /// Records the round-trip time of each flow from now on.
