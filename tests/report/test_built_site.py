@@ -48,7 +48,7 @@ ASKED = {
     "progress bar": "questions.html",
     "why is my job slow": "questions.html",
     "which settings should I use": "questions.html",
-    "import my fabric": "administrators.html",
+    "import my fabric": "questions.html",
     "sweep on a cluster": "sweeps.html",
     "write my own scheme": "gallery/own_marking.html",
     "credit starvation": "schemes/marking.ibta.html",

@@ -233,7 +233,7 @@ def main() -> int:
     if options.write:
         page.write(costs=rows, tables=list(fairness()))
     every = page.tables({"costs": rows})
-    print("\n".join(every[name] for name in ("markers", "parts", "responders")))
+    print("\n".join(every[name] for name in ("markers", "responders")))
     return 0
 
 

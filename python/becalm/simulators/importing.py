@@ -267,7 +267,7 @@ def _alone(path: str | PathLike[str], graph: Graph, latency: int, notes: list[st
         for name in graph.hosts
     ]
     fabric = nodes.Fabric("", [], hosts, [], frozenset(), [])
-    background = traffic.background(body, fabric)
+    background = traffic.background(traffic.loaded(body, fabric))
     text = "\n".join([*_head(path, graph, notes), body, traffic.text(fabric, background)]) + _RUN
     return Imported(graph, text, notes)
 

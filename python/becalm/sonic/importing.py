@@ -99,7 +99,7 @@ def import_fabric(paths: Iterable[str | PathLike[str]]) -> Imported:
         body = body.replace("[topology.edges]\n", "[topology.edges]\nallow_cycles = true\n", 1)
     hosts = _hosts(read)
     notes += traffic.note(hosts)
-    background = traffic.background(body, hosts)
+    background = traffic.background(traffic.loaded(body, hosts))
     counts = f"{len(read.hosts)} hosts, {len(read.switches)} switches, {len(read.cables)} cables"
     head = [f"# Fabric of SONiC switches: {counts}.", *(f"# Note: {each}." for each in notes), ""]
     text = "\n".join([*head, body, traffic.text(hosts, background)]) + _RUN
