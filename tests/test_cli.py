@@ -106,9 +106,9 @@ def test_missing_file(command: str) -> None:
 
 
 def test_a_folder_is_not_a_scenario() -> None:
-    for command in ("run", "validate"):
+    for command, valid in (("run", " for `becalm run`: a scenario (.toml)"), ("validate", ": a file")):
         done = becalm_command(command, ".")
-        assert (done.exit_code, done.stderr) == (2, ".: is a directory\n")
+        assert (done.exit_code, done.stderr) == (2, f".: is a folder; valid{valid}\n")
 
 
 def test_manage_writes_parameters_whose_names_can_be_copied_to_a_new_file(file: Path, tmp_path: Path) -> None:

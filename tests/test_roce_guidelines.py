@@ -277,7 +277,7 @@ def test_manage_and_tune_tell_folders_apart(tmp_path: Path) -> None:
     code, output = managed(results, "--guideline", "sonic", "--contributors", "3")
     assert code == 0, output
     code, output = managed(tmp_path, "--guideline", "sonic")
-    assert (code, output) == (2, f"{tmp_path}: is a directory\n")
+    assert (code, output) == (2, f"{tmp_path}: is a folder; valid: a file\n")
 
 
 def test_manage_refuses_what_has_no_guideline(tmp_path: Path) -> None:
