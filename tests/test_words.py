@@ -64,16 +64,15 @@ def test_the_numbers_of_the_readme_are_those_of_the_validation() -> None:
         readme,
     )
     others = re.search(
-        r"(\d+) of (\d+) quantities of (\d+) programs in (\d+) scenes agree within their tolerances, "
-        r"(\d+) differ for a known reason, and (\d+) are unexplained",
+        r"(\d+) of (\d+) quantities of (\d+) programs and (\d+) closed forms in (\d+) scenes agree within "
+        r"their tolerances, (\d+) differ for a known reason, and (\d+) are unexplained",
         readme,
     )
     assert papers and others
     of, hold, weak, undecided, fail = papers.groups()
     assert f"Of {of} sentences of 5 papers, {hold} hold, {weak} hold although" in validation
     assert f"{undecided} are undecided and {fail} fail" in validation
-    agree, of, programs, scenes, known, unknown = others.groups()
-    assert (
-        f"Of {of} quantities from {programs} other programs in {scenes} scenes, {agree} agree" in validation
-    )
+    agree, of, programs, forms, scenes, known, unknown = others.groups()
+    sources = f"{programs} other programs and {forms} closed forms in {scenes} scenes"
+    assert f"Of {of} quantities from {sources}, {agree} agree" in validation
     assert f"{known} differ for a known reason, and {unknown} are unexplained" in validation
