@@ -98,14 +98,16 @@ impl Scenario {
         self.plan.groups.get(self.sections.flows.len()).map_or(0, |flows| flows.start)
     }
 
-    /// Whether nobody responds to congestion, and all flows have pacers of their own. Then it does not matter when flows of
-    /// jobs are made.
+    /// Whether jobs have flows, nobody responds to congestion, and all flows have pacers of their own. Then it does not
+    /// matter when flows of jobs are made.
     pub(crate) fn flows_can_be_made_later(&self) -> bool {
         let sections = &self.sections;
         let of = |group: Settings<'_>| group.response.unwrap_or(&sections.response).clone();
         let mut responses = sections.groups().skip(sections.flows.len()).map(of);
         let first = responses.next();
-        first.is_some_and(|first| responses.all(|other| other == first))
+        let has_flows = self.plan.flows.len() > self.first_of_jobs() as usize;
+        has_flows
+            && first.is_some_and(|first| responses.all(|other| other == first))
             && sections.groups().all(|group| matches!(of(group), ResponseParams::Unlimited(_)))
             && *sections.adapter.port_control == PortControl::Qp
             && sections.adapter.control_map.is_none()
