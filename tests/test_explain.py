@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,14 @@ from becalm.analysis.case import Case
 from becalm.analysis.facts import Facts
 from becalm.cli import BAD_INPUT, app
 from becalm.explanations import TOPICS, Explanation
-from becalm.explanations.page import rules
 from becalm.explanations.rules import RULES
 from becalm.reports.page import _diagnosis
 from becalm.reports.source import _results
 from explain_scenes import FABRICS, Scene
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+
+from rules_page import rules
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 SCENES = list(explain_scenes.scenes())

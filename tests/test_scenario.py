@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import becalm
-from becalm.scenario import parse_change
+from becalm.cli.options import parse_change
 
 
 def test_defaults_are_resolved(scenario: becalm.Scenario) -> None:

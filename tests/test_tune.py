@@ -23,7 +23,7 @@ from becalm.store import Store
 from becalm.sweeps.random import Range
 from becalm.tunings import Case, Goals, HotSpot, Population, Space, Tuned, api, evaluate
 from becalm.tunings.api import LEARN, _name
-from becalm.tunings.evaluate import UNCONTROLLED, Evaluator, Run, by_case
+from becalm.tunings.evaluate import Evaluator, Run, by_case
 from becalm.tunings.goals import read_limit
 from becalm.tunings.population import KINDS, class_of
 from becalm.tunings.space import guideline_parameters, nested, opensm_space
@@ -36,6 +36,7 @@ sys.path.insert(0, str(Path(__file__).parent / "system"))
 import tune_tree
 
 ROOT = Path(__file__).parents[1]
+UNCONTROLLED: dict[str, Any] = {"marking": {"none": {}}, "response": {"none": {"window": "unlimited"}}}
 FABRIC = """\
 [run]
 duration = "1 ms"

@@ -14,11 +14,11 @@ from pathlib import Path
 import examples
 import validation
 from markers import between_markers
+from rules_page import rules
 
 import becalm
 from becalm import _core
 from becalm.contents import Entry, Parameter, catalogue, default, expects
-from becalm.explanations.page import rules
 from becalm.tables import REPLICATION, SCHEMA, Column, Schema
 
 DOCS = Path(__file__).parents[1] / "docs"

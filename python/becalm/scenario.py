@@ -98,6 +98,21 @@ class Scenario:
         return hashlib.sha256(canonical.encode()).hexdigest()
 
     @property
+    def marking(self) -> manager.Choice:
+        """The switches' marking: its name and its keys."""
+        return manager.Choice.of(self.resolved["marking"])
+
+    @property
+    def response(self) -> manager.Choice:
+        """The sources' response, for groups without their own: its name and its keys."""
+        return manager.Choice.of(self.resolved["response"])
+
+    @property
+    def topology(self) -> manager.Choice:
+        """The topology: its name and its keys."""
+        return manager.Choice.of(self.resolved["topology"])
+
+    @property
     def replications(self) -> int:
         """Number of replications of a run."""
         return self.core.replications
@@ -141,8 +156,8 @@ class Scenario:
             ScenarioError: the scenario's text is not TOML 1.0.
 
         """
-        ((_, params),) = self.resolved["response"].items()
-        window = {"window": params["window"]} if params and "window" in params else {}
+        keys = self.response.keys
+        window = {"window": keys["window"]} if "window" in keys else {}
         off: dict[str, Any] = {"marking": {"none": {}}, "echo": None, "response": {"none": window}}
         if "adapter" in self.data():
             off["adapter.port_control"] = None
@@ -312,27 +327,6 @@ def _provide(schemes: Iterable[type[Scheme] | Provided | str] | None) -> tuple[P
     from becalm.schemes.loading import provide
 
     return provide(schemes)
-
-
-def parse_change(text: str) -> tuple[str, Any]:
-    """Split `key=value`, as on the command line. The value is TOML, or else plain text.
-
-    Raises:
-        ScenarioError: `=` or the key is missing, or the value is invalid in any scenario.
-
-    """
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip():
-        raise ScenarioError(f"`{short(text)}`: a change is written as key=value, such as run.seed=7")
-    try:
-        found = tomllib.loads(f"value = {value}")
-    except tomllib.TOMLDecodeError:
-        return key.strip(), value.strip()
-    except (RecursionError, ValueError) as error:
-        raise ScenarioError(f"`{short(text)}`: {reason(error)}") from error
-    if list(found) != ["value"]:
-        raise ScenarioError(f"`{short(text)}`: is more than one change; each needs its own `--set`")
-    return key.strip(), found["value"]
 
 
 def _to_toml(data: Mapping[str, Any], name: str) -> str:

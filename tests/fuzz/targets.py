@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import becalm
+from becalm.cli.options import parse_change
 from becalm.comparison import merge, scene, scheme
 from becalm.comparison.measure import classes
 from becalm.designs.function import Function, compiled
@@ -22,7 +23,6 @@ from becalm.opensm import check, counters, ibnetdiscover, importing, lfts
 from becalm.quantities import seconds
 from becalm.results import MANIFEST
 from becalm.runs.memory import limit_of
-from becalm.scenario import parse_change
 from becalm.simulators import htsim
 from becalm.simulators.importing import import_file, kind
 from becalm.sonic import check as sonic

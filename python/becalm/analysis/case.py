@@ -106,8 +106,7 @@ class Case:
     @cached_property
     def marking(self) -> str:
         """Name of the marking policy."""
-        (name,) = self.facts.resolved["marking"]
-        return str(name)
+        return self.facts.scenario.marking.name
 
     @cached_property
     def responses(self) -> dict[str, dict[str, Any]]:

@@ -206,12 +206,6 @@ class Facts:
         counts = np.bincount(link, minlength=len(self.links.capacity))
         return flow[np.argsort(link, kind="stable")], np.concatenate([[0], np.cumsum(counts)])
 
-    @cached_property
-    def first_links(self) -> Places:
-        """The first link of each flow, from its host."""
-        flow, link = self._paths
-        return link[np.flatnonzero(np.diff(flow, prepend=-1))]
-
     def crossing(self, link: int) -> Places:
         """Return the flows whose path crosses a link."""
         flow, first = self._by_link

@@ -78,8 +78,7 @@ def faults(scenario: Scenario, names: Labels | None = None) -> list[Fault]:
     """
     network = scenario.network()
     links = _links(network, labels(network) if names is None else names, local(scenario))
-    ((_, topology),) = scenario.resolved["topology"].items()
-    routed = bool(topology.get("routes"))
+    routed = bool(scenario.topology.keys.get("routes"))
     return [*_loops(network), *_slow(links), *_missing(links), *(_routes(links) if routed else ())]
 
 

@@ -33,10 +33,9 @@ def parts(network: Network) -> list[list[str]]:
 
 def local(scenario: Scenario) -> set[str]:
     """Return the NVLink ports and switches of a scenario's nodes."""
-    resolved = scenario.resolved
-    names = [name for node in resolved["nodes"] for name in node["local"]]
+    names = [name for node in scenario.resolved["nodes"] for name in node["local"]]
     ports = set(scenario.hosts(*names)) if names else set()
-    if "rail" in resolved["topology"]:
+    if scenario.topology.name == "rail":
         ports = {host for host in scenario.hosts() if _RAIL_PORT.fullmatch(host)}
     if not ports:
         return ports

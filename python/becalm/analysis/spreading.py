@@ -85,8 +85,7 @@ class Spreading:
     def _peers(self) -> Floats:
         """The mean offer to each link's peers."""
         found = np.full(len(self._capacity), np.nan)
-        ((topology, _),) = self._scenario.resolved["topology"].items()
-        if topology in LAYERED:
+        if self._scenario.topology.name in LAYERED:
             for own in self._groups():
                 rates = self._capacity[own]
                 found[own] = (self._demand[own] * rates).sum() / rates.sum()

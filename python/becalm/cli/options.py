@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from becalm import examples
 from becalm.cli.exits import BAD_INPUT, stop
+from becalm.errors import ScenarioError
+from becalm.mistakes import reason, short
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -106,8 +109,6 @@ def changed(scenario: Scenario, changes: list[str] | None) -> Scenario:
         ScenarioError: a change is invalid.
 
     """
-    from becalm.scenario import parse_change
-
     pairs = dict(parse_change(each) for each in changes or [])
     return scenario.replace(pairs, option="--set") if pairs else scenario
 
@@ -180,3 +181,24 @@ def storing_engine(
     """Return the engine of a command that keeps its runs only if a store is named."""
     check_engine(engine, address, slurm, stored=store is not None)
     return engine_of(engine, workers, address, slurm) if store else engine
+
+
+def parse_change(text: str) -> tuple[str, Any]:
+    """Split `key=value`, as on the command line. The value is TOML, or else plain text.
+
+    Raises:
+        ScenarioError: `=` or the key is missing, or the value is invalid in any scenario.
+
+    """
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise ScenarioError(f"`{short(text)}`: a change is written as key=value, such as run.seed=7")
+    try:
+        found = tomllib.loads(f"value = {value}")
+    except tomllib.TOMLDecodeError:
+        return key.strip(), value.strip()
+    except (RecursionError, ValueError) as error:
+        raise ScenarioError(f"`{short(text)}`: {reason(error)}") from error
+    if list(found) != ["value"]:
+        raise ScenarioError(f"`{short(text)}`: is more than one change; each needs its own `--set`")
+    return key.strip(), found["value"]

@@ -151,7 +151,7 @@ def run(
     from becalm.cli import console, trains
     from becalm.cli.twin import run_twin, twin_of
     from becalm.results import FOLDER
-    from becalm.runs import fewer_threads, memory
+    from becalm.runs import memory
 
     source = scenario_file("run", file, example)
     traces = trace.wanted(pcap, packets, perfetto, events, traced, overwrite=overwrite)
@@ -170,12 +170,8 @@ def run(
     choice = traces.choice(scenario)
     default = Path("results") / source.stem
     quiet = quiet or as_json
-    if not quiet and (why := fewer_threads(scenario, threads)):
-        console.say(f"note: {why}")
-    if not quiet and _is_scene(source):
-        console.say(
-            "note: this is a scene for `becalm compare`; `becalm run` runs it without congestion control"
-        )
+    for note in [] if quiet else _notes(source, scenario, threads):
+        console.say(f"note: {note}")
 
     def watched(scenario: Scenario) -> Results:
         from becalm.cli.watch import run_live
@@ -210,19 +206,38 @@ def run(
     said += _written(results, beside, report, place.folder, overwrite=overwrite)
     said += completions.write(results, fct, overwrite=overwrite)
     if as_json:
-        summed = {
-            "results": str(place.folder),
-            "fingerprint": results.fingerprint,
-            "verdict": console.verdict(results, beside),
-        }
-        tables = {name: results.tables[name].to_dicts() for name in SUMMARY if name in results.tables}
         of_trains = {} if checked is None else {"check": checked}
-        typer.echo(jsons.dumps(summed | of_trains | tables))
+        typer.echo(_summary(results, beside, place.folder, of_trains))
     if not quiet:
         console.show_run(results, place.folder, beside)
         for line in said:
             console.say(line)
     stopping.leave("stopped by a signal; the results end there")
+
+
+def _notes(source: Path, scenario: Scenario, threads: int | None) -> Iterator[str]:
+    """Yield what differs from what the user may expect of the run."""
+    from becalm.runs import fewer_threads
+
+    if why := fewer_threads(scenario, threads):
+        yield why
+    if _is_scene(source):
+        yield "this is a scene for `becalm compare`; `becalm run` runs it without congestion control"
+
+
+def _summary(
+    results: Results, beside: tuple[Results, Path] | None, folder: Path, more: dict[str, Any]
+) -> str:
+    """Return the summary of a run, and of its twin if there is one, as JSON."""
+    from becalm.cli import console
+
+    summed = {
+        "results": str(folder),
+        "fingerprint": results.fingerprint,
+        "verdict": console.verdict(results, beside),
+    }
+    tables = {name: results.tables[name].to_dicts() for name in SUMMARY if name in results.tables}
+    return jsons.dumps(summed | more | tables)
 
 
 def validate(

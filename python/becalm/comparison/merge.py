@@ -69,7 +69,7 @@ def _tuned(scenario: Scenario, point: Table) -> Scenario:
 
 def unreached(scenario: Scenario) -> list[str]:
     """Return warnings about marking thresholds that packets from a single input never reach."""
-    ramp, facts = scenario.resolved["marking"].get("ramp"), scenario.summary
+    ramp, facts = scenario.marking.get("ramp"), scenario.summary
     if ramp is None or facts["buffer_bytes"] is None:
         return []
     grown = facts["host_rate"] * 8e-9 / ramp["per"] if ramp["per"] else 1.0

@@ -96,7 +96,7 @@ def _slow_cable(case: Case, place: str) -> Iterator[Remedy]:
 
 
 def _routes(case: Case, place: str) -> Iterator[Remedy]:
-    ((topology, keys),) = case.facts.resolved["topology"].items()
+    topology, keys = case.facts.scenario.topology
     changes: Changes = {"topology.edges.routes": []} if topology == "edges" and keys["routes"] else {}
     text = "choose other routes, with equal numbers of host pairs on each link of the switch"
     yield Remedy(text, changes)
@@ -111,7 +111,7 @@ def _jobs(case: Case, place: str) -> Iterator[Remedy]:
 
 def _wider(case: Case, _: str) -> Iterator[Remedy]:
     """Yield more cables, or detours where the topology has some."""
-    ((topology, keys),) = case.facts.resolved["topology"].items()
+    topology, keys = case.facts.scenario.topology
     detours = equipment.detours(case)
     if detours:
         yield Remedy("let packets take detours if the direct path has longer queues (UGAL)", detours)
@@ -143,14 +143,14 @@ def _buffer(_: Case, __: str) -> Iterator[Remedy]:
 
 
 def _window(case: Case, _: str) -> Iterator[Remedy]:
-    ((response, params),) = case.facts.resolved["response"].items()
-    changes = {f"response.{response}.window": "unlimited"} if "window" in (params or {}) else {}
+    response, params = case.facts.scenario.response
+    changes = {f"response.{response}.window": "unlimited"} if "window" in params else {}
     yield Remedy("enlarge the window to the data of a round trip", changes)
 
 
 def _ramp(case: Case, _: str) -> Iterator[Remedy]:
     """Yield a ramp derived from the round trip and the buffers, if the scenario marks by a ramp."""
-    own = case.facts.resolved["marking"].get("ramp")
+    own = case.facts.scenario.marking.get("ramp")
     if own is not None:
         found = ramp(case.facts.scenario)
         changes = {
@@ -174,7 +174,7 @@ def _no_control(case: Case, _: str) -> Iterator[Remedy]:
         return
     control: Changes = {"response": {"dcqcn": {"preset": "connectx"}}, "echo": {"rocev2": {}}}
     found = ramp(case.facts.scenario)
-    marked = {"marking": {"ramp": found.settings(resolved["marking"].get("ramp") or {})}}
+    marked = {"marking": {"ramp": found.settings(case.facts.scenario.marking.get("ramp") or {})}}
     if case.marking != "none":
         yield Remedy("let sources react to marks (DCQCN)", control)
         yield Remedy(f"let sources react to marks (DCQCN), and {_of_ramp(found)}", {**control, **marked})
@@ -192,7 +192,7 @@ def _too_strong(case: Case, place: str) -> Iterator[Remedy]:
 def _guideline(case: Case, _: str) -> Iterator[Remedy]:
     """Yield the guideline's parameters for all sizes of hot spots, if the response is InfiniBand's."""
     scenario = case.facts.scenario
-    if "ibta" not in case.facts.resolved["response"]:
+    if scenario.response.name != "ibta":
         return
     try:
         managed = scenario.with_guideline()

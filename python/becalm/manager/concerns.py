@@ -14,7 +14,7 @@ from becalm.manager.settings import CREDIT_BYTES, TIMER_UNIT, Concern, Fabric
 
 def unwind(scenario: Fabric) -> float:
     """Return the time in s to step down the entire table of delays without a mark."""
-    response, facts = scenario.resolved["response"]["ibta"], scenario.summary
+    response, facts = scenario.response.keys, scenario.summary
     last = len(facts["cct"]) - 1
     if response["ccti_limit"] is not None:
         last = min(last, response["ccti_limit"])
@@ -99,7 +99,7 @@ def balance(scenario: Fabric, sources: int, capacity: float | None = None) -> Ba
 
     """
     facts = scenario.summary
-    params = scenario.resolved["response"].get("ibta")
+    params = scenario.response.get("ibta")
     if params is None or not facts["cct"]:
         return None
     delays = _reachable(facts, params)
@@ -108,14 +108,13 @@ def balance(scenario: Fabric, sources: int, capacity: float | None = None) -> Ba
     fair = next((index for index, delay in enumerate(delays) if delay >= gap), len(delays) - 1)
     timer = params["ccti_timer"] * TIMER_UNIT
     undone = float("inf") if timer == 0 else params["ccti_increase"] / params["ccti_decrease"] * timer
-    ((_, marker),) = scenario.resolved["marking"].items()
-    heard = (gap + 1) * facts["packet_time"] * (1 + marker.get("marking_rate", 0))
+    heard = (gap + 1) * facts["packet_time"] * (1 + scenario.marking.keys.get("marking_rate", 0))
     return Balance(sources, fair, params["ccti_increase"], undone, heard)
 
 
 def starving(scenario: Fabric, found: Balance | None) -> Concern:
     """Return the setting to blame if sources leave a link partly unused that they could fill."""
-    ((name, params),) = scenario.resolved["response"].items()
+    name, params = scenario.response
     if found is None:
         why, cure = "the response lowers rates too far", "lower rates less, or raise them sooner"
         return Concern("response", name, why, "response too strong", cure)
@@ -160,9 +159,7 @@ def _review_routes(scenario: Fabric) -> Iterator[Concern]:
 
 def _review_ramp(scenario: Fabric, contributors: int) -> Iterator[Concern]:
     """Review the thresholds of RoCE's switches against each other and against PFC."""
-    resolved = scenario.resolved
-    ((name, params),) = resolved["marking"].items()
-    (response,) = resolved["response"]
+    (name, params), response = scenario.marking, scenario.response.name
     if name != "ramp":
         problem = "switches mark nothing that sources of RoCE could react to"
         yield Concern("marking", name, problem, "threshold off", "ramp")

@@ -78,7 +78,7 @@ def guidelines_for(scenario: Fabric) -> tuple[str, ...]:
     """
     if roce.is_roce(scenario):
         return tuple(roce.GUIDELINES)
-    (response,) = scenario.resolved["response"]
+    response = scenario.response.name
     if response in roce.OTHERS:
         raise BecalmError(
             f"response `{response}`: no guideline is for it; valid: {', '.join((*roce.READERS, 'ibta'))}, or "

@@ -50,7 +50,7 @@ def ramp(scenario: Fabric) -> Ramp:
     paused, alone = _paused(scenario)
     kmin = max(LEAST * packet, min(trip * rate, paused))
     kmax = max(kmin, min(RATIO * kmin, BELOW * alone))
-    own = scenario.resolved["marking"].get("ramp") or {}
+    own = scenario.marking.get("ramp") or {}
     return Ramp(_kb(kmin), _kb(kmax), float(own.get("pmax") or PMAX), trip, rate, paused)
 
 

@@ -28,19 +28,17 @@ MOST = 100.0
 
 def is_roce(scenario: Fabric) -> bool:
     """Whether a ramp controls a fabric, or could: sources react to its marks, or nothing reacts."""
-    resolved = scenario.resolved
-    (response,) = resolved["response"]
-    if response in READERS:
+    if scenario.response.name in READERS:
         return True
-    own = "ibta" in resolved["marking"] or "ibta" in resolved["echo"]
-    return response in IDLE and "pfc" in resolved["switch"]["flow_control"] and not own
+    own = scenario.marking.name == "ibta" or "ibta" in scenario.resolved["echo"]
+    pfc = "pfc" in scenario.resolved["switch"]["flow_control"]
+    return scenario.response.name in IDLE and pfc and not own
 
 
 def recommend(scenario: Fabric, contributors: int, guideline: str) -> Recommendation:
     """Return the thresholds of a guideline, and DCQCN if no response of the scenario reads marks."""
     settings = [*GUIDELINES[guideline](scenario, contributors), *_kept(scenario)]
-    (response,) = scenario.resolved["response"]
-    if response not in READERS:
+    if scenario.response.name not in READERS:
         settings.append(Setting("echo.rocev2", {}, "receivers send notification packets (CNP)"))
         why = "DCQCN with the values of ConnectX adapters"
         settings.append(Setting("response.dcqcn.preset", "connectx", why))
@@ -49,7 +47,7 @@ def recommend(scenario: Fabric, contributors: int, guideline: str) -> Recommenda
 
 def _kept(scenario: Fabric) -> Iterator[Setting]:
     """Return the other keys of the scenario's own ramp, where they are not the defaults."""
-    own = scenario.resolved["marking"].get("ramp") or {}
+    own = scenario.marking.get("ramp") or {}
     for key, default in (("judged", "departure"), ("root_only", False)):
         if own.get(key, default) != default:
             yield Setting(f"marking.ramp.{key}", own[key], "as it is")
@@ -73,7 +71,7 @@ def _becalm(scenario: Fabric, contributors: int) -> Iterator[Setting]:
     trip = round_trip(scenario)
     least = max(LEAST * packet, trip * fastest)
     loop = f"the data of a round trip, {trip * 1e6:.3g} us at {fastest * 8e-9:.4g} Gb/s"
-    if "dctcp" in scenario.resolved["response"]:
+    if scenario.response.name == "dctcp":
         step = "the same: DCTCP needs a step"
         yield from _ramp(_rounded(least), _rounded(least), 1.0, per, (loop, step, step))
         return
@@ -108,7 +106,7 @@ def _becalm(scenario: Fabric, contributors: int) -> Iterator[Setting]:
 
 def _stage(scenario: Fabric) -> float | None:
     """Return the time in s of a stage that brings half of a lost rate back; None if there is none."""
-    own = scenario.resolved["response"].get("dcqcn", {"preset": "connectx"})
+    own = scenario.response.get("dcqcn") or {"preset": "connectx"}
     keeps = own.get("clamp_target")
     if own["preset"] not in STAGES if keeps is None else keeps:
         return None

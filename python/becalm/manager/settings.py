@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 from becalm._core import MAX_MULTIPLIER, MAX_SHIFT, TIMER_UNIT, cct_entry
 from becalm.errors import DesignError
@@ -43,8 +43,33 @@ def nearest(gap: float) -> tuple[int, int]:
     return entry
 
 
+class Choice(NamedTuple):
+    """A table that a scenario chooses, such as `marking.ibta`."""
+
+    name: str
+    keys: dict[str, Any]
+
+    @classmethod
+    def of(cls, tables: Mapping[str, Any]) -> Choice:
+        """Return the only one of some tables."""
+        ((name, keys),) = tables.items()
+        return cls(name, keys or {})
+
+    def get(self, name: str) -> dict[str, Any] | None:
+        """Return the keys if the choice has this name, or else None."""
+        return self.keys if self.name == name else None
+
+
 class Fabric(Protocol):
     """The parts of a scenario that a guideline reads and changes."""
+
+    @property
+    def marking(self) -> Choice:
+        """The switches' marking."""
+
+    @property
+    def response(self) -> Choice:
+        """The sources' response."""
 
     @property
     def resolved(self) -> dict[str, Any]:

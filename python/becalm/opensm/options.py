@@ -186,59 +186,48 @@ def _switch(marking: Mapping[str, Any], numbers: PortNumbers, mistakes: Mistakes
     where = f"marking.{name}"
     params = given if name == "ibta" else _as_ibta(given)
     sources = _SOURCES if name == "queue_threshold" else {}
+    for key, value, means in (
+        *_marks(params, where, numbers, mistakes),
+        *_starvation(params, where, numbers, mistakes),
+    ):
+        yield Option(f"cc_sw_cong_setting_{key}", value, means, f"{where}.{sources.get(key, key)}")
 
-    def option(key: str, value: str, means: str) -> Option:
-        return Option(f"cc_sw_cong_setting_{key}", value, means, f"{where}.{sources.get(key, key)}")
 
+def _marks(
+    params: Mapping[str, Any], where: str, numbers: PortNumbers, mistakes: Mistakes
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the key, value and meaning of each setting of marks."""
     starves = params["credit_mask"] != "none"
     in_use = VICTIM_MASK | THRESHOLD_AND_SIZE | MARKING_RATE | (CREDIT_MASK | STARVATION if starves else 0)
     also = "credit mask and starvation, " if starves else ""
-    yield option(
-        "control_map",
-        f"0x{in_use:X}",
-        f"Settings in use: victim mask, {also}threshold and size, marking rate",
-    )
+    means = f"Settings in use: victim mask, {also}threshold and size, marking rate"
+    yield "control_map", f"0x{in_use:X}", means
     victims, left = params["victim_mask"], 16 - params["threshold"]
-    yield option(
-        "victim_mask",
-        mask(numbers.of(f"{where}.victim_mask", victims, mistakes)),
-        f"Ports that mark even without credit ({victims}), bit n for port n; {_MASKS[victims]}",
-    )
-    yield option(
-        "threshold",
-        f"0x{params['threshold']:02X}",
-        f"Threshold: marks when waiting packets fill over {left}/16 of an input buffer, in becalm's model"
-        if left < 16
-        else "Threshold: marks nothing",
-    )
-    yield option(
-        "packet_size",
-        str(params["packet_size"]),
-        "Packet_Size: size of the smallest packet to mark, in credits of 64 B",
-    )
-    yield option(
-        "marking_rate",
-        str(params["marking_rate"]),
-        "Marking_Rate: eligible packets left unmarked between two marked ones",
-    )
-    if not starves:
+    means = f"Ports that mark even without credit ({victims}), bit n for port n; {_MASKS[victims]}"
+    yield "victim_mask", mask(numbers.of(f"{where}.victim_mask", victims, mistakes)), means
+    means = f"Threshold: marks when waiting packets fill over {left}/16 of an input buffer, in becalm's model"
+    means = means if left < 16 else "Threshold: marks nothing"
+    yield "threshold", f"0x{params['threshold']:02X}", means
+    means = "Packet_Size: size of the smallest packet to mark, in credits of 64 B"
+    yield "packet_size", str(params["packet_size"]), means
+    means = "Marking_Rate: eligible packets left unmarked between two marked ones"
+    yield "marking_rate", str(params["marking_rate"]), means
+
+
+def _starvation(
+    params: Mapping[str, Any], where: str, numbers: PortNumbers, mistakes: Mistakes
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the key, value and meaning of each setting of ports that return credit late."""
+    starved = params["credit_mask"]
+    if starved == "none":
         return
-    starved, (shift, multiplier) = params["credit_mask"], params["cs_return_delay"]
-    yield option(
-        "credit_mask",
-        mask(numbers.of(f"{where}.credit_mask", starved, mistakes)),
-        f"Ports that return credit late ({starved}), bit n for port n; {_MASKS[starved]}",
-    )
-    yield option(
-        "credit_starvation_threshold",
-        f"0x{params['cs_threshold']:02X}",
-        "CS_Threshold: like the threshold, for ports that return credit late",
-    )
-    yield option(
-        "credit_starvation_return_delay",
-        f"{shift}:{multiplier}",
-        "CS_ReturnDelay: delay of the credit, as shift:multiplier of a packet's transmission time",
-    )
+    shift, multiplier = params["cs_return_delay"]
+    means = f"Ports that return credit late ({starved}), bit n for port n; {_MASKS[starved]}"
+    yield "credit_mask", mask(numbers.of(f"{where}.credit_mask", starved, mistakes)), means
+    means = "CS_Threshold: like the threshold, for ports that return credit late"
+    yield "credit_starvation_threshold", f"0x{params['cs_threshold']:02X}", means
+    means = "CS_ReturnDelay: delay of the credit, as shift:multiplier of a packet's transmission time"
+    yield "credit_starvation_return_delay", f"{shift}:{multiplier}", means
 
 
 def _as_ibta(params: Mapping[str, Any]) -> dict[str, Any]:
@@ -255,7 +244,7 @@ def _as_ibta(params: Mapping[str, Any]) -> dict[str, Any]:
 
 def _adapter(scenario: Scenario, used: Used, mistakes: Mistakes) -> Iterator[Option]:
     resolved = scenario.resolved
-    ((name, params),) = resolved["response"].items()
+    name, params = scenario.response
     if name != "ibta":
         mistakes.add(None, "response", name, "is not a scheme of IBTA congestion control", "ibta")
         return

@@ -60,7 +60,7 @@ def script_of(path: Path) -> Path:
 
 def has_own(scenario: Scenario) -> bool:
     """Whether ports of the scenario's switches have settings of their own."""
-    return bool(scenario.resolved["marking"].get("ibta", {}).get("overrides"))
+    return bool(scenario.marking.keys.get("overrides"))
 
 
 def script(scenario: Scenario, discovered: str | PathLike[str] | None) -> str:
@@ -77,7 +77,7 @@ def script(scenario: Scenario, discovered: str | PathLike[str] | None) -> str:
     mistakes = Mistakes(scenario.name)
     check(scenario, mistakes)
     if discovered is None:
-        overrides = scenario.resolved["marking"]["ibta"]["overrides"]
+        overrides = scenario.marking.keys["overrides"]
         problem = "need the numbers of the ports, which a scenario does not have"
         valid = "with --fabric and the output of ibnetdiscover, or --guideline becalm2_opensm"
         mistakes.add(None, "marking.ibta.overrides", f"{len(overrides)} of them", problem, valid)
@@ -99,7 +99,7 @@ def script(scenario: Scenario, discovered: str | PathLike[str] | None) -> str:
 
 def ports(scenario: Scenario, fabric: Fabric) -> Iterator[Port]:
     """Yield the ports with cables whose settings differ from those of all ports."""
-    marking = scenario.resolved["marking"]["ibta"]
+    marking = scenario.marking.keys
     usual = {field: marking[field] for field in FIELDS}
     for switch in fabric.switches:
         for number, peer in sorted(switch.ports.items()):
@@ -113,7 +113,7 @@ def ports(scenario: Scenario, fabric: Fabric) -> Iterator[Port]:
 
 def check(scenario: Scenario, mistakes: Mistakes) -> None:
     """Note overrides that do not name their ports by what they lead to, or that a script cannot set."""
-    for place, each in enumerate(scenario.resolved["marking"]["ibta"]["overrides"]):
+    for place, each in enumerate(scenario.marking.keys["overrides"]):
         key = f"marking.ibta.overrides[{place}]"
         if each["switches"] != ["*"]:
             mistakes.add(

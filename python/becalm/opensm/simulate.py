@@ -180,8 +180,7 @@ def _none(scenario: Scenario) -> dict[str, Any]:
 
 
 def _window(scenario: Scenario) -> dict[str, Any]:
-    ((_, params),) = scenario.resolved["response"].items()
-    window = params.get("window", "unlimited")
+    window = scenario.response.keys.get("window", "unlimited")
     return {} if window == "unlimited" else {"window": window}
 
 

@@ -82,7 +82,7 @@ class _Alone:
         network = results.scenario.network()
         packet = results.scenario.resolved["packet"]
         self.payload, self.header = (int(str(packet[key]).removesuffix(" B")) for key in ("mtu", "header"))
-        if "timely" in results.scenario.resolved["response"]:
+        if results.scenario.response.name == "timely":
             self.header -= STAMP
         links = list(zip(network.links["capacity"], network.links["delay"], strict=True))
         self.paths: dict[int, list[tuple[float, float]]] = defaultdict(list)

@@ -50,11 +50,11 @@ def thresholds(scenario: Scenario) -> Thresholds:
 
     """
     resolved = scenario.resolved
-    ramp = resolved["marking"].get("ramp")
+    ramp = scenario.marking.get("ramp")
     if ramp is None:
-        (name,) = resolved["marking"]
         raise BecalmError(
-            f"{scenario.name}: marks by {name}, which Ethernet switches do not have; valid: [marking.ramp]"
+            f"{scenario.name}: marks by {scenario.marking.name}, which Ethernet switches do not have; "
+            "valid: [marking.ramp]"
         )
     mistakes = Mistakes(scenario.name or "scenario")
     per = ramp.get("per")

@@ -65,7 +65,7 @@ TIMES = frozenset({"alpha_timer", "cut_interval", "increase_timer"})
 
 def adapters(scenario: Scenario, priority: int) -> list[str]:
     """Return the settings of ConnectX adapters as comments, with the names of their files."""
-    dcqcn = scenario.resolved["response"].get("dcqcn")
+    dcqcn = scenario.response.get("dcqcn")
     if dcqcn is None:
         return []
     rest = "the adapter's defaults" if dcqcn["preset"] == "connectx" else "those of the preset `paper`"

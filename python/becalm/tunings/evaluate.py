@@ -17,9 +17,6 @@ from becalm.scenario import Scenario
 from becalm.store import SERIES, Store
 from becalm.tunings.goals import Measured
 
-UNCONTROLLED: dict[str, Any] = {"marking": {"none": {}}, "response": {"none": {"window": "unlimited"}}}
-"""The changes that switch congestion control off."""
-
 
 def uncontrolled(scenario: Scenario) -> dict[str, Any]:
     """Return the changes that switch the congestion control of a scenario off."""

@@ -93,7 +93,7 @@ def starving(scenario: Scenario, contributors: int | None = None) -> list[manage
     A hot spot of this size, or of each size of `sizes_of`, is simulated without other traffic. The worst
     counts.
     """
-    if "ibta" not in scenario.resolved["response"]:
+    if scenario.response.name != "ibta":
         return []
     sizes = sizes_of(scenario) if contributors is None else [contributors]
     shares = {size: _link(scenario, size) for size in sizes}

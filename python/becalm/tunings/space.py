@@ -132,7 +132,7 @@ def nested(changes: Mapping[str, Any]) -> dict[str, Any]:
 
 def family(scenario: Scenario) -> str:
     """Return the kind of a fabric's congestion control: a response of RoCE, or else `ibta`."""
-    (name,) = scenario.resolved["response"]
+    name = scenario.response.name
     return name if name in ROCE else "ibta"
 
 
@@ -158,9 +158,8 @@ def roce_space(scenario: Scenario) -> Space:
     inputs share memory. Above that, a switch never marks.
     """
     name = family(scenario)
-    resolved = scenario.resolved
     ranges: dict[str, Range] = {}
-    if "ramp" in resolved["marking"]:
+    if scenario.marking.name == "ramp":
         ranges |= _ramp_ranges(scenario)
     megabits = float(scenario.summary["host_rate"]) * 8 / 1e6
     ranges |= {
@@ -291,9 +290,7 @@ def guideline_parameters(changes: Mapping[str, Any], scenario: Scenario) -> Para
     if family(scenario) != "ibta":
         return _ramp_parameters(changes, scenario)
     made = scenario.replace(changes)
-    resolved, delays = made.resolved, made.summary.get("cct")
-    ((name, marking),) = resolved["marking"].items()
-    response = resolved["response"].get("ibta")
+    delays, (name, marking), response = made.summary.get("cct"), made.marking, made.response.get("ibta")
     if response is None or not delays or max(delays) == 0:
         return {}
     found = {f"response.ibta.{key}": response[key] for key in ("ccti_increase", "ccti_timer")}
@@ -323,7 +320,7 @@ def guideline_parameters(changes: Mapping[str, Any], scenario: Scenario) -> Para
 
 def _ramp_parameters(changes: Mapping[str, Any], scenario: Scenario) -> Parameters:
     """Return thresholds at the rate of the scenario's ramp, and its own response; empty without a ramp."""
-    ramp, own = changes.get("marking", {}).get("ramp"), scenario.resolved["marking"].get("ramp")
+    ramp, own = changes.get("marking", {}).get("ramp"), scenario.marking.get("ramp")
     if ramp is None or own is None:
         return {}
     host = float(scenario.summary["host_rate"]) * 8e-9

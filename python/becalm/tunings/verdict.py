@@ -63,12 +63,11 @@ def rows_of(
 
     """
     rows = {WITHOUT: uncontrolled(scenario)}
-    (response,) = scenario.resolved["response"]
-    if response not in UNMOVED:
+    if scenario.response.name not in UNMOVED:
         rows[NOW] = {}
     if guidelines is None:
         kind = family(scenario)
-        roce = kind != "ibta" and manager.is_roce(scenario) and "ramp" in scenario.resolved["marking"]
+        roce = kind != "ibta" and manager.is_roce(scenario) and scenario.marking.name == "ramp"
         guidelines = tuple(manager.GUIDELINES if kind == "ibta" else manager.STANDING if roce else ())
     rows |= {name: guideline_control(scenario, contributors, name) for name in guidelines}
     return rows

@@ -22,7 +22,7 @@ WARMUP = 0.25
 
 def decay(scenario: Scenario) -> float:
     """Return the time in s in which the control of a scenario recovers from congestion."""
-    return manager.unwind(scenario) if "ibta" in scenario.resolved["response"] else DECAY
+    return manager.unwind(scenario) if scenario.response.name == "ibta" else DECAY
 
 
 def least(decay: float) -> float:

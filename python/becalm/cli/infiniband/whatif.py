@@ -64,7 +64,7 @@ def whatif(
     """Simulate an incast on a host; print faults, roots, victims, and the benefit and cost of control."""
     from becalm.cli import console
     from becalm.cli.infiniband import effects
-    from becalm.scenario import parse_change
+    from becalm.cli.options import parse_change
     from becalm.whatif import case, kept
 
     source = scenario_file("whatif", file, example)
