@@ -63,5 +63,5 @@ pub use matching::Arrival;
 pub use mistakes::{Mistake, Mistakes};
 pub use program::{Action, Channel, LARGEST_MESSAGE, Op, OpId, Part, Program, Reading, When};
 pub use rank::{Rank, Span, Surroundings, Turn};
-pub use training::{Schedule, Training};
+pub use training::{ExpertBytes, Schedule, Training};
 pub use ways::{Way, Ways};

@@ -22,6 +22,7 @@ use becalm_engine::Time;
 use crate::builder::Builder;
 use crate::error::ProgramError;
 use crate::program::Program;
+pub(crate) use personal::at_once_among;
 pub(crate) use rings::all_reduce_of;
 pub(crate) use steps::Steps;
 use steps::share;
