@@ -18,7 +18,7 @@ impl State {
     where
         O: Observer,
     {
-        cx.has_credit(&self.output(output).link, vl, self.room.need(size))
+        cx.has_credit(&self.output(output).link, vl, self.credit_for(size))
     }
 
     /// Whether an input that is limited to one packet at a time is already sending.
@@ -171,7 +171,7 @@ impl State {
             return None;
         }
         let link = &self.ports[M::at(self, output, 0)].output.link;
-        let has_credit = cx.has_credit(link, vl, self.room.need(size));
+        let has_credit = cx.has_credit(link, vl, self.credit_for(size));
         let (at, port) = (M::at(self, output, vl), self.port(output));
         let lane = &mut self.ports[at].lane;
         if lane.stalled == has_credit {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use becalm_engine::{Stream, Time};
 
-use crate::config::{Arbiter, Bypass, FlowControl, InputReads, Queueing, Room, SwitchConfig, VlArbitration};
+use crate::config::{Arbiter, Bypass, Cbfc, InputReads, Queueing, Room, SwitchConfig, Unit, VlArbitration};
 use crate::distribution::Distribution;
 use crate::flow_control::credit::CreditReturn;
 use crate::flow_control::pauses::Pauses;
@@ -39,6 +39,8 @@ pub(crate) struct State {
     pub degree: u16,
     pub vls: u8,
     pub room: Room,
+    /// The unit of the buffers' capacity.
+    unit: Unit,
     /// Size of an input buffer in units; with PFC, up to XOFF.
     pub capacity: u32,
     /// Units that a packet of the largest size occupies.
@@ -72,6 +74,8 @@ pub(crate) struct State {
     pub bypasses: Vec<Bypasses>,
     /// The waiting packets.
     pub pool: Pool,
+    /// Present if credit returns in messages.
+    pub cbfc: Option<Cbfc>,
     /// Present with PFC.
     pub pauses: Option<Box<Pauses>>,
     /// Present with PFC and a watchdog.
@@ -138,6 +142,11 @@ impl Layout for State {
     }
 
     #[inline(always)]
+    fn batches(&self) -> bool {
+        self.cbfc.is_some()
+    }
+
+    #[inline(always)]
     fn at(&self, port: u16, vl: u8) -> usize {
         self.at(port, vl)
     }
@@ -163,6 +172,7 @@ impl State {
             degree: ports as u16,
             vls: config.vls,
             room: config.buffer,
+            unit: config.buffer.unit(),
             capacity: config.capacity(largest),
             largest: config.need(largest),
             ports: (0..).zip(links).flat_map(|link| std::iter::repeat_n(port(link), vls)).collect(),
@@ -187,13 +197,14 @@ impl State {
                 _ => Vec::new(),
             },
             pool: Pool::default(),
+            cbfc: config.flow_control.cbfc(),
             pauses: None,
             lanes_take_turns: config.vl_arbitration == VlArbitration::RoundRobin,
             watchdog: None,
             one_lane: config.vls == 1 && config.vl_arbitration == VlArbitration::RoundRobin,
             lazy_tails: config.input_reads == InputReads::Many
                 && attention < Attention::Tails
-                && config.flow_control == FlowControl::Credits,
+                && config.flow_control.pfc().is_none(),
             unmarked: attention == Attention::Nothing,
             shows_passing,
             changes_lanes: false,
@@ -208,7 +219,13 @@ impl State {
     /// Units that a packet of `size` bytes occupies in an input buffer.
     #[inline]
     pub fn need<M: Rules>(&self, size: u32) -> u32 {
-        if M::pauses(self) { size } else { self.room.need(size) }
+        if M::pauses(self) { size } else { self.unit.of(size) }
+    }
+
+    /// Units of credit that a packet of `size` bytes needs.
+    #[inline]
+    pub fn credit_for(&self, size: u32) -> u32 {
+        self.unit.of(size)
     }
 
     pub fn port(&self, port: u16) -> PortId {
