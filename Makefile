@@ -69,6 +69,7 @@ system: build ## long tests: killed workers and clients, overhead of sweeps, est
 	$(BIN)/python tests/system/memory_draws.py
 	$(BIN)/python tests/system/stop_late.py
 	$(BIN)/python tests/system/tune_tree.py
+	$(BIN)/python tests/system/first_picture.py
 
 .PHONY: nightly
 nightly: claims fuzz system ## tests that take hours: all claims, long fuzzing, long tests; `make -k` runs all three
@@ -183,7 +184,7 @@ reproduce: build ## run all papers with several seeds and write their pages: abo
 	$(BIN)/python tools/reproductions.py docs/reproductions
 
 .PHONY: compare
-compare: build ## run every scheme, published and tuned, on every scene and write docs/comparison.md: half an hour
+compare: build ## run every scheme, published and tuned, on every scene and write docs/comparison.md: 20 minutes
 	$(BIN)/python tools/comparison_tune.py
 	$(BIN)/becalm compare --json > docs/comparison.jsonl.new
 	mv docs/comparison.jsonl.new docs/comparison.jsonl

@@ -6,9 +6,10 @@ others. A new feature adds itself to its list. Combinations that contradict each
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
-from math import prod
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -157,29 +158,14 @@ ENTROPY: tuple[Tables, ...] = (
 
 def hosts(topology: Tables) -> list[str]:
     """Return the names of all hosts of `[topology]`."""
-    ((kind, shape),) = topology.items()
-    if kind == "dumbbell":
-        remote, local = (
-            [f"{side}{i + 1}" for i in range(shape[key])] for side, key in (("A", "remote"), ("B", "local"))
-        )
-        return [*remote, "AV", *local, "BC", "BV"]
-    if kind == "rail":
-        return [f"N{i}G0" for i in range(shape["nodes"])]
-    return [f"H{i}" for i in range(_COUNTS[kind](shape))]
+    return list(_hosts(json.dumps(topology)))
 
 
-_COUNTS: dict[str, Callable[[Tables], int]] = {
-    "clos": lambda shape: shape["leaves"] * shape["hosts_per_leaf"],
-    "tree": lambda shape: 2 * (shape["ports"] // 2) ** shape["levels"],
-    "fat_tree": lambda shape: prod(level["children"] for level in shape["levels"]),
-    "dragonfly": lambda shape: (
-        (shape["switches_per_group"] * shape["global_links"] + 1)
-        * shape["switches_per_group"]
-        * shape["hosts_per_switch"]
-    ),
-    "torus": lambda shape: prod(shape["sides"]) * shape.get("hosts_per_switch", 1),
-    "edges": lambda shape: int(shape["hosts"][0].rpartition("H")[2]) + 1,
-}
+@lru_cache(maxsize=256)
+def _hosts(topology: str) -> list[str]:
+    # Two lanes, because some topologies need them.
+    scene = {"run": {"duration": "1 us"}, "topology": json.loads(topology), "switch": {"vls": 2}}
+    return becalm.Scenario({**scene, "flows": [{"name": "all", "from": ["*"], "to": ["*"]}]}).hosts()
 
 
 def traffic_of(draw: random.Random, kind: str) -> Tables:
@@ -511,6 +497,12 @@ def observing(draw: random.Random, data: Tables) -> None:
             data["observe"][key] = value
 
 
+def trains(_: random.Random, data: Tables) -> None:
+    """Simulate long messages as trains."""
+    data["run"]["fidelity"] = "trains"
+    data["switch"]["buffer"] = "1 MiB"
+
+
 FEATURES: tuple[tuple[Feature, float], ...] = (
     (lanes, 0.3),
     (switching, 0.5),
@@ -525,6 +517,7 @@ FEATURES: tuple[tuple[Feature, float], ...] = (
     (packets, 0.4),
     (ends, 0.4),
     (observing, 0.8),
+    (trains, 0.1),
 )
 """Features, each with the share of scenes that have it."""
 

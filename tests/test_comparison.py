@@ -329,7 +329,7 @@ def test_published_and_tuned_rows(tmp_path: Path, small: Path) -> None:
     mine = tmp_path / "mine.toml"
     mine.write_text(MINE + '[tune]\n"response.lipd.rmin" = [0.01, 0.1]\n')
     table = comparison.compare([mine, "dctcp"], [small], short=True)["small scene"]
-    assert table["scheme"].to_list() == ["mine", "mine, tuned", "DCTCP", "DCTCP, tuned"]
+    assert table["scheme"].to_list() == ["mine", "mine, tuned elsewhere", "DCTCP", "DCTCP, tuned elsewhere"]
     rows = table.to_dicts()
     assert "rmin = " in rows[1]["parameters"] and "mean loss on the other scenes" in rows[1]["parameters"]
     assert "marking.ramp.kmin is" in rows[2]["warnings"] and rows[3]["warnings"] == ""
@@ -378,6 +378,14 @@ def test_ranks_follow_the_weights() -> None:
         ("fills the link", "0.00 =", "1", "2", "1"),
         ("saves victims", "0.10", "2", "1", "2"),
     ]
+
+
+def test_a_slow_hot_flow_costs_a_rank_where_all_parts_are_equal() -> None:
+    """Ten times the latency is a decade, as much as all of the background."""
+    slow = _ranked("slow", 0.0, background=1.0, hot_latency=1e-3)
+    fast = _ranked("fast", 0.5, background=0.5, hot_latency=1e-4)
+    found = comparison.ranking({"a": [slow, fast]})
+    assert found.rows == [("slow", "0.00 =", "1", "1", "2"), ("fast", "0.50", "2", "2", "1")]
 
 
 def test_a_row_that_has_not_settled_is_not_ranked() -> None:

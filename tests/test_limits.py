@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import numpy as np
 import polars as pl
 import pytest
 
 import becalm
 import explain_scenes
-from becalm.analysis import blame
+from becalm.analysis import blame, causes, faults
+from becalm.analysis.case import Case
 from becalm.analysis.facts import Facts
+from becalm.analysis.hosts import Hosts, Straggler
+from becalm.explanations import control, jobs
+from becalm.results import Results
 from explain_scenes import FABRICS, Scene
 
 
@@ -47,3 +54,142 @@ def test_a_rate_that_swings_four_times_oscillates(swings: int, named: bool) -> N
     results.tables["series"] = results.series.with_columns(share=pl.when(half == 0).then(0.9).otherwise(0.3))
     rules = [sentence.rule for sentence in becalm.explain(results).sentences]
     assert ("oscillates" in rules) == named
+
+
+@pytest.fixture(scope="module")
+def free() -> Results:
+    """Eight senders to host H0 and a victim, without control."""
+    return run(explain_scenes.hot_host(FABRICS[0]))
+
+
+def case(results: Results, **tables: pl.DataFrame) -> Case:
+    """Return the case of a run with other tables."""
+    whole = {**results.tables, **tables}
+    return Case(
+        Facts(Results(results.scenario, results.replications, whole, results.units, results.origin), 0)
+    )
+
+
+def cause_at_host(facts: Facts) -> str:
+    """Return the cause of congestion at the link to host H0."""
+    found = causes.cause(facts, facts.links.names.index(FABRICS[0].link), {"hot": 8.0})
+    return "" if found is None else found.name
+
+
+@pytest.mark.parametrize(("offered", "overloaded"), [(1.04, False), (1.06, True)])
+def test_a_link_is_overloaded_by_a_twentieth(free: Results, offered: float, overloaded: bool) -> None:
+    first = case(free, tree=free.tree.with_columns(offered=offered)).bottlenecks[0]
+    assert first.overloaded == overloaded
+
+
+@pytest.mark.parametrize(("share", "slow"), [(0.09, False), (0.11, True)])
+def test_a_host_is_slow_if_its_link_waits_for_a_tenth(free: Results, share: float, slow: bool) -> None:
+    links = free.links.with_columns(stalled_share=share, utilization=0.5)
+    assert (cause_at_host(case(free, links=links).facts) == "slow receiver") == slow
+
+
+@pytest.mark.parametrize(("share", "host"), [(0.89, ""), (0.91, "H0")])
+def test_a_host_is_hot_if_nine_tenths_are_for_it(free: Results, share: float, host: str) -> None:
+    to_host = pl.col("destination") == "H0"
+    offered = pl.when(to_host).then(share / to_host.sum()).otherwise((1 - share) / (~to_host).sum())
+    facts = case(free, flows=free.flows.with_columns(offered=offered)).facts
+    assert causes.hot(facts, np.arange(free.flows.height)) == host
+
+
+@pytest.mark.parametrize(("share", "storm"), [(0.49, False), (0.51, True)])
+def test_a_storm_pauses_a_switch_for_half_of_the_time(free: Results, share: float, storm: bool) -> None:
+    pauses = pl.DataFrame(
+        {
+            "replication": [0, 0, 0],
+            "from": ["leaf0", "spine0", "spine1"],
+            "to": ["H0", "leaf0", "leaf0"],
+            "paused_share": [share, 0.3, 0.3],
+        }
+    )
+    assert (cause_at_host(case(free, pauses=pauses).facts) == "pause storm") == storm
+
+
+def upwards(facts: Facts) -> int:
+    """Return the link between switches that most flows cross."""
+    between = np.flatnonzero((facts.links.level > 0) & (facts.links.to_level > 0))
+    return int(max(between, key=lambda link: len(facts.crossing(int(link)))))
+
+
+@pytest.mark.parametrize(("small", "named"), [(0.109, False), (0.112, True)])
+def test_a_tenth_of_the_traffic_is_part_of_a_collision(free: Results, small: float, named: bool) -> None:
+    facts = case(free).facts
+    found = list(causes._collision(facts, upwards(facts), {"large": 0.99, "small": small}))
+    assert bool(found) == named
+
+
+@pytest.mark.parametrize(("even", "named"), [(1.0, False), (0.97, True)])
+def test_paths_collide_on_a_link_with_a_tenth_more_than_its_part(
+    free: Results, even: float, named: bool
+) -> None:
+    """The link is offered 1.08 times its capacity."""
+    flows = free.flows.with_columns(offered=1.0)
+    facts = case(free, tree=free.tree.with_columns(offered=1.08), flows=flows).facts
+    vars(facts)["spreading"] = SimpleNamespace(even=np.full(free.links.height, even))
+    assert bool(list(causes._same_path(facts, upwards(facts), {}))) == named
+
+
+@pytest.mark.parametrize(("used", "named"), [(0.79, False), (0.81, True)])
+def test_a_straggler_uses_four_fifths_of_its_rate(
+    free: Results, used: float, named: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = Straggler("job", "H1", "sends", 1.0, 2.0, used)
+    monkeypatch.setattr(Hosts, "stragglers", lambda _: [slow])
+    assert bool(case(free).stragglers) == named
+
+
+@pytest.mark.parametrize(("most", "named"), [(179.0, False), (181.0, True)])
+def test_routes_are_unbalanced_at_one_and_a_half_times_the_mean(most: float, named: bool) -> None:
+    """Four uplinks. The others carry 100 pairs, and 180 pairs are 1.5 times the mean."""
+    links = [
+        faults._Link(f"S->T{place}", "S", f"T{place}", 1, 2, 1e9, pairs)
+        for place, pairs in enumerate([most, 100.0, 100.0, 100.0])
+    ]
+    assert bool(list(faults._routes(links))) == named
+
+
+def test_offers_below_a_fair_share_leave_their_rest_to_others() -> None:
+    """Of a whole link, 0.1 leaves 0.9, so that both others offer more than 0.45."""
+    assert blame._above_share([0.1, 0.5, 0.8]) == 2
+    assert blame._above_share([0.1, 0.4, 0.8]) == 1
+
+
+@pytest.mark.parametrize(("share", "failed"), [(0.24, False), (0.26, True)])
+def test_control_fails_at_a_root_for_a_quarter_of_the_time(free: Results, share: float, failed: bool) -> None:
+    standing = case(free, tree=free.tree.with_columns(root_share=share))
+    assert control.stands(standing, standing.bottlenecks[0]) == failed
+
+
+@pytest.mark.parametrize(("share", "off"), [(0.09, False), (0.11, True)])
+def test_only_a_root_that_lasts_a_tenth_of_the_window_needs_marks(
+    free: Results, share: float, off: bool
+) -> None:
+    longest = share * case(free).facts.window
+    lasting = case(free, tree=free.tree.with_columns(longest=longest))
+    assert control.unmarked(lasting, lasting.bottlenecks[0]) == off
+
+
+def test_only_half_a_deviation_from_the_mean_is_a_swing() -> None:
+    assert control._swings(np.array([6.0, 6.0, 5.1, 4.9, 5.1, 4.9, 4.0, 4.0])) == 1
+    assert control._swings(np.array([6.0, 4.0, 5.5, 4.5, 6.0, 4.0])) == 5
+
+
+@pytest.mark.parametrize(("last", "stopped"), [(2.9e-3, True), (3.1e-3, False)])
+def test_a_job_has_stopped_after_a_quarter_of_the_run_without_progress(
+    free: Results, last: float, stopped: bool
+) -> None:
+    """The run lasts 4 ms."""
+    rows = pl.DataFrame({"replication": [0], "job": ["hot"], "end": [float("nan")]})
+    moving = pl.when(pl.col("time") <= last).then(1.0).otherwise(0.0)
+    halted = case(
+        free,
+        jobs=rows,
+        ranks=rows.with_columns(rank=0, host=pl.lit("H1")),
+        series=free.series.with_columns(rate=moving),
+    )
+    (said,) = jobs.unfinished_job(halted)
+    assert (said.cause == "unfinished job") == stopped

@@ -73,6 +73,15 @@ def test_a_table_that_ends_at_the_share_of_many_is_too_short() -> None:
     assert "1.02 times a link's capacity" in concern.problem
 
 
+@pytest.mark.parametrize(("longest", "named"), [(126.0, True), (127.5, False)])
+def test_the_longest_delay_of_a_table_is_the_share_of_many(longest: float, named: bool) -> None:
+    """The fair share of one of 128 sources is a delay of 127 packet times of 2/3 us."""
+    scenario = tree(16, 2)
+    managed = manager.recommend(scenario, guideline="pfister2005").apply(scenario)
+    found = manager.review(managed.replace({"response.ibta.cct.linear.max": f"{longest * 2 / 3:.6g} us"}))
+    assert any(concern.problem.startswith("the longest delay") for concern in found) == named
+
+
 def test_a_hot_spot_of_many_needs_more_than_the_first_hardwares_timer_or_table() -> None:
     recommendation = manager.recommend(tree(16, 2), guideline="gran2010")
     assert values(recommendation)["response.ibta.cct.quadratic.entries"] > 128
@@ -99,6 +108,32 @@ def test_settings_that_cannot_work_are_named(changes: dict[str, object], key: st
     managed = manager.recommend(scenario, guideline="pfister2005").apply(scenario)
     assert manager.review(managed) == []
     assert key in [concern.key for concern in manager.review(managed.replace(changes))]
+
+
+@pytest.mark.parametrize(("timer", "named"), [(4, True), (5, False)])
+def test_a_timer_may_undo_one_becn_until_the_next(timer: int, named: bool) -> None:
+    """32 sources wait 21.3 us for each other: 5.2 steps of 4 units, or 4.2 of 5, and a BECN adds 5."""
+    scenario = tree(8, 2)
+    managed = manager.recommend(scenario, guideline="pfister2005").apply(scenario)
+    found = manager.review(managed.replace({"response.ibta.ccti_timer": timer}))
+    assert ("response.ibta.ccti_timer" in [concern.key for concern in found]) == named
+
+
+@pytest.mark.parametrize(
+    ("step", "undone", "rule"),
+    [
+        (4, 0.5, "step too large"),
+        (3, 0.9, "response too strong"),
+        (3, 1.1, "timer too long"),
+        (3, float("inf"), "timer too long"),
+    ],
+)
+def test_a_starved_link_blames_its_step_or_its_timer(step: int, undone: float, rule: str) -> None:
+    """An index of 4 is a source's fair share, and the next BECN may come after 1 s."""
+    scenario = tree(8, 2)
+    managed = manager.recommend(scenario, guideline="pfister2005").apply(scenario)
+    balance = manager.Balance(sources=8, fair=4, step=step, undone=undone, heard=1.0)
+    assert manager.starving(managed, balance).rule == rule
 
 
 def test_bad_input_says_what_would_be_valid() -> None:

@@ -55,6 +55,42 @@ def test_a_file_of_another_kind_is_named_once(scene: Path) -> None:
     assert f"run a scenario first: `becalm run {scene}`" in _said("explain", scene)
 
 
+@pytest.mark.usefixtures("scene")
+@pytest.mark.parametrize(
+    ("command", "step"),
+    [
+        ("run folder", "folder: is a folder; valid for `becalm run`: a scenario (.toml)"),
+        ("play folder", "valid for `becalm play`: a scenario (.toml)"),
+        ("run kept", "kept: is results: `becalm report kept` or `becalm explain kept`"),
+        ("run sweep.toml", "is a sweep, not a scenario: `becalm sweep sweep.toml` runs it"),
+        ("validate tune.toml", "is a tuning, not a scenario: `becalm tune tune.toml` runs it"),
+        ("run mine.toml --example dragonfly", "not both; leave out mine.toml or --example"),
+        ("run mine.toml --response own.py:Mine", "`becalm new-scheme own.py` writes one"),
+        ("run mine.toml --report notes.html", "not overwritten; choose another name"),
+        ("explain nowhere", "it does not exist; `becalm run SCENARIO --out nowhere` writes one"),
+        ("report nowhere", "nowhere: no such file or folder; valid: a results folder"),
+        ("sweep sweep.toml --out x.csv --table grups", "no such table, did you mean `groups`?"),
+        ("whatif mine.toml --hot BX", "there is no host `BX`, did you mean `B1`?"),
+        ("run mine.toml --set run.duraton=1ms", "did you mean `duration`?"),
+        ("run mine.toml --set response=lipd", "did you mean `{lipd = {}}`?"),
+        ("runn mine.toml", "Did you mean 'run'?"),
+    ],
+)
+def test_a_message_names_the_next_step(tmp_path: Path, command: str, step: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "kept").mkdir()
+    for name, text in {
+        "kept/manifest.json": "{}",
+        "notes.html": "<html>",
+        "sweep.toml": 'scenario = "mine.toml"\n[grid]\n"run.seed" = [1]\n',
+        "tune.toml": '[hot_spot]\nscenario = "mine.toml"\nhost = "BC"\n',
+    }.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    said = _said(*command.split())
+    assert step in said
+    assert "no faults" not in said
+
+
 def test_control_is_switched_off_by_one_key(scene: Path) -> None:
     changes = ["--set", "response.none={}", "--set", "marking.none={}"]
     told = CliRunner().invoke(app, ["run", str(scene), "--quiet", "--json", *changes])

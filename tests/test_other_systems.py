@@ -95,5 +95,5 @@ def test_a_page_opens_where_there_is_a_screen(
         monkeypatch.delenv(name, raising=False)
     if screen:
         monkeypatch.setenv("DISPLAY", ":0")
-    look._open(Path("/page.html"))
+    look.open_page("file:///page.html")
     assert opened == (["file:///page.html"] if opens else [])

@@ -177,3 +177,24 @@ def test_load_of_something_else(tmp_path: Path, content: str | None) -> None:
         (tmp_path / "manifest.json").write_text(content)
     with pytest.raises(becalm.ResultsError, match="not a results folder"):
         becalm.load_results(tmp_path)
+
+
+def test_flows_of_a_job_that_have_not_begun_have_rows_on_any_number_of_threads() -> None:
+    clos = {"leaves": 8, "spines": 8, "hosts_per_leaf": 4, "rate": "400 Gb/s", "delay": "600 ns"}
+    exchange = {"all_to_all": {"bytes": "256 KiB"}}
+    scenario = becalm.Scenario(
+        {
+            "run": {"duration": "6 us"},
+            "topology": {"clos": clos},
+            "jobs": [{"name": "exchange", "hosts": ["*"], "collective": exchange}],
+        }
+    )
+    assert scenario.core.allowed_threads(3) == 3
+    one, three = (becalm.run(scenario, threads=threads) for threads in (1, 3))
+    assert one.fingerprint == three.fingerprint
+    assert all(table.equals(three.tables[name], null_equal=True) for name, table in one.tables.items())
+    # A rank sends to the nearest ranks first.
+    sent = one.flows.filter(one.flows["sent_packets"] > 0)
+    assert one.flows.height == 32 * 31 > sent.height >= 32
+    assert one.flows["source"].unique(maintain_order=True).to_list() == scenario.hosts("*")
+    assert {*one.flows["role"].unique()} == {"none"}

@@ -14,6 +14,7 @@ import becalm
 from becalm import manager
 from becalm.cli import app
 from becalm.errors import BecalmError
+from becalm.manager.ramp import ramp
 from becalm.tunings.space import guideline_parameters, own_parameters, roce_space, space_of
 from becalm.tunings.tuned import FEW, Tuned
 from becalm.tunings.verdict import NOW, WITHOUT, Verdict, rows_of
@@ -88,6 +89,15 @@ def test_without_a_stage_that_restores_rates_only_pfc_limits_kmax() -> None:
     trip = 2 * 4 * 100e-9 + 2 * 3 * 300e-9 + 4174 / 5e9
     found = derived(fabric({"static": {}}, response={"dcqcn": {}}))
     assert found == {"kmin": pytest.approx(trip * 5e6, rel=2e-3), "kmax": 512.0, "pmax": 0.01}
+
+
+def test_a_ramp_ends_at_four_round_trips_or_below_the_pauses() -> None:
+    """The data of a round trip are 17.2 kB, and two packets 8.35 kB."""
+    made = ramp(fabric())
+    assert (made.kmin, made.kmax) == (17.2, 68.7)
+    # Nine ports: PFC pauses an input that feeds one queue from 40 kB on.
+    made = ramp(fabric({"dynamic": {"alpha": 1.0, "shared": "400 kB"}}))
+    assert (made.kmin, made.kmax) == (8.35, 32.0)
 
 
 def test_dctcp_gets_a_step_of_one_round_trip() -> None:

@@ -53,7 +53,7 @@ def test_the_navigation_has_every_page_once() -> None:
     listed = re.findall(r"\S+\.md$", navigation, re.MULTILINE)
     docs = ROOT / "docs"
     there = [str(page.relative_to(docs)) for page in docs.rglob("*.md")]
-    assert sorted(listed) == sorted([*there, "CONTRIBUTING.md", "CHANGELOG.md"])
+    assert sorted(listed) == sorted([*there, "index.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"])
 
 
 def test_a_link_to_the_playground_holds_the_whole_scene() -> None:

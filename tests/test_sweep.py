@@ -168,7 +168,7 @@ def test_shows_itself_in_notebooks(scenario: becalm.Scenario) -> None:
     html = swept._repr_html_()
     assert "4 points" in html
     assert "fimd" in html
-    assert repr(swept) == "<SweepResults: 4 points over switch.buffer, response>"
+    assert repr(swept) == f"{swept.verdict}\n<SweepResults: 4 points over switch.buffer, response>"
 
 
 def test_plots_a_column_over_a_key(scenario: becalm.Scenario) -> None:

@@ -70,9 +70,9 @@ def test_no_scheduler_is_one_message() -> None:
 
 
 def test_killed_worker_and_killed_client() -> None:
-    counted = kill_sweep.main(40, "60 ms")
+    counted = kill_sweep.main(24, "60 ms")
     assert counted["computed_twice"] == counted["temporary_files"] == counted["third_call_computed"] == 0
-    assert counted["there_at_resume"] + counted["computed_after"] == 40
+    assert counted["there_at_resume"] + counted["computed_after"] == 24
 
 
 def test_slurm_jobs_run_one_worker_each() -> None:

@@ -261,12 +261,20 @@ def small(spot: HotSpot, folder: Path, trials: int, **more: Any) -> Tuned:  # no
     return becalm.tune(spot, trials=trials, validate=2, folder=folder, engine=threads, **more)
 
 
+@pytest.fixture
+def brief(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quarter of the random cases: for tests of what is written, not of what is found."""
+    monkeypatch.setattr(api, "LEARN", 6)
+    monkeypatch.setattr(api, "JUDGE", 12)
+
+
+@pytest.mark.usefixtures("brief")
 def test_tunes_and_goes_on(spot: HotSpot, tmp_path: Path) -> None:
     first = small(spot, tmp_path / "study", 4)
     assert first.trials.height == 4
     known = set(Store(tmp_path / "study" / "store").keys())
-    tuned = small(spot, tmp_path / "study", 12)
-    assert tuned.trials.height == 12
+    tuned = small(spot, tmp_path / "study", 10)
+    assert tuned.trials.height == 10
     assert tuned.trials.head(4)["loss"].to_list() == first.trials["loss"].to_list()
     assert known < set(Store(tmp_path / "study" / "store").keys())
     assert sum(tuned.importance.values()) == pytest.approx(1)
@@ -274,7 +282,7 @@ def test_tunes_and_goes_on(spot: HotSpot, tmp_path: Path) -> None:
     assert tuned.recommended == (tuned.verdict.recommended or NOW)
     tuned.save(tmp_path / "study", spot.scenario)
     found = json.loads((tmp_path / "study" / "tune.json").read_text())
-    assert found["trials"] == 12
+    assert found["trials"] == 10
     assert found["answer"] == tuned.answer()
     made = becalm.load(tmp_path / "study" / "tuned.toml")
     assert made.resolved["response"] == spot.scenario.replace(tuned.recommended_control).resolved["response"]
@@ -337,9 +345,12 @@ def test_where_nothing_can_be_gained_things_are_left_as_they_are(fixed: list[Cas
     assert tuned.verdict.mean(BEST) == pytest.approx(tuned.verdict.mean(WITHOUT), abs=0.02)
 
 
-def test_candidates_that_fall_behind_meet_few_cases(spot: HotSpot, tmp_path: Path) -> None:
+def test_candidates_that_fall_behind_meet_few_cases(
+    spot: HotSpot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Trials are complete or end after a batch; the best trial is complete."""
-    tuned = small(spot, tmp_path / "study", 12)
+    monkeypatch.setattr(api, "JUDGE", 6)
+    tuned = small(spot, tmp_path / "study", 8)
     assert min(tuned.trials["cases"]) < max(tuned.trials["cases"]) == LEARN
     batches = _batches(Population(spot.scenario).draw(24, 1))
     assert [len(batch) for batch in batches] == [6, 6, 12]
@@ -531,6 +542,7 @@ def test_mistakes_of_a_file_at_once(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.usefixtures("brief")
 def test_command(tmp_path: Path) -> None:
     (tmp_path / "fabric.toml").write_text(FABRIC)
     (tmp_path / "tune.toml").write_text(

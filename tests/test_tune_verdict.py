@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
+import becalm
+from becalm.analysis.hot_spots import Case
 from becalm.errors import BecalmError
-from becalm.tunings.tuned import gain, interval
-from becalm.tunings.verdict import BEST, NOW, WITHOUT, Verdict
+from becalm.intervals import Interval
+from becalm.tunings.goals import score
+from becalm.tunings.tuned import Gain, gain, interval
+from becalm.tunings.verdict import BEST, NOW, WITHOUT, Price, Verdict
 
 
 def test_interval_is_students() -> None:
@@ -83,3 +87,31 @@ def test_a_price_is_a_mean_above_two_hundredths() -> None:
         verdict = verdict_of({WITHOUT: free, BEST: losses}, ["2-4"] * 4)
         assert verdict.difference(BEST, WITHOUT).high > 0.02
         assert bool(verdict.prices(BEST)) == priced
+
+
+def scored(scenario: becalm.Scenario, losses: list[float], free: float, *, no_regret: bool = False) -> float:
+    cases = [Case(str(place), scenario, (), ()) for place in range(len(losses))]
+    found = {case.name: {"loss": loss} for case, loss in zip(cases, losses, strict=True)}
+    return score(cases, found, {case.name: {"loss": free} for case in cases}, no_regret=no_regret)
+
+
+def test_a_score_adds_a_fifth_of_the_worst_tenth(scenario: becalm.Scenario) -> None:
+    """The mean of 20 losses is 0.075, and that of the worst two 0.75."""
+    assert scored(scenario, [0.0] * 18 + [0.5, 1.0], 0.0) == pytest.approx(0.075 + 0.2 * 0.75)
+
+
+def test_three_times_a_regret_above_a_two_hundredth_counts(scenario: becalm.Scenario) -> None:
+    for loss, added in ((0.104, 0.0), (0.115, 3 * 0.01)):
+        without = scored(scenario, [loss] * 4, 0.1)
+        assert scored(scenario, [loss] * 4, 0.1, no_regret=True) == pytest.approx(without + added)
+
+
+def test_a_gain_is_sure_if_its_whole_interval_is() -> None:
+    assert not Gain(0.5, 0.4, -0.01, 0.2, 2).sure
+    assert Gain(0.5, 0.4, 0.01, 0.2, 2).sure
+
+
+@pytest.mark.parametrize(("kept", "named"), [(0.98, True), (0.995, False)])
+def test_a_price_names_a_background_that_loses_a_hundredth(kept: float, named: bool) -> None:
+    price = Price("2-4", Interval(0.05, 0.04, 0.06), (0.7, 0.9), (kept, 1.0))
+    assert ("the background keeps" in price.sentence()) == named

@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import becalm
+import drawn
 from becalm import manager
 from becalm.analysis.faults import Fault, faults, labels
 from becalm.cli import app
@@ -367,20 +368,7 @@ def test_two_hosts_are_enough(tmp_path: Path) -> None:
     assert (result.sources, result.victims) == (["H2"], [])
 
 
-TOPOLOGIES = {
-    "dumbbell": {"local": 4, "remote": 4},
-    "clos": {"leaves": 4, "spines": 2, "hosts_per_leaf": 3},
-    "tree": {"ports": 4, "levels": 3},
-    "fat_tree": {"levels": [{"children": 4}, {"children": 2, "parents": 2}]},
-    "dragonfly": {"switches_per_group": 4, "hosts_per_switch": 2, "global_links": 2},
-    "torus": {"sides": [4, 4]},
-    "rail": {"nodes": 8, "gpus": 1, "leaves": 2, "spines": 2},
-    "edges": {
-        "hosts": ["H0..H3"],
-        "switches": ["A", "B"],
-        "cables": [{"between": ["H0..H1", "A"]}, {"between": ["H2..H3", "B"]}, {"between": ["A", "B"]}],
-    },
-}
+TOPOLOGIES = {name: shapes[0] for name, shapes in drawn.TOPOLOGIES.items()}
 
 
 @pytest.fixture

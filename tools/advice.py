@@ -1,10 +1,10 @@
 """Bench of `becalm tune` on cases that no search has seen. Writes the tables of docs/advice.md.
 
-    python tools/advice.py [FABRIC ...] [--minutes M] [--only guidelines|tuning|page]
+    python tools/advice.py [FABRIC ...] [--minutes M] [--only guidelines|tuning|page|print]
 
 It runs all guidelines on drawn test cases of each fabric, tunes the fabric, with and without `no_regret`, and
-runs the tuned parameters on the same cases. docs/advice.jsonl keeps the losses, one line per fabric; the
-page's tables show all lines.
+runs the tuned parameters on the same cases. docs/advice.jsonl keeps the losses, one line per fabric. The
+page shows the means, and classes of the recommended rows; `--only print` prints the classes of all rows.
 """
 
 from __future__ import annotations
@@ -281,12 +281,12 @@ def means(known: list[dict[str, Any]]) -> str:
     return table(lines, ["fabric", *ROWS])
 
 
-def classes(known: list[dict[str, Any]]) -> str:
+def classes(known: list[dict[str, Any]], rows: tuple[str, ...] = ROWS[2:]) -> str:
     """Return the table of differences from no control by class of contributors."""
     lines = []
     for each in known:
         test = verdict_of(each)
-        for row in ("becalm", "becalm2_opensm", "becalm2", "tuned", "no regret"):
+        for row in rows:
             if row in test.losses:
                 lines.append([each["fabric"], row, *(difference(test, row, WITHOUT, one) for one in GROUPS)])
     return table(lines, ["fabric", "with", *GROUPS])
@@ -309,6 +309,8 @@ def difference(test: Verdict, row: str, other: str, group: str) -> str:
     if group != ALL and group not in test.present:
         return "-"
     gap = test.difference(row, other, group)
+    if gap.mean == gap.low == gap.high == 0:
+        return "0"
     if math.isinf(gap.high):
         return f"{gap.mean:+.3f} (one case)"
     return f"{gap.mean:+.3f} ({gap.low:+.3f} to {gap.high:+.3f})"
@@ -347,27 +349,21 @@ def roce_means(known: list[dict[str, Any]]) -> str:
     return table(lines, ["fabric", *CLOS_ROWS])
 
 
-def roce_classes(known: list[dict[str, Any]]) -> str:
-    """Return the table of differences from no control by class of contributors."""
-    lines = []
-    for each in known:
-        test = verdict_of(each)
-        for row in CLOS_ROWS[1:]:
-            lines.append([each["fabric"], row, *(difference(test, row, WITHOUT, one) for one in GROUPS)])
-    return table(lines, ["fabric", "with", *GROUPS])
-
-
 def tables() -> str:
     """Return the generated part of the page."""
+    known, clos = fabrics()
+    parts = ["### Mean loss", means(known)]
+    shown = ("becalm2", "tuned", "no regret")
+    parts += ["### By contributors, compared with no control", classes(known, shown)]
+    parts += ["### Thresholds of RoCE's switches: mean loss", roce_means(clos)]
+    return "\n\n".join(parts)
+
+
+def fabrics() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the lines of all fabrics but the Clos ones, and those of all RoCE fabrics."""
     every = read()
     known = [each for each in every if each["fabric"] not in CLOS]
-    clos = [each for each in every if each["fabric"] in (*CLOS, "RoCE, 32 hosts")]
-    parts = ["### Mean loss", means(known), "### By contributors, compared with no control", classes(known)]
-    parts += ["### The second guideline, compared with the first", second(known)]
-    parts += ["### Prices of `tune`, stated and measured", stated(known)]
-    parts += ["### Thresholds of RoCE's switches: mean loss", roce_means(clos)]
-    parts += ["### Thresholds, by contributors, compared with no control", roce_classes(clos)]
-    return "\n\n".join(parts)
+    return known, [each for each in every if each["fabric"] in (*CLOS, "RoCE, 32 hosts")]
 
 
 def main() -> None:
@@ -375,8 +371,12 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("fabrics", nargs="*", choices=[*FABRICS, []])
     parser.add_argument("--minutes", type=float, default=2.0)
-    parser.add_argument("--only", choices=("guidelines", "tuning", "page"))
+    parser.add_argument("--only", choices=("guidelines", "tuning", "page", "print"))
     arguments = parser.parse_args()
+    known, clos = fabrics()
+    if arguments.only == "print":
+        print(classes(known), second(known), stated(known), classes(clos, CLOS_ROWS[1:]), sep="\n\n")
+        return
     for name in arguments.fabrics or FABRICS:
         if arguments.only in (None, "guidelines"):
             keep(name, guided(name))

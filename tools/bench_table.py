@@ -18,17 +18,14 @@ import markers
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 HISTORY = DOCS / "performance.jsonl"
-_HEAD = ("scenario", "packet-hops", "events per packet-hop", "set-up", "idle, kB per host", "peak memory")
+_HEAD = ("scenario", "events per packet-hop", "peak memory")
 
 
 def row(f: dict[str, Any]) -> list[str]:
     """Return the cells of a scenario, except its speed."""
     return [
         f"`{f['scenario']}`",
-        f"{f['packet_hops']:,}",
         f"{f['events_per_packet_hop']:.2f}",
-        f"{f['set_up_seconds']:.3f} s",
-        f"{f['idle_bytes_per_host'] / 1e3:.1f}",
         f"{f['peak_memory_bytes'] / 1e6:.0f} MB",
     ]
 

@@ -1,13 +1,13 @@
-"""Runs variations that a reviewer might request, one at a time, and writes a table into `comparison.md`."""
+"""Runs variations that a reviewer might request, one at a time, and writes `docs/objections.jsonl`."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
-
-import markers
 
 from becalm import comparison
 from becalm.comparison import Scene, Scheme, tuning
@@ -19,23 +19,22 @@ PFC: dict[str, Any] = {"flow_control": {"pfc": {}}}
 SHARED: dict[str, Any] = {
     "flow_control": {"pfc": {"thresholds": {"dynamic": {"shared": "12 MB", "alpha": 0.125}}}}
 }
+TARGET = Path(__file__).parents[1] / "docs" / "objections.jsonl"
+MEASURES = ("incast: background", "all-reduce: job time", "web search: 99%")
 NOTHING = "as in the verdicts above"
 
 
 def main() -> None:
-    """Write the table."""
+    """Write the numbers."""
     schemes, scenes = comparison.chosen_schemes(SCHEMES), comparison.chosen_scenes(SCENES)
-    lines = [
-        "| change | scheme | incast: background | all-reduce: job time | web search: 99% |",
-        "| --- " * 5 + "|",
-    ]
+    lines = []
     for name, change in CHANGES.items():
         for scheme in schemes:
             made = [change(scheme, scene) for scene in scenes]
             if name == NOTHING or made != [(scheme, scene) for scene in scenes]:
-                cells = " | ".join(_cell(*each) for each in made)
-                lines.append(f"| {name} | {scheme.name} | {cells} |")
-    markers.write("objections", "\n".join(["", *lines, "", ""]))
+                cells = zip(MEASURES, (_cell(*each) for each in made), strict=True)
+                lines.append(json.dumps({"change": name, "scheme": scheme.name, **dict(cells)}))
+    TARGET.write_text("".join(f"{line}\n" for line in lines))
 
 
 def _cell(scheme: Scheme, scene: Scene) -> str:

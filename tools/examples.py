@@ -27,7 +27,6 @@ PAGES = (
     "docs/administrators.md",
     "docs/roce.md",
     "docs/design.md",
-    "docs/comparison.md",
     "docs/sweeps.md",
     "docs/own-schemes.md",
     *(f"docs/gallery/{path.name}" for path in sorted((ROOT / "docs" / "gallery").glob("*.md"))),

@@ -6,16 +6,20 @@ Run `python tools/generate.py`. The tests check that the pages are up to date.
 from __future__ import annotations
 
 import json
+import re
+import textwrap
+from collections import Counter
 from pathlib import Path
 
 import examples
 import validation
+from markers import between_markers
 
 import becalm
 from becalm import _core
 from becalm.contents import Entry, Parameter, catalogue, default, expects
-from becalm.explanations.page import page as rules_page
-from becalm.tables import REPLICATION, SCHEMA
+from becalm.explanations.page import rules
+from becalm.tables import REPLICATION, SCHEMA, Column, Schema
 
 DOCS = Path(__file__).parents[1] / "docs"
 STUBS = Path(__file__).parents[1] / "python/becalm/attributes.pyi"
@@ -50,13 +54,79 @@ CHOICES = {
 
 LISTS = ("flows", "jobs", "jobs.ops", "changes", "faults")
 """Sections that a scenario may contain several times."""
+_KINDS = {
+    ", ".join(entry.name for entry in entries): CHOICES[kind][0] if kind in CHOICES else kind
+    for kind, entries in catalogue().items()
+}
+"""The tables of each kind of choice, by their names."""
+_ITEM = re.compile(r"^- .*(?:\n  (?!- )\S.*)*", re.MULTILINE)
+ENDS = ("from", "from_port", "to", "vl", "switch", "port", "peer")
+"""Columns that name a link, an output or a buffer, in tables with ports."""
+OFTEN = 3
+"""Number of tables of a kind from which on a key that they share is described once."""
+
+TERMS = {
+    'a time with its unit, such as "40 ns" or "2 ms"': "time",
+    'a rate with its unit, such as "1 GB/s" or "100 Gb/s"': "rate",
+    'a whole number of bytes with its unit, such as "2048 B" or "64 KiB"': "size",
+    "an integer": "integer",
+    "a finite number": "number",
+    "a string": "string",
+    'a number of packets between 1 and 1000000, or "unlimited"': 'integer from 1, or "unlimited"',
+}
+"""Words for values of a key, which pages use instead of descriptions in messages."""
+
+
+def _range(found: re.Match[str]) -> str:
+    """Return a range of values as pages show it: not at all if its limits are only technical."""
+    technical = re.compile(r"\d{4,}|e-|\d (?:s|B|MiB)$")
+    return "" if any(technical.search(end) for end in found.groups()) else f" {found[1]} to {found[2]}"
+
+
+_SHORTER = (
+    (r"a list, each item (?:an? )?(\w+)", r"list of \1s"),
+    (r"list of lists, each item (?:an? )?(\w+)", r"list of lists of \1s"),
+    (r"^the path of a file with .*", "path"),
+    (r"^the path of a (?:\w+ )*(without \S+), such as \S+", r"path \1,"),
+    (r"^a number of packets, slots or bytes with its unit, such as ", ""),
+    (r"(table)(s?) with the keys", r"\1\2:"),
+    (r"^a table", "table"),
+    (r"^table with one sub-table, named", "one table:"),
+    (r"; or a measured", ", a measured"),
+    (r",? or ", ", "),
+    (r",? at (?:least|most) 1 (?:ps|s|B)\b", ""),
+    (r"(integers?),? (?:between 0 and 4294967295|0, more)", r"\1"),
+    (r"a number of packets between \S+ and \d+", "packets"),
+    (r"(?:an? )?(?:integer|number) (?=between)", ""),
+    (r",? ?between ([\w.-]+(?: [A-Za-z]+)?) and ([\w.-]+(?: [A-Za-z]+)?)", _range),
+)
+"""Patterns in descriptions of values, and what pages say instead."""
+CITED = {
+    "Santos 2002": 'J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms '
+    'for InfiniBand Switches", GLOBECOM 2002',
+    "Santos 2003": 'J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", '
+    "INFOCOM 2003",
+    "Ramakrishnan and Jain 1990": 'K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion '
+    'Avoidance in Computer Networks", ACM Transactions on Computer Systems 8(2), 1990',
+    "Pfister 2005": 'G. Pfister et al., "Solving Hot Spot Contention Using InfiniBand Architecture '
+    'Congestion Control", HPI-DC 2005',
+    "Gran 2010": 'E. G. Gran et al., "First Experiences with Congestion Control in InfiniBand Hardware", '
+    "IPDPS 2010",
+    "IBTA": "InfiniBand Architecture Specification, Volume 1, Release 1.2.1",
+    "DCTCP": 'M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010',
+    "Zhu 2015": 'Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015',
+    "HPCC": 'Y. Li et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019',
+}
+"""Sources of several schemes; the index has the full citation."""
+_HEAD = re.compile(r"^- ((?:`\w+`, )*`\w+`): ", re.MULTILINE)
+"""Names at the beginning of an item in a scheme's section of parameters."""
 
 
 def pages() -> dict[str, str]:
     """Return the text of each generated file, by its path below `docs`."""
     made = {"scenario.md": scenario(), "scenario.schema.json": schema(), "schemes/README.md": index()}
     made["results.md"] = results()
-    made["explain.md"] = rules_page()
+    made["explain.md"] = between_markers((DOCS / "explain.md").read_text(), "rules", rules())
     made |= validation.made()
     for kind in SCHEMES:
         for entry in catalogue()[kind]:
@@ -72,19 +142,40 @@ def index() -> str:
         "Each scheme has a page. `make docs` writes these pages from the schemes' source files.",
     ]
     for kind, meaning in SCHEMES.items():
-        lines += ["", f"## `[{kind}.*]`: {meaning}", "", "| scheme | what it does |", "|---|---|"]
-        lines += [
-            f"| [`{entry.name}`]({kind}.{entry.name}.md) | {entry.summary}. |" for entry in catalogue()[kind]
-        ]
+        lines += ["", f"## `[{kind}.*]`: {meaning}", ""]
+        for entry in catalogue()[kind]:
+            lines.append(_filled(f"- [`{entry.name}`]({kind}.{entry.name}.md): {entry.summary}."))
+    lines += ["", "## Sources", "", *(_filled(f"- *{short}*: {full}.") for short, full in CITED.items())]
     return "\n".join(lines) + "\n"
 
 
 def scheme(kind: str, entry: Entry) -> str:
-    """Return the page of a scheme."""
-    lines = [f"# `[{kind}.{entry.name}]`", "", demoted(entry.doc)]
-    if entry.parameters:
-        lines += ["", "## Keys", "", *keys(entry.parameters)]
-    return "\n".join(lines) + "\n"
+    """Return the page of a scheme, with the value and default of each key in the section of parameters."""
+    known = {each["name"]: each for each in entry.parameters}
+
+    def described(found: re.Match[str]) -> str:
+        names = re.findall(r"\w+", found[1])
+        if found.string.startswith("as for", found.end()):
+            return found[0]
+        return f"- {', '.join(f'`{name}`{_value(known[name])}' for name in names)}: "
+
+    # The index has the summary, which is the first paragraph.
+    text = demoted(entry.doc).partition("\n\n")[2]
+    for short, full in CITED.items():
+        text = re.sub(r"\s+".join(map(re.escape, full.split())), f"[{short}](README.md#sources)", text)
+    before, title, rest = text.partition("## Parameters\n")
+    before, source, cited = before.partition("## Source\n")
+    before += source + "\n\n".join(
+        part if part.startswith(("- ", "|")) else textwrap.fill(" ".join(part.split()), 110)
+        for part in cited.split("\n\n")
+    )
+    parameters, after, rest = rest.partition("\n## ")
+    told = {name for heads in _HEAD.findall(parameters) for name in re.findall(r"\w+", heads)}
+    parameters = _ITEM.sub(lambda item: _filled(_HEAD.sub(described, item[0])), parameters).strip()
+    untold = keys([each for each in entry.parameters if each["name"] not in told])
+    text = f"{before}{title}{parameters}\n" + "".join(f"{line}\n" for line in untold) + f"{after}{rest}"
+    text = re.sub(r"\n## (Parameters|Departures from the source)\nNone\.\n(?=\n|$)", "", f"{text.strip()}\n")
+    return f"# `[{kind}.{entry.name}]`\n\n{text}"
 
 
 def scenario() -> str:
@@ -93,18 +184,41 @@ def scenario() -> str:
         "# The keys of a scenario",
         "",
         "`make docs` generates this page from the declarations that also validate scenarios. Editors that",
-        "support JSON Schema can use [scenario.schema.json](scenario.schema.json).",
+        "support JSON Schema can use [scenario.schema.json](scenario.schema.json), which has all limits.",
+        "Parentheses contain the values of a key and its default:",
+        "",
+        *(f"- *{term}*: {meaning}" for meaning, term in TERMS.items() if "unit" in meaning),
     ]
     for entry in catalogue()["sections"]:
         name = f"[[{entry.name}]]" if entry.name in LISTS else f"[{entry.name}]"
         lines += ["", f"## `{name}`", "", entry.doc, "", *keys(entry.parameters)]
     for kind, (table, meaning) in CHOICES.items():
-        lines += ["", f"## `[{table}.*]`", "", meaning]
-        for entry in catalogue()[kind]:
-            lines += ["", f"### `[{table}.{entry.name}]`", "", demoted(entry.doc)]
-            lines += ["", *keys(entry.parameters)] if entry.parameters else []
+        lines += ["", f"## `[{table}.*]`", "", meaning, *_choices(table, catalogue()[kind])]
     lines += ["", "## `[marking.*]`, `[echo.*]`, `[response.*]`", "", "See [schemes](schemes/README.md)."]
     return "\n".join(lines) + "\n"
+
+
+def _choices(table: str, entries: list[Entry]) -> list[str]:
+    """Return the description of each table of a kind, and the keys that several of them have, only once."""
+    written = [(entry, dict(zip(_names(entry), keys(entry.parameters), strict=True))) for entry in entries]
+    often = {line for line, count in Counter(_lines(written)).items() if count >= OFTEN}
+    lines = ["", "Keys of several tables:", "", *dict.fromkeys(x for x in _lines(written) if x in often)]
+    lines = lines if often else []
+    for entry, described in written:
+        lines += ["", f"### `[{table}.{entry.name}]`", "", demoted(entry.doc)]
+        own = [line for line in described.values() if line not in often]
+        lines += ["", *own] if own else []
+        also = ", ".join(f"`{name}`" for name, line in described.items() if line in often)
+        lines += ["", f"Also {also}."] if also else []
+    return lines
+
+
+def _names(entry: Entry) -> list[str]:
+    return [each["name"] for each in entry.parameters]
+
+
+def _lines(written: list[tuple[Entry, dict[str, str]]]) -> list[str]:
+    return [line for _, described in written for line in described.values()]
 
 
 def results() -> str:
@@ -121,16 +235,72 @@ def results() -> str:
         "",
         'In JSON, infinity is the string `"inf"`, and NaN is `null`. Shares above 1 have no meaning, so the',
         "command line and reports show a dash instead.",
+        "",
+        "Tables of links, outputs and buffers name the sending node and its port (`from`, `from_port`),",
+        "the receiving node (`to`) and the virtual lane (`vl`), or the `switch`, its `port` and the `peer`",
+        "at the other end of the cable. `_p50` after `latency_mean` stands for `latency_p50`, and so on.",
+        "Other columns of several tables:",
+        "",
     ]
+    often = _often()
+    lines += often
     for table in SCHEMA.values():
-        lines += ["", f"## `{table.name}`", "", table.rows]
-        if table.asked_by:
-            key, comma, more = table.asked_by.partition(", ")
-            lines += ["", f"Requires `{key}`{comma}{more}."]
-        lines += ["", "| column | kind | unit | meaning |", "|---|---|---|---|"]
-        columns = table.columns.values()
-        lines += [f"| `{each.name}` | {each.kind} | {each.unit} | {each.meaning} |" for each in columns]
+        key, comma, more = table.asked_by.partition(", ")
+        needs = f" Requires `{key}`{comma}{more}." if key else ""
+        described = _columns(table)
+        ends = [f"`{name}`" for name in table.columns if _is_end(name, table)]
+        shared = ", ".join([*ends, *(_shared(line) for line in described if line in often)])
+        also = f" Shared columns: {shared}." if shared else ""
+        lines += ["", f"## `{table.name}`", "", textwrap.fill(table.rows + needs + also, 110)]
+        own = [line for line in described if line not in often]
+        lines += ["", *own] if own else []
     return "\n".join(lines) + "\n"
+
+
+def _often() -> list[str]:
+    """Return the lines of columns that several tables have; for each name, only the most frequent."""
+    counts = Counter(line for table in SCHEMA.values() for line in _columns(table))
+    first: dict[str, str] = {}
+    for line, count in counts.most_common():
+        if count > 1:
+            first.setdefault(line.split()[1].rstrip(",:"), line)
+    return list(first.values())
+
+
+def _is_end(name: str, table: Schema) -> bool:
+    """Return whether a column is a part of the name of a link, an output or a buffer."""
+    return name in ENDS and not {"port", "from_port"}.isdisjoint(table.columns)
+
+
+def _shared(line: str) -> str:
+    """Return the names in the line of a shared column."""
+    first = line.split()[1].rstrip(":")
+    return f"{first[:-1].rpartition('_')[0]}_*`" if first.endswith(",") else first
+
+
+def _columns(table: Schema) -> list[str]:
+    """Return a line for each column of a table; percentiles share the line of their mean or median."""
+    lines: list[str] = []
+    column: Column | None = None
+    more: list[str] = []
+
+    def flush() -> None:
+        if column:
+            others = "".join(f", `{name}`" for name in more)
+            unit = f" ({column.unit})" if column.unit else ""
+            lines.append(_filled(f"- `{column.name}`{others}{unit}: {column.meaning}"))
+
+    for each in (each for each in table.columns.values() if not _is_end(each.name, table)):
+        stem = column.name.rpartition("_")[0] if column else ""
+        if stem and re.fullmatch(rf"{stem}_(p\d+|max)", each.name):
+            more.append(each.name.removeprefix(stem))
+        elif column and each.name == f"{column.name}_bytes" and each.meaning == "Bytes of these packets.":
+            more.append(each.name)
+        else:
+            flush()
+            column, more = each, []
+    flush()
+    return lines
 
 
 def stubs() -> str:
@@ -155,13 +325,34 @@ def schema() -> str:
 
 
 def keys(parameters: list[Parameter]) -> list[str]:
-    """Return a scenario table's keys as a Markdown table."""
-    lines = ["| key | value | default | what it does |", "|---|---|---|---|"]
-    for each in parameters:
-        known = default(each) if each["required"] or each["default"] is None else f"`{default(each)}`"
-        cells = (f"`{each['name']}`", expects(each), known, " ".join(each["help"].split()))
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return lines
+    """Return a scenario table's keys as items of a Markdown list."""
+    return [_filled(f"- `{each['name']}`{_value(each)}: {each['help']}") for each in parameters]
+
+
+def _value(parameter: Parameter) -> str:
+    """Return the valid values and the default of a key, in parentheses."""
+    values, known = expects(parameter), f"default `{default(parameter)}`"
+    for meaning, term in TERMS.items():
+        values = values.replace(meaning, term)
+    for pattern, shorter in _SHORTER:
+        values = re.sub(pattern, shorter, values).strip()
+    if (one := re.fullmatch(r"one table: (.*)", values)) and (table := _KINDS.get(one[1])):
+        values = f"one of `[{table}.*]`"
+    if one and parameter["default"]:
+        known = f"default `{next(iter(parameter['default']))}`"
+    if parameter["required"]:
+        known = "required"
+    values = re.sub("^of the link", "share of the link", values.strip(" ,:"))
+    if parameter["default"] is None and not parameter["required"]:
+        return f" ({values})" if values else ""
+    return f" ({known})" if isinstance(parameter["default"], bool) or not values else f" ({values}; {known})"
+
+
+def _filled(item: str) -> str:
+    """Return an item of a list in lines of 110 characters."""
+    return textwrap.fill(
+        " ".join(item.split()), 110, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def demoted(text: str) -> str:

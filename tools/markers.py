@@ -11,10 +11,10 @@ ROOT = Path(__file__).parents[1]
 PLACES = {
     "crosscheck": "README.md",
     "make advice": "docs/advice.md",
-    "objections": "docs/comparison.md",
     "tables": "docs/comparison.md",
-    **dict.fromkeys(("replays", "markers", "parts", "responders", "rates"), "docs/hardware.md"),
+    **dict.fromkeys(("replays", "markers", "responders"), "docs/hardware.md"),
     "by version": "docs/performance.md",
+    "rules": "docs/explain.md",
     "tools/beds.py": "docs/reproductions/gran2010/readings.md",
     "tools/readings.py": "docs/reproductions/readings.md",
 }

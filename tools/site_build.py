@@ -30,8 +30,17 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 CONFIGURATION = ROOT / "mkdocs.yml"
 SCENES = ROOT / "web" / "scenes"
-PAGES = ("CONTRIBUTING.md", "CHANGELOG.md")
+README = ROOT / "README.md"
+"""The first page of the site."""
+PAGES = ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 """Pages outside `docs` that are part of the site."""
+TRY = """\
+Move the sliders in the [playground](play/index.html), or look at a report: a
+[congestion tree](reports/congestion_spreading.html), a [storage incast](reports/storage_incast.html), or an
+[all-reduce next to an incast](reports/all_reduce_beside_incast.html).
+
+"""
+"""What only the site has, before the README's section `Start`."""
 REPORTS = ("congestion_spreading", "storage_incast", "all_reduce_beside_incast")
 """Example scenarios of the sample reports."""
 LAST = ("reproductions/", "CHANGELOG")
@@ -98,7 +107,11 @@ class Site:
             if sheet != INDEX:
                 self._place(sheet).with_suffix(".ipynb").write_text(notebook(sheet.read_text()))
         for source in (*(ROOT / page for page in PAGES), *DOCS.rglob("*.md")):
-            text = _LINK.sub(partial(self._relinked, source), source.read_text())
+            text = source.read_text()
+            if source == README:
+                before, start, after = text.partition("## Start\n")
+                text = before + TRY + start + after
+            text = _LINK.sub(partial(self._relinked, source), text)
             text = _SCENE.sub(_scene, text)
             if self._place(source).with_suffix(".ipynb").exists():
                 text += f"\n[This page as a notebook]({source.stem}.ipynb)\n"
@@ -115,6 +128,8 @@ class Site:
 
     def _place(self, path: Path) -> Path:
         """Return the place of a repository file among the pages; `docs` is the root of the site."""
+        if path == README:
+            return self.stage / "index.md"
         return self.stage / path.relative_to(DOCS if path.is_relative_to(DOCS) else ROOT)
 
     def _reports(self) -> None:

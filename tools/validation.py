@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from becalm.crosscheck.entry import FORMULA
 from becalm.lab.expect import FAILS, HOLDS, UNDECIDED, WEAK
 from becalm.lab.model import CLASSES, Report
 from becalm.lab.text import sentences
@@ -75,45 +76,14 @@ def _verdict(row: Row) -> str:
     return "agree" if row["agrees"] else "explained" if row["why"] else "differ"
 
 
-def _entries(rows: list[Row]) -> str:
-    lines = []
-    for entry, part in _split(rows, "entry").items():
-        count = Counter(map(_verdict, part))
-        near = [abs(row["difference"]) for row in part if row["agrees"] and row["kind"] != "distribution"]
-        largest = f"{max(near):.2%}" if near else ""
-        counts = " | ".join(str(count[name]) for name in ("agree", "explained", "differ"))
-        name = f"[{entry}](crosschecks.md#{entry})"
-        lines.append(f"| {name} | {part[0]['program']} | {len(part)} | {counts} | {largest} |")
-    return "\n".join(lines)
-
-
-def _outside(rows: list[Row]) -> str:
-    outside: dict[tuple[str, str], list[str]] = {}
-    for row in rows:
-        if not row["agrees"]:
-            away = (
-                f"p = {row['difference']:.2g}"
-                if row["kind"] == "distribution"
-                else f"{row['difference']:+.1%}"
-            )
-            known = "for a known reason" if row["why"] else "unexplained"
-            place = outside.setdefault((row["entry"], known), [])
-            place.append(f"{row['case']}, {row['name']} {away}")
-    return "\n".join(
-        f"- [{entry}](crosschecks.md#{entry}), {known}: {'; '.join(each)}."
-        for (entry, known), each in sorted(outside.items())
-    )
-
-
 def page(found: Mapping[str, list[Row]]) -> str:
     """Return the text of `docs/validation.md`."""
     papers, theory, programs = (found[part] for part in ("papers", "theory", "programs"))
     hardware = [row for row in papers if row["source"] == HARDWARE]
     verdicts = Counter(map(_verdict, programs))
     failing = Counter(row.get("class", "") for row in (*papers, *theory) if row["verdict"] == FAILS)
-    versions = {
-        row["program"]: f"{row['program']}: {row['version']}, run on {row['made']}" for row in programs
-    }
+    named = {row["program"] for row in programs} - {FORMULA}
+    forms = {row["entry"] for row in programs if row["program"] == FORMULA}
     held, weak, undecided, failed = _counts(papers)
     hardware_held, hardware_weak, hardware_open, hardware_failed = _counts(hardware)
     return TEXT.read_text(encoding="utf-8").format(
@@ -127,22 +97,19 @@ def page(found: Mapping[str, list[Row]]) -> str:
         derived_held=_counts(theory)[0],
         derived_failed=_counts(theory)[3],
         quantities=len(programs),
-        programs=len(versions),
+        programs=len(named),
+        forms=len(forms),
         scenes=len({row["entry"] for row in programs}),
         agree=verdicts["agree"],
         explained=verdicts["explained"],
         differ=verdicts["differ"],
         theory=_claims(theory),
-        sources=_claims(papers),
-        entries=_entries(programs),
-        made="\n".join(f"- {each}" for each in versions.values()),
         hardware=len(hardware),
         hardware_held=hardware_held,
         hardware_weak=hardware_weak,
         hardware_open=hardware_open,
         hardware_failed=hardware_failed,
         classes="\n".join(f"| {name} | {text} | {failing[name]} |" for name, text in CLASSES.items()),
-        outside=_outside(programs),
     )
 
 

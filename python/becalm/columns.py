@@ -13,10 +13,21 @@ def frame(replication: int, columns: Sequence[tuple[str, str, Any]]) -> pl.DataF
     """Return a replication's table as a data frame, with its number in the first column."""
     import polars as pl
 
-    data: Mapping[str, Any] = {column: values for column, _, values in columns}
-    rows = len(next(iter(data.values()), ()))
-    number = pl.Series("replication", [replication] * rows, dtype=pl.UInt32)
-    return pl.DataFrame(data).insert_column(0, number)
+    table = pl.DataFrame(
+        {column: values if isinstance(values, list) else series(values) for column, _, values in columns}
+    )
+    number = pl.repeat(replication, table.height, dtype=pl.UInt32, eager=True).alias("replication")
+    return table.insert_column(0, number)
+
+
+def series(values: Any) -> pl.Series:  # noqa: ANN401
+    """Return the core's array, or its names and the place of each row's name among them, as a series."""
+    import polars as pl
+
+    if isinstance(values, tuple):
+        names, places = values
+        return pl.Series(names, dtype=pl.String).gather(places)
+    return pl.Series(values)
 
 
 def of(table: pl.DataFrame, replication: int, units: Mapping[str, str]) -> list[tuple[str, str, Any]]:

@@ -183,7 +183,7 @@ class FileKind:
         if file.suffix.lower() not in self.suffixes:
             raise ResultsError(f"{file}: must end in {self.suffixes[0]}, because it will be {self.name}")
         if file.is_file() and self.mark not in file.read_bytes():
-            raise ResultsError(f"{file}: is not {self.name} of becalm; not overwritten")
+            raise ResultsError(f"{file}: is not {self.name} of becalm; not overwritten; choose another name")
 
 
 @contextlib.contextmanager

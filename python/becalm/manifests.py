@@ -39,6 +39,7 @@ class _Replication(_Kept):
     end: float = Field(math.nan, allow_inf_nan=True)
     processor_time: float | None = None
     stopped: bool = False
+    train_hops: _Count | None = None
 
     @field_validator("end", mode="before")
     @classmethod

@@ -7,8 +7,9 @@ import difflib
 import json
 import math
 import re
+import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 
@@ -41,6 +42,22 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """Return `, did you mean ...?` with the most similar of the known names; empty if none is similar."""
     found = difflib.get_close_matches(name, list(known), n=1)
     return f", did you mean `{found[0]}`?" if found else ""
+
+
+_OTHERS = {
+    "has [compare], so it is a scene": ("becalm compare --scene", {"compare"}),
+    "is a sweep, not a scenario": ("becalm sweep", {"grid", "scenario"}),
+    "is a tuning, not a scenario": ("becalm tune", {"cases", "hot_spot", "goals"}),
+}
+"""Other files of becalm: what they are, the command that runs them, keys that only they have."""
+
+
+def other_kind(file: str, unknown: Collection[str]) -> str | None:
+    """Return a message for a file of another kind than a scenario, by unknown keys; None if it is none."""
+    for what, (command, own) in _OTHERS.items():
+        if not own.isdisjoint(unknown):
+            return f"{file}: {what}: `{command} {shlex.quote(file)}` runs it"
+    return None
 
 
 def printable(text: str) -> str:

@@ -85,6 +85,8 @@ class Replication:
     """Processor seconds of all its threads; None if they were not measured."""
     stopped: bool = False
     """Whether it was stopped before its end."""
+    train_hops: int | None = None
+    """Number of trains and single packets that crossed a link; None if each packet was simulated."""
 
 
 class Results(Tables):
@@ -125,7 +127,7 @@ class Results(Tables):
                 parts.setdefault(name, []).append(columns.frame(outcome.replication, given))
         # A column without rows may have no type.
         tables = {name: pl.concat(frames, how="vertical_relaxed") for name, frames in parts.items()}
-        return cls(scenario, [_replication(outcome) for outcome in outcomes], tables, units)
+        return cls(scenario, [_replication(outcome, scenario) for outcome in outcomes], tables, units)
 
     @property
     def frames(self) -> Frames:
@@ -192,7 +194,7 @@ class Results(Tables):
         None if the results lack tables that every run produces, as in a store that kept only the summary.
         """
         tables = {
-            name: columns.of(self.tables[name].select("replication", *read), replication, self.units[name])
+            name: columns.of(self._judged(name, read), replication, self.units[name])
             for name, read in _JUDGED.items()
             # Results of older versions lack some columns.
             if name in self.tables and {*read} <= {*self.tables[name].columns}
@@ -201,6 +203,14 @@ class Results(Tables):
         said = verdict(self.scenario.core, tables, ends.get(replication))
         number = len(self.replications)
         return said if said is None or number == 1 else f"Replication {replication} of {number}: {said}"
+
+    def _judged(self, name: str, read: tuple[str, ...]) -> pl.DataFrame:
+        """Return the columns of a table that a verdict reads."""
+        table = self.tables[name].select("replication", *read)
+        # Of flows, a verdict names only victims. A million names are large as Python's objects.
+        if name == "flows" and not table["role"].is_in(["victim", "both"]).any():
+            return table.clear()
+        return table
 
     @property
     def stopped(self) -> float | None:
@@ -229,6 +239,15 @@ class Results(Tables):
     def packet_hops(self) -> int:
         """Total number of packet-hops of all replications."""
         return sum(item.packet_hops for item in self.replications)
+
+    @property
+    def train(self) -> float | None:
+        """Mean number of packets that a simulated packet stood for; None if each packet was simulated."""
+        hops = [item.train_hops for item in self.replications]
+        known = [count for count in hops if count is not None]
+        if len(known) < len(hops):
+            return None
+        return self.packet_hops / sum(known) if any(known) else 1.0
 
     @property
     def wall_time(self) -> float:
@@ -353,15 +372,18 @@ def read_manifest(folder: Path) -> Manifest:
         if folder.suffix == ".toml" and folder.is_file():
             problem = f"is not a results folder; run a scenario first: `becalm run {folder}`"
             raise ResultsError(f"{folder}: {problem}") from error
-        raise ResultsError(f"{folder}: not a results folder: it has no readable {MANIFEST}") from error
+        why = f"it has no readable {MANIFEST}" if folder.exists() else "it does not exist"
+        step = f"`becalm run SCENARIO --out {folder}` writes one"
+        raise ResultsError(f"{folder}: not a results folder: {why}; {step}") from error
     try:
         return manifests.read(content, str(folder / MANIFEST))
     except BecalmError as error:
         raise ResultsError(str(error)) from error
 
 
-def _replication(outcome: Outcome) -> Replication:
+def _replication(outcome: Outcome, scenario: Scenario) -> Replication:
     core = outcome.core
+    exact = scenario.resolved["run"]["fidelity"] == "packets"
     return Replication(
         replication=outcome.replication,
         fingerprint=f"{core['fingerprint']:016x}",
@@ -372,4 +394,5 @@ def _replication(outcome: Outcome) -> Replication:
         end=core["end"],
         processor_time=outcome.processor_time,
         stopped=core["stopped"],
+        train_hops=None if exact else core["train_hops"],
     )

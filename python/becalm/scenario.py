@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-import shlex
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -16,7 +15,7 @@ from becalm import manager
 from becalm._core import parse
 from becalm.errors import Mistake, ScenarioError
 from becalm.machine import limit_of
-from becalm.mistakes import printable, read_text, reason, short, shown
+from becalm.mistakes import other_kind, printable, read_text, reason, short, shown
 from becalm.network import Network
 from becalm.quantities import seconds
 
@@ -299,9 +298,7 @@ def load(
     try:
         return Scenario(text, name=name, max_memory=max_memory, schemes=schemes)
     except ScenarioError as error:
-        if any(mistake["key"] == "compare" for mistake in error.mistakes):
-            run = f"becalm compare --scene {shlex.quote(name)}"
-            problem = f"{name}: has [compare], so it is a scene: `{run}` runs it"
+        if problem := other_kind(name, {mistake["key"] for mistake in error.mistakes}):
             raise ScenarioError(problem, name, error.mistakes) from error
         raise
 

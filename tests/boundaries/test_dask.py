@@ -42,11 +42,9 @@ def test_a_scheduler_that_is_not_there_ends_with_one_message(
     monkeypatch.chdir(tmp_path)
     Path("small.toml").write_text(SMALL)
     Path("sweep.toml").write_text('scenario = "small.toml"\nstore = "store"\n[grid]\n"run.seed" = [1]\n')
-    import dask
-
-    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
-        done = CliRunner().invoke(
-            app, ["sweep", "sweep.toml", "--engine", "dask", "--address", "tcp://127.0.0.1:1"]
-        )
+    monkeypatch.setattr("becalm.runs.cluster.TIMEOUT", 2.0)
+    done = CliRunner().invoke(
+        app, ["sweep", "sweep.toml", "--engine", "dask", "--address", "tcp://127.0.0.1:1"]
+    )
     assert isinstance(done.exception, SystemExit | None), done.exception
     assert done.exit_code in (1, 2) and "Traceback" not in done.output

@@ -76,3 +76,18 @@ def violations(browser: Any, scheme: str) -> list[tuple[str, list[str]]]:  # noq
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     assert len(found["passes"]) > 20
     return [(each["id"], [node["html"][:120] for node in each["nodes"][:3]]) for each in found["violations"]]
+
+
+INK = """const canvas = document.querySelector('.fabric canvas');
+const all = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+let ink = 0;
+for (let i = 0; i < all.length; i += 4) {
+  if (all[i + 3] > 0 && Math.min(all[i], all[i + 1], all[i + 2]) < 200) ink++;
+}
+return [ink / (canvas.width * canvas.height), becalm.victims()]"""
+
+
+def first_picture(browser: Any) -> tuple[float, tuple[int, int]]:  # noqa: ANN401
+    """Return the share of ink in a light report's picture; the victims in it, and all victims."""
+    ink, (drawn, every) = browser.execute_script(INK)
+    return ink, (drawn, every)

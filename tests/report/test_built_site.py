@@ -48,14 +48,14 @@ ASKED = {
     "progress bar": "questions.html",
     "why is my job slow": "questions.html",
     "which settings should I use": "questions.html",
-    "import my fabric": "gallery/my_fabric.html",
+    "import my fabric": "administrators.html",
     "sweep on a cluster": "sweeps.html",
     "write my own scheme": "gallery/own_marking.html",
     "credit starvation": "schemes/marking.ibta.html",
     "victim": "results.html",
 }
 """Typical searches, and pages with the answers."""
-DOORS = ("an administrator", "a researcher", "an architect", "an engineer")
+DOORS = ("run a fabric", "run jobs", "do research", "design hardware")
 OF_THE_THEME = ("landmark-unique", "scrollable-region-focusable")
 """Findings of axe in all pages of the theme: names of its navigation, scrollable code."""
 PLAYED = f"window.playground !== undefined && {DRAWN['playground']}"
@@ -142,7 +142,6 @@ def test_a_door_leads_in_three_clicks_to_a_result_of_ones_own(silent: Any, addre
     row = f"[...document.querySelectorAll('tr')].find((row) => row.textContent.includes({door!r}))"
     silent.execute_script(f"{row}.querySelector('td:nth-child(2) a').click()")
     wait(silent, "document.querySelector('a[href*=\"play/index.html\"]') !== null")
-    assert "/gallery/" in silent.current_url
 
     silent.execute_script("document.querySelector('a[href*=\"play/index.html#s=\"]').click()")
     wait(silent, PLAYED)

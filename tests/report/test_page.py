@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from browsing import chromium, complaints, opened, requests, text, violations, wait
+from browsing import chromium, complaints, first_picture, opened, requests, text, violations, wait
 from typer.testing import CliRunner
 
 import becalm
@@ -271,10 +271,12 @@ def test_the_first_screen_has_root_cause_victims_and_picture(
         read = shown.execute_script("return document.querySelector('#diagnosis').innerText")
         whole = text(shown, "#diagnosis")
         drawn = text(shown, ".details h3")
+        ink, (victims, all_victims) = first_picture(shown)
         sentences = becalm.explain(results).sentences
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     assert top < 700
+    assert ink > 0.03 and victims > all_victims / 2 > 0
     worst = next(each.place for each in sentences if each.topic == "roots")
     assert drawn == worst.replace("->", " -> ")
     for topic in ("roots", "causes", "victims"):
@@ -282,6 +284,36 @@ def test_the_first_screen_has_root_cause_victims_and_picture(
         assert shown_as(first) in read
     for each in sentences:
         assert shown_as(each.text) in whole
+    # Who blocks whom: in every column, the widths are the bytes that victims lose.
+    lost = sum(results.victims["lost"].to_list()) * 200e-6
+    sums = browser.execute_script(
+        "return ['victim', 'branch', 'root', 'contributor'].map((kind) => [...document.querySelectorAll("
+        "`#blocking rect.${kind}`)].reduce((sum, each) => sum + Number(each.dataset.bytes), 0))"
+    )
+    assert lost > 0 and sums == pytest.approx([lost] * 4, rel=0.01)
+
+
+def test_a_click_on_links_over_time_selects_link_and_time(shown: Any) -> None:  # noqa: ANN401
+    from selenium.webdriver.common.action_chains import ActionChains
+
+    canvas = shown.find_element("css selector", ".heat")
+    assert re.fullmatch(
+        r"buffers of 40 links over time, from L\d\S+ -> \S+", canvas.get_attribute("aria-label")
+    )
+    inks = (
+        "const all = document.querySelector('.heat').getContext('2d').getImageData(150, 0, 400, 100).data;"
+        "const pixels = Array.from({length: all.length / 4}, (_, i) => all.slice(4 * i, 4 * i + 3).join());"
+        "return new Set(pixels).size"
+    )
+    assert shown.execute_script(inks) > 5
+    shown.execute_script("arguments[0].scrollIntoView()", canvas)
+    # The second row, at the left end of its times.
+    size = canvas.rect
+    ActionChains(shown).move_to_element_with_offset(
+        canvas, 160 - size["width"] // 2, 19 - size["height"] // 2
+    ).click().perform()
+    wait(shown, "document.querySelector('.details h3').textContent !== 'L1S7 -> H31'")
+    assert text(shown, ".clock") in ("40.0 µs", "80.0 µs")
 
 
 def test_a_run_without_a_tree_opens_at_its_worst_moment(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,8 +10,8 @@ from typing import Any
 
 import polars as pl
 import pytest
-from browsing import chromium, complaints, opened, text, wait
-from test_page import SCENE
+from browsing import chromium, complaints, opened, text, violations, wait
+from test_page import NASTY, SCENE
 from typer.testing import CliRunner
 
 import becalm
@@ -50,9 +51,56 @@ def test_a_sweep_draws_its_measures_and_links_to_its_runs(browser: Any, tmp_path
     assert titles[:2] == rates
     assert len(shown.find_elements("css selector", "#panels .uplot")) == len(titles)
     assert "95% intervals" in text(shown, "#panels p")
+    assert violations(shown, "light") == []
     assert "cold: no significant difference in rate" in text(shown, ".notes")
     shown.execute_script("document.querySelector('#runs a').click()")
     wait(shown, "document.querySelector('.fabric canvas') !== null")
+
+
+def test_runs_side_by_side_share_one_clock_and_differ_with_a_sign(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+
+    from becalm.cli import app
+
+    scene = becalm.Scenario({**SCENE, "run": {"duration": "300 us"}, "observe": {}})
+    (tmp_path / "scene.toml").write_text(scene.to_toml())
+    command = ["whatif", str(tmp_path / "scene.toml"), "--hot", "H31", "--out", str(tmp_path / "kept")]
+    done = CliRunner().invoke(app, [*command, "--json"])
+    assert done.exit_code == 0, done.output
+    runs = {name: tmp_path / "kept" / name for name in ("calm", "without", "managed")}
+    three, two = tmp_path / "three.html", tmp_path / "two.html"
+    for arguments in ([tmp_path / "kept", "--out", three], [runs["without"], runs["managed"], "--out", two]):
+        assert CliRunner().invoke(app, ["report", *map(str, arguments)]).exit_code == 0
+    rates = {name: becalm.load_results(folder).groups for name, folder in runs.items()}
+    for page, names in ((three, list(runs)), (two, list(runs)[1:])):
+        shown = opened(browser, page)
+        assert complaints(shown) == []
+        canvases = "[...document.querySelectorAll('.fabric > canvas')].map((each) => each.toDataURL())"
+        (slider,) = shown.find_elements(By.CSS_SELECTOR, "input[type=range]")
+        slider.send_keys(Keys.HOME)
+        before = shown.execute_script(f"return {canvases}")
+        slider.send_keys(Keys.END)
+        wait(shown, f"{canvases}.every((each, i) => each !== {json.dumps(before)}[i])")
+        assert len(before) == len(names)
+        cells = shown.execute_script(
+            "return [...document.querySelectorAll('.figures tr')]"
+            ".map((row) => [...row.children].map((each) => each.textContent))"
+        )
+        assert len(cells[0]) == 2 * len(names)
+        row = next(each for each in cells if each[0] == f"rate of {NASTY}")
+        own = [rates[name].filter(pl.col("group") == NASTY)["rate"].to_list() for name in names]
+        for place, (value,) in enumerate(own[1:]):
+            gain = value - own[0][0]
+            assert row[len(names) + 1 + place][0] == ("+" if gain > 0 else "−")
+    assert text(shown, ".verdict") == versus_sentence(runs["without"], runs["managed"])
+    assert violations(shown, "dark") == []
+
+
+def versus_sentence(*folders: Path) -> str:
+    from becalm.verdicts import versus
+
+    return versus(*map(becalm.load_results, folders), subject="Congestion control").sentence
 
 
 def test_a_tuning_compares_guideline_and_best(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
@@ -60,7 +108,17 @@ def test_a_tuning_compares_guideline_and_best(browser: Any, tmp_path: Path) -> N
     reported = {
         **{"becalm": "1", "model": "m", "recommended": "tuned", "guideline": "pfister2005", "gain": gain},
         **{"parameters": {"a": 1.0}, "trials": 2, "runs": 8, "importance": {"a": 1.0}, "note": "set `a`"},
-        **{"broken": [], "at_end": []},
+        **{"broken": [], "at_end": [], "answer": "recommended: tuned"},
+        "rows": [
+            {"row": "tuned", "contributors": "2-4", "loss": 0.125, "loss_low": 0.1, "loss_high": 0.15},
+            {
+                "row": "tuned",
+                "contributors": "all",
+                "loss": 0.125,
+                "loss_low": -math.inf,
+                "loss_high": math.inf,
+            },
+        ],
     }
     (tmp_path / "tune.json").write_text(jsons.dumps(reported))
     trials = {
@@ -85,6 +143,11 @@ def test_a_tuning_compares_guideline_and_best(browser: Any, tmp_path: Path) -> N
         ["pfister2005", "4.00 GB/s"],
         ["tuned", "3.00 GB/s"],
     ]
+    assert [text(shown, f"#contributors {tag}") for tag in ("thead", "tbody")] == [
+        "settings2-4all",
+        "tuned0.125 0.100 to 0.1500.125",
+    ]
+    assert violations(shown, "dark") == []
     assert text(shown, ".notes code") == "a"
     assert "no" in text(shown, "#trials tbody")
     assert "marking.ibta.marking_rate" in text(shown, "#trials thead")

@@ -256,6 +256,12 @@ def test_replications_side_by_side_need_more(scenario: becalm.Scenario) -> None:
     assert one.total - memory.PROCESS < four.total - memory.PROCESS < 4 * (one.total - memory.PROCESS)
 
 
+def test_parallel_replications_share_only_the_process(scenario: becalm.Scenario) -> None:
+    one, three = (memory.estimate(scenario, at_once=width, kept=width).total for width in (1, 3))
+    assert three - memory.PROCESS == 3 * (one - memory.PROCESS)
+    assert sum(size for part, size in scenario.core.memory_estimate.items() if part != "total") < one / 2
+
+
 def test_tables_of_finished_replications_stay_in_memory(scenario: becalm.Scenario) -> None:
     """What becomes tables counts for every kept replication, and the rest only for those that run."""
     observed = scenario.replace({"observe.step": "1 us", "observe.frames": "1 us"})

@@ -2,11 +2,12 @@
 
 Writes `docs/crosschecks.md`, a picture per entry, the numbers in `docs/crosschecks/verdicts.json`, the page
 on validation, and the score in the README. Fails if a quantity is outside its tolerance without an
-explanation.
+explanation. With `--text`, it runs nothing, and writes the page from `verdicts.json`.
 """
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Sequence
@@ -17,7 +18,8 @@ import picture
 from becalm import crosscheck, jsons
 from becalm.cli.screen import Screen
 from becalm.crosscheck import KINDS, Checked
-from becalm.crosscheck.run import reasons, rows, score
+from becalm.crosscheck.entry import find
+from becalm.crosscheck.run import Found, reasons, rows, score
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
@@ -28,12 +30,16 @@ import validation  # noqa: E402
 DOCS = ROOT / "docs"
 BESIDE = "- **Other simulators.** In a [direct comparison](docs/crosschecks.md),"
 
+VERDICTS = DOCS / "crosschecks" / "verdicts.json"
+
 HEAD = """\
 # becalm and other simulators
 
 `make crosscheck` runs becalm's side of all entries and writes this page. Each entry is a scene that another
-program has simulated. `becalm crosscheck NAME` runs one entry. If you have the other program,
-`tools/crosscheck/again.py NAME` reproduces its numbers.
+program has simulated, or for which there is a closed form. `becalm crosscheck NAME` runs one entry and prints
+all its quantities; [verdicts.json](crosschecks/verdicts.json) has their numbers. With the other program,
+`tools/crosscheck/again.py NAME` reproduces its side. Each folder `crosschecks/NAME` of the repository states
+how the scene was matched.
 
 {score}.
 
@@ -42,17 +48,19 @@ Tolerances depend only on the kind of a quantity and were fixed before the compa
 {kinds}
 
 A quantity outside its tolerance is *explained* if a rule of either program is known to cause the difference;
-otherwise it *differs*. Below, each entry lists only these quantities. `becalm crosscheck NAME` prints all of
-them, and [verdicts.json](crosschecks/verdicts.json) has their numbers.
+otherwise it *differs*. The last column of the next table is the largest difference within tolerance.
 """
 
 
 def main() -> int:
     """Run all entries, write and print the results, and return the exit code."""
+    if sys.argv[1:] == ["--text"]:
+        (DOCS / "crosschecks.md").write_text(page(kept()), encoding="utf-8")
+        return 0
     begin = time.monotonic()
     with Screen(quiet=not sys.stderr.isatty()) as screen:
         found = crosscheck.check(progress=screen.on_progress)
-    folder = DOCS / "crosschecks"
+    folder = VERDICTS.parent
     folder.mkdir(exist_ok=True)
     for each in found:
         picture.draw(each, folder / f"{each.entry.name}.svg")
@@ -60,58 +68,78 @@ def main() -> int:
             print(each.entry.name, *row, sep=" | ")
     (DOCS / "crosschecks.md").write_text(page(found), encoding="utf-8")
     numbers = [each.to_json() for each in found]
-    (folder / "verdicts.json").write_text(jsons.dumps(numbers, indent=1) + "\n", encoding="utf-8")
+    VERDICTS.write_text(jsons.dumps(numbers, indent=1) + "\n", encoding="utf-8")
     validation.write()
     markers.write("crosscheck", f"{BESIDE} {score(found)}.\n")
     print(f"{score(found)}; {time.monotonic() - begin:.0f} s")
     return int(any(each.unexplained for each in found))
 
 
+def kept() -> list[Checked]:
+    """Return all entries with the results of the last run."""
+    return [
+        Checked(find(each["entry"]), tuple(Found(**one) for one in each["quantities"]), {}, 0.0)
+        for each in json.loads(VERDICTS.read_text(encoding="utf-8"))
+    ]
+
+
 def page(found: Sequence[Checked]) -> str:
     """Return the page of all entries."""
     kinds = "\n".join(f"| {kind.name} | {kind.meaning} | {kind.shown} |" for kind in KINDS.values())
     table = f"| kind | meaning | tolerance |\n|---|---|---|\n{kinds}"
-    parts = [HEAD.format(score=score(found), kinds=table), _overview(found), *map(_entry, found)]
+    parts = [HEAD.format(score=score(found), kinds=table), _overview(found), _programs(found)]
+    differing = [_unexplained(each) for each in found if each.unexplained]
+    parts += ["## Unexplained\n", *(differing or ["None.\n"])]
+    parts += ["## Explained\n", "".join(map(_explained, found))]
     return "\n".join(parts)
 
 
 def _overview(found: Sequence[Checked]) -> str:
-    lines = ["| entry | program | quantities | agree | explained | differ |", "|---|---|---|---|---|---|"]
+    lines = ["| entry | scene | quantities | agree | explained | differ | largest |", "|---" * 7 + "|"]
     for each in found:
         open_ = len(each.unexplained)
         explained = len(each.quantities) - each.agreeing - open_
-        name = f"[{each.entry.name}](#{each.entry.name})"
+        near = [abs(one.difference) for one in each.quantities if one.agrees and one.kind != "distribution"]
+        name = f"[{each.entry.name}](crosschecks/{each.entry.name}.svg) | {each.entry.title}"
         numbers = f"{len(each.quantities)} | {each.agreeing} | {explained} | {open_}"
-        lines.append(f"| {name} | {each.entry.program.name} | {numbers} |")
+        lines.append(f"| {name} | {numbers} | {f'{max(near):.2%}' if near else '-'} |")
     return "\n".join(lines) + "\n"
 
 
-def _entry(checked: Checked) -> str:
-    entry, program = checked.entry, checked.entry.program
-    lines = [f"## {entry.name}", "", f"**{entry.title}.** {_words(checked)}", ""]
-    lines += [f"![{entry.title}: {program.name} and becalm](crosschecks/{entry.name}.svg)", ""]
-    lines += [
-        f"[{program.name}]({program.source}), {program.version}; {program.licence}; "
-        f"run on {program.made}. "
-        f"[Build, parameters and numbers](../crosschecks/{entry.name}/reference.toml).",
-        "",
-    ]
-    open_ = [row for row in rows(checked) if row[-1] != "agrees"]
-    if open_:
-        lines += ["| case | quantity | reference | becalm | difference | tolerance | verdict |"]
-        lines += ["|---|---|---|---|---|---|---|"]
-        lines += [f"| {' | '.join(row)} |" for row in open_]
-    why: dict[str, list[str]] = {}
+def _programs(found: Sequence[Checked]) -> str:
+    """Return the versions of the programs, and links to the numbers of each entry."""
+    lines = ["The entries link to their figures, and these programs to builds, parameters and numbers:", ""]
+    # Closed forms have one name, but a source each.
+    for program in {each.entry.program.source: each.entry.program for each in found}.values():
+        own = [each.entry for each in found if each.entry.program.source == program.source]
+        files = ", ".join(f"[{one.name}](../crosschecks/{one.name}/reference.toml)" for one in own)
+        last = max(one.program.made for one in own)
+        lines.append(
+            f"- [{program.name}]({program.source}), {program.version}; {program.licence}; "
+            f"run by {last}: {files}."
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _unexplained(checked: Checked) -> str:
+    """Return an entry's own text, and its quantities that differ without a known reason."""
+    text = (checked.entry.folder / "README.md").read_text(encoding="utf-8").partition("\n")[2].strip()
+    differ = "; ".join(f"{each.case}, {each.name} {each.apart}" for each in checked.unexplained)
+    return f"**{checked.entry.name}: {differ}.**\n{text}\n"
+
+
+def _explained(checked: Checked) -> str:
+    """Return the reasons for an entry's quantities outside their tolerances."""
+    apart = {(case, name): apart for case, name, _, _, apart, *_ in rows(checked)}
+    why: dict[str, dict[str, list[str]]] = {}
     for case, name, reason in reasons(checked):
-        why.setdefault(reason, []).append(f"{case}, {name}")
-    lines += ["", *(f"- *{'; '.join(cases)}*: {reason}." for reason, cases in why.items())]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _words(checked: Checked) -> str:
-    """Return the entry's own text, without its heading."""
-    text = (checked.entry.folder / "README.md").read_text(encoding="utf-8")
-    return text.partition("\n")[2].strip()
+        why.setdefault(reason, {}).setdefault(name, []).append(f"{case} ({apart[case, name]})")
+    return "".join(
+        f"- **{checked.entry.name}**, "
+        + "; ".join(f"{name}: {', '.join(cases)}" for name, cases in named.items())
+        + f". Reason: {reason}.\n"
+        for reason, named in why.items()
+    )
 
 
 if __name__ == "__main__":

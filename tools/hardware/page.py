@@ -41,9 +41,7 @@ def tables(every: dict[str, list[dict[str, Any]]]) -> dict[str, str]:
     return {
         "replays": _replays(every.get("replays", [])),
         "markers": _markers(markers),
-        "parts": _parts(markers),
         "responders": _responders([row for row in costs if row["module"] != "marker"]),
-        "rates": _rates(every.get("tables", [])),
     }
 
 
@@ -63,30 +61,19 @@ def _replays(rows: list[dict[str, Any]]) -> str:
     return _table(("module", *keys), sums)
 
 
+PORTS, SLOTS = (16, 36), 16
+"""Ports, and slots per input buffer, of the markers on the page; `hardware.json` has others."""
+
+
 def _markers(rows: list[dict[str, Any]]) -> str:
-    """Return a row per policy and number of ports; each cell contains the values for all numbers of slots."""
-    alike: dict[tuple[str, int], list[dict[str, Any]]] = {}
-    for row in rows:
-        alike.setdefault((row["policy"], row["parameters"]["PORTS"]), []).append(row)
     keys = ("gates", "flip_flops", "luts", "depth", "adder_and_comparator")
     head = ("policy", "ports", "gates", "flip-flops", "LUTs", "depth", "adder and comparator")
-    ordered = sorted(alike.items(), key=lambda item: item[0][1])
-    return _table(head, ([*name, *(_each(row[key] for row in of) for key in keys)] for name, of in ordered))
-
-
-def _each(values: Iterable[int]) -> str:
-    return " / ".join(f"{value:,}" for value in values)
-
-
-def _parts(rows: list[dict[str, Any]]) -> str:
-    middle = [row for row in rows if row["parameters"]["PORTS"] == 16 and row["parameters"]["SLOTS"] == 16]
+    shown = [
+        row for row in rows if row["parameters"]["SLOTS"] == SLOTS and row["parameters"]["PORTS"] in PORTS
+    ]
+    shown.sort(key=lambda row: row["parameters"]["PORTS"])
     return _table(
-        ("policy, 16 ports and slots", "part", "copies", "gates", "flip-flops", "LUTs"),
-        (
-            (row["policy"], f"`{part}`", cost["count"], cost["gates"], cost["flip_flops"], cost["luts"])
-            for row in middle
-            for part, cost in row["parts"].items()
-        ),
+        head, ([row["policy"], row["parameters"]["PORTS"], *(row[key] for key in keys)] for row in shown)
     )
 
 
@@ -98,20 +85,6 @@ def _responders(rows: list[dict[str, Any]]) -> str:
                 f"`{row['module']}`",
                 *row["parameters"].values(),
                 *(row[key] for key in ("gates", "flip_flops", "luts", "memory_bits", "depth")),
-            )
-            for row in rows
-        ),
-    )
-
-
-def _rates(rows: list[dict[str, Any]]) -> str:
-    return _table(
-        ("law", "rates", "most ACKs per step", "bits", "root link", "remote / local", "victim"),
-        (
-            (
-                row["law"].upper(),
-                *(row[key] for key in ("rates", "acks", "bits")),
-                *(f"{row[key]:.3f}" for key in ("root", "ratio", "victim")),
             )
             for row in rows
         ),

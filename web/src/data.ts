@@ -165,8 +165,11 @@ export interface SweepPage {
   kind: "sweep" | "tune";
   about: About;
   panels: Panel[];
-  /** Measures of a tuning on fresh seeds, to compare the guideline with the best parameters. */
+  /** Loss of a tuning's rows by number of contributors, and a table of all numbers. */
+  contributors?: { chart: Panel; table: Table & { title: string } } | null;
+  /** Measures of a tuning on new cases, to compare the guideline with the best parameters, and their difference. */
   comparison?: Panel[];
+  compared?: string;
   scatters: Scatter[];
   tables: (Table & { title: string })[];
 }
@@ -186,8 +189,13 @@ const FORMAT = 1;
 
 /** The page of an encoded payload. */
 export async function decode(base64: string): Promise<Page> {
-  const inflated = new Blob([unpacked(base64)]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-  return parse(await new Response(inflated).arrayBuffer());
+  return inflated(new Blob([unpacked(base64)]));
+}
+
+/** The page of a deflated payload. */
+export async function inflated(packed: Blob): Promise<Page> {
+  const stream = packed.stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return parse(await new Response(stream).arrayBuffer());
 }
 
 /** Bytes from base64. A plain loop, since `Uint8Array.from` is twenty times as slow. */

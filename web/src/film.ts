@@ -216,6 +216,12 @@ export class Film {
     return { fabric: page.fabric, run, geometry: this.placed, view, theme: theme(), width, height };
   }
 
+  /** The number of victims in the picture, and of all. */
+  victims(): [number, number] {
+    const shown = new Set(this.placed?.nodes);
+    return [this.run.victims.filter((node) => shown.has(node)).length, this.run.victims.length];
+  }
+
   draw(): void {
     const scene = this.scene();
     if (!scene) return;

@@ -2,26 +2,32 @@
 
 import { type RunPage, decode } from "./data";
 import { el } from "./dom";
+import { livePage } from "./live";
 import { pairPage } from "./pair";
 import { runPage } from "./run";
 import { sweepPage } from "./sweep";
 
 declare global {
   interface Window {
-    /** For tests and scripts: `go` shows a time, `took` returns the durations of pictures. */
-    becalm?: { go: (time: number) => void; times: number; took: () => number[] };
+    /** For tests and scripts: `go` shows a time, `took` returns the durations of pictures, `victims` the numbers of victims
+     * in the picture and of all. */
+    becalm?: { go: (time: number) => void; times: number; took: () => number[]; victims: () => [number, number] };
   }
 }
 
 async function main(): Promise<void> {
   const root = document.getElementById("page") as HTMLElement;
   const payload = document.getElementById("payload")?.textContent;
-  const second = document.getElementById("second")?.textContent;
+  const others = ["second", "third"].flatMap((id) => document.getElementById(id)?.textContent ?? []);
   try {
+    if (document.getElementById("live")) {
+      await livePage(root);
+      return;
+    }
     if (!payload) throw new Error("This page is a template without results; becalm report fills it in.");
     const page = await decode(payload);
-    if (second && page.kind === "run") {
-      pairPage([page, (await decode(second)) as RunPage], root);
+    if (others.length > 0 && page.kind === "run") {
+      pairPage([page, ...((await Promise.all(others.map(decode))) as RunPage[])], root);
     } else if (page.kind !== "run") {
       sweepPage(page, root);
     } else {
@@ -30,7 +36,7 @@ async function main(): Promise<void> {
         film.go(time);
         store.tell();
       };
-      window.becalm = { go, times: page.runs[0].frames?.times.length ?? 0, took: () => film.took };
+      window.becalm = { go, times: page.runs[0].frames?.times.length ?? 0, took: () => film.took, victims: () => film.victims() };
     }
     root.dataset.ready = "true";
   } catch (error) {

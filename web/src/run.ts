@@ -8,6 +8,7 @@ import { choice, el, section } from "./dom";
 import { Film } from "./film";
 import { treeLinks } from "./geometry";
 import { periods } from "./gantt";
+import { heat } from "./heat";
 import { frame, say, verdict } from "./frame";
 import { jobSection, jobTile } from "./jobs";
 import { blocking } from "./sankey";
@@ -158,6 +159,8 @@ function below(page: RunPage, store: Store, run: Run): HTMLElement[] {
   if (jobs) made.push(jobs);
   const blocked = blocking(page, store, run);
   if (blocked) made.push(section("blocking", "Who blocks whom", el("p", { class: "faint" }, "Bytes that victims lose in the measured window, by the link at which they wait, the root behind it, and the traffic that crosses the root."), blocked));
+  const picture = heat(page, store);
+  if (picture) made.push(section("heat", "Links over time", el("p", { class: "faint" }, "How full the buffers of the fullest links are, from the first link that congestion reaches to the last. A taller box is a root. A click selects link and time."), picture));
   const note = page.runs.length > 1 ? `Lines are medians of ${page.runs.length} replications; bands show their range.` : "";
   if (time.length > 0) made.push(section("time", "Over time", ...(note ? [el("p", { class: "faint" }, note)] : []), el("div", { class: "multiples" }, ...time)));
   const pair: HTMLElement[] = [];

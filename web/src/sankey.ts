@@ -26,7 +26,7 @@ export function blocking(page: RunPage, store: Store, run: Run): HTMLElement | n
   for (const [at, nodes] of columns.entries()) {
     picture.append(text(HEADINGS[at], x(at), 14, "faint"));
     for (const node of nodes) {
-      picture.append(shape("rect", { x: x(at), y: node.y + 24, width: BAR, height: Math.max(1, node.height), class: CLASSES[at] }));
+      picture.append(shape("rect", { x: x(at), y: node.y + 24, width: BAR, height: Math.max(1, node.height), class: CLASSES[at], "data-bytes": node.bytes }));
       const words = text(`${node.name}: ${withUnit(node.bytes, "B")}`, x(at) + BAR + 4, node.y + 24 + Math.max(11, Math.min(node.height, 60) / 2 + 4), node.link >= 0 ? "place" : "");
       if (node.link >= 0) words.addEventListener("click", () => store.set({ chosen: node.link }));
       picture.append(words);

@@ -10,11 +10,16 @@ import { ticks } from "./units";
 
 export function sweepPage(page: SweepPage, root: HTMLElement): void {
   const parts: HTMLElement[] = [];
+  if (page.contributors) {
+    const { chart, table: all } = page.contributors;
+    const note = el("p", { class: "faint" }, "Means over new cases, which the search did not use, with 95% intervals.");
+    parts.push(section("contributors", "Loss by number of contributors", note, matrix(chart), el("details", {}, el("summary", {}, all.title), table(all, {}))));
+  }
   if (page.comparison && page.comparison.length > 0) {
-    const note = el("p", { class: "faint" }, "Means over fresh seeds that the search did not use.");
+    const note = el("p", { class: "faint" }, page.compared ?? "");
     parts.push(section("comparison", "Guideline against the best parameters", note, el("div", { class: "multiples" }, ...page.comparison.map(compared))));
   }
-  if (page.scatters.length > 0) parts.push(section("scatter", "Trials", el("div", { class: "multiples" }, ...page.scatters.map(scatter))));
+  if (page.scatters.length > 0) parts.push(section("scatter", "Loss over the trials", el("div", { class: "multiples" }, ...page.scatters.map(scatter))));
   const banded = page.panels.some((data) => data.lines.some((line) => line.low));
   const note = banded ? [el("p", { class: "faint" }, "Means over the seeds; bands show their 95% intervals.")] : [];
   if (page.panels.length > 0) parts.push(section("panels", "Measures over the keys", ...note, el("div", { class: "multiples" }, ...page.panels.map(panel))));
@@ -38,6 +43,23 @@ function panel(data: Panel): HTMLElement {
 /** A measure of the candidates, by case: one bar for each, the guideline first. A single case is named in the title. */
 function compared(data: Panel): HTMLElement {
   return bars(data.x.values.length < 2 ? `${data.title}, ${data.x.values[0]}` : data.title, data);
+}
+
+/** A measure with its intervals: a row for each line, a column for each value of the key; the best of a column is bold. */
+function matrix(data: Panel): HTMLElement {
+  const column = { name: "", kind: data.kind, unit: data.unit };
+  const best = data.x.values.map((_, i) => Math.min(...data.lines.map((line) => line.values[i] ?? Number.POSITIVE_INFINITY)));
+  const text = (value: number | null | undefined) => written(column, value ?? null);
+  const cell = ({ values, low, high }: Panel["lines"][number], i: number) => {
+    const mean = el(values[i] === best[i] ? "b" : "span", {}, text(values[i]));
+    const known = low?.[i] != null && high?.[i] != null;
+    return el("td", {}, mean, el("span", { class: "faint" }, known ? ` ${text(low?.[i])} to ${text(high?.[i])}` : ""));
+  };
+  const head = el("tr", {}, el("th", { scope: "col", class: "text" }, "settings"), ...data.x.values.map((value) => el("th", { scope: "col" }, String(value))));
+  const body = data.lines.map((line) => el("tr", {}, el("th", { scope: "row" }, line.name), ...data.x.values.map((_, i) => cell(line, i))));
+  const scroll = el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `${data.title} by ${data.x.name}` });
+  scroll.append(el("table", { class: "data" }, el("thead", {}, head), el("tbody", {}, ...body)));
+  return scroll;
 }
 
 function bars(title: string, data: Panel): HTMLElement {

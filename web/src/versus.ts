@@ -2,7 +2,7 @@
 
 import { aligned } from "./align";
 import { type Chart, type Line, chart, ofGroup, update } from "./charts";
-import type { Run, RunPage, Table } from "./data";
+import type { Cell, Column, Run, RunPage, Table } from "./data";
 import { Details, linkName } from "./details";
 import { choice, el } from "./dom";
 import { Film } from "./film";
@@ -12,7 +12,7 @@ import { TITLES, start } from "./run";
 import { Store } from "./state";
 import { counted, table, written } from "./tables";
 import { forgetThemes } from "./theme";
-import { count } from "./units";
+import { count, digits } from "./units";
 
 export interface Side {
   title: string;
@@ -45,20 +45,27 @@ export class Versus {
 
   constructor() {
     const fabric = el("section", { "aria-label": "fabric over time" }, this.films, this.controls);
-    const numbers = el("section", { "aria-label": "figures" }, el("h2", {}, "Figures"), this.figures);
+    const numbers = el("section", { "aria-label": "figures", class: "numbers" }, el("h2", {}, "Figures"), this.figures);
     const time = el("section", { "aria-label": "over time" }, el("h2", {}, "Over time"), this.charts);
     this.element.append(fabric, time, numbers, this.more);
   }
 
-  show(given: Side[]): void {
+  /** Shows the runs; `follow` shows the last moment if the last one was shown before. */
+  show(given: Side[], follow = false): void {
+    const shown = this.sides.find(({ page }) => page !== null)?.page;
+    const atEnd = !this.store || !shown || this.store.now.time >= times(shown) - 1;
     const first = given.find(({ page }) => page !== null)?.page ?? null;
     const form = first ? formOf(first, given.length) : [];
     // A run is shown only if its fabric matches that of the first.
-    const fits = (page: RunPage | null) => page !== null && formOf(page, 0).slice(0, 2).every((part, i) => part === form[i]);
+    const fits = (page: RunPage | null) => page !== null && formOf(page, 0)[0] === form[0];
     const sides = together(given.map((side) => ({ ...side, page: fits(side.page) ? side.page : null })));
     this.sides = sides;
     const pages = sides.flatMap(({ page }) => page ?? []);
     if (pages.length > 0 && form.some((part, i) => part !== this.form[i])) this.begin(pages[0], form);
+    if (follow && this.store && pages.length > 0) {
+      const last = times(pages[0]) - 1;
+      this.store.set({ time: atEnd ? last : Math.min(this.store.now.time, last) });
+    }
     sides.forEach((side, i) => this.views[i] && this.side(this.views[i], side));
     if (!this.store || pages.length === 0) return;
     this.figures.replaceChildren(figures(sides));
@@ -70,7 +77,7 @@ export class Versus {
   private begin(page: RunPage, form: string[]): void {
     forgetThemes();
     const before = this.store?.now;
-    const fresh = start(page);
+    const fresh = start(this.sides.find(({ page }) => (page?.runs[0].roles?.roots ?? 0) > 0)?.page ?? page);
     const same = before && form[0] === this.form[0];
     this.store = new Store(same ? { ...before, time: Math.min(before.time, times(page) - 1) } : fresh);
     this.form = form;
@@ -78,6 +85,7 @@ export class Versus {
     this.charts.replaceChildren();
     this.controls.replaceChildren();
     this.views = this.sides.map(() => ({ box: el("div", { class: "place" }), heading: el("h2"), note: el("p", { class: "faint" }), film: null, details: null }));
+    this.films.classList.toggle("three", this.views.length > 2);
     this.films.replaceChildren(...this.views.map((view) => el("div", { class: "side" }, view.heading, view.note, view.box)));
     this.store.on((changed) => {
       if (changed.has("time")) for (const each of this.charts.querySelectorAll(".chart")) each.dispatchEvent(new Event("redraw"));
@@ -138,8 +146,7 @@ export class Versus {
   }
 }
 
-/** Equal for runs whose pictures may replace each other; the first two parts are equal for runs that may be side by
- * side. */
+/** Equal for runs whose pictures may replace each other; the first part is equal for runs that may be side by side. */
 function formOf(page: RunPage, sides: number): string[] {
   const lanes = page.runs[0].frames?.lanes.map(({ vl }) => vl) ?? [];
   return [page.fabric.names, page.groups, lanes, sides].map((part) => JSON.stringify(part));
@@ -163,15 +170,17 @@ function charts(sides: Side[], store: Store): Chart[] {
   const cursor = () => longest.frames?.times[store.now.time] ?? null;
   const common = { xUnit: "s", cursor };
   const made: Chart[] = [];
-  const over = (title: string, yUnit: string, group: number, pick: "rates" | "marked") => {
+  const over = (title: string, yUnit: string, group: string, pick: "rates" | "marked") => {
     const x = longest.overTime?.times ?? [];
-    const lines: Line[] = pages.map(({ title, run }) => ({ name: title, values: padded(ofGroup(run.overTime, pick, group) ?? [], x.length) }));
+    // A run without the group keeps its line, which is empty, so that all charts have the same colours.
+    const values = (page: RunPage, run: Run) => (page.groups.includes(group) ? ofGroup(run.overTime, pick, page.groups.indexOf(group)) : null) ?? [];
+    const lines: Line[] = pages.map(({ title, page, run }) => ({ name: title, values: padded(values(page, run), x.length) }));
     made.push({ ...common, title, x, yUnit, lines });
   };
-  pages[0].page.groups.forEach((name, group) => {
-    over(`Rate of ${name}`, "B/s", group, "rates");
-    if (pages.some(({ run }) => run.overTime?.marked?.some((value) => value > 0))) over(`Marked packets of ${name}`, "%", group, "marked");
-  });
+  for (const name of groupsOf(pages.map(({ page }) => page))) {
+    over(`Rate of ${name}`, "B/s", name, "rates");
+    if (pages.some(({ run }) => run.overTime?.marked?.some((value) => value > 0))) over(`Marked packets of ${name}`, "%", name, "marked");
+  }
   const grown = pages.filter(({ run }) => run.growth);
   if (grown.length > 0) {
     const { growth } = grown[0].run;
@@ -186,49 +195,82 @@ function padded(values: ArrayLike<number>, length: number): (number | null)[] {
   return Array.from({ length }, (_, i) => values[i] ?? null);
 }
 
-/** The main numbers of both runs in one table. */
+/** The groups of flows of any of the runs. */
+function groupsOf(pages: RunPage[]): string[] {
+  return [...new Set(pages.flatMap((page) => page.groups))];
+}
+
+/** A figure of a run: its text, and its value if figures of two runs can be subtracted. */
+interface Figure {
+  text: string;
+  value: Cell;
+  column: Pick<Column, "kind" | "unit">;
+}
+
+/** The main numbers of all runs in one table, and their differences from the first run. */
 function figures(sides: Side[]): HTMLElement {
   const pages = sides.map(({ page }) => page);
-  const known = pages.find((page) => page !== null) as RunPage;
-  const rows: [string, string[]][] = [];
-  const row = (name: string, of: (page: RunPage, run: Run) => string) => rows.push([name, pages.map((page) => (page ? of(page, page.runs[0]) : "…"))]);
-  known.groups.forEach((group, i) => {
-    const value = (name: string) => (_: RunPage, run: Run) => cell(run, "groups", i, name);
+  const known = pages.filter((page) => page !== null);
+  const rows: [string, (Figure | null)[]][] = [];
+  const row = (name: string, of: (page: RunPage, run: Run) => Figure) => rows.push([name, pages.map((page) => page && of(page, page.runs[0]))]);
+  const text = (text: string): Figure => ({ text, value: null, column: { kind: "text", unit: "" } });
+  const whole = (value: number | undefined): Figure => ({ text: value === undefined ? "–" : count(value), value: value ?? null, column: { kind: "count", unit: "" } });
+  for (const group of groupsOf(known)) {
+    const value = (name: string) => (page: RunPage, run: Run) => figure(run, "groups", page.groups.indexOf(group), name);
     row(`rate of ${group}`, value("rate"));
     row("    delivered share of offered traffic", value("delivered_of_offered"));
     row("    median latency", value("latency_p50"));
     row("    99th percentile of latency", value("latency_p99"));
     row("    marked packets", value("marked_share"));
-  });
-  jobs(known.runs[0]).forEach(({ name }) => {
-    const of = (run: Run) => jobs(run).find((job) => job.name === name);
+  }
+  for (const name of new Set(known.flatMap((page) => jobs(page.runs[0]).map((job) => job.name)))) {
     row(`time of ${name}`, (_, run) => {
-      const job = of(run);
-      return job ? outcome(job) : "–";
+      const job = jobs(run).find((each) => each.name === name);
+      return job ? { text: outcome(job), value: job.time, column: { kind: "time", unit: "s" } } : text("–");
     });
-  });
-  row("roots of congestion", (_, run) => (run.roles ? count(run.roles.roots) : "–"));
-  row("branches", (_, run) => (run.roles ? count(run.roles.branches) : "–"));
-  row("hosts that are victims", (_, run) => count(run.victims.length));
+  }
+  row("roots of congestion", (_, run) => whole(run.roles?.roots));
+  row("branches", (_, run) => whole(run.roles?.branches));
+  row("hosts that are victims", (_, run) => whole(run.victims.length));
   row("busiest link", (page, run) => {
     const link = find(run, "hottest")?.rows[0]?.[0];
-    return typeof link === "number" ? `${linkName(page, link)}, ${cell(run, "hottest", 0, "utilization")}` : "–";
+    return text(typeof link === "number" ? `${linkName(page, link)}, ${figure(run, "hottest", 0, "utilization").text}` : "–");
   });
-  row("packet-hops", (_, run) => count(run.packetHops));
-  row("fingerprint", (_, run) => run.fingerprint);
-  const head = el("tr", {}, el("td"), ...sides.map(({ title }) => el("th", { scope: "col" }, title)));
-  const body = rows.map(([name, values]) => el("tr", {}, el("th", { scope: "row", class: name.startsWith(" ") ? "inner" : "" }, name.trim()), ...values.map((value) => el("td", {}, value))));
-  return el("table", { class: "data figures" }, el("thead", {}, head), el("tbody", {}, ...body));
+  row("packet-hops", (_, run) => whole(run.packetHops));
+  row("fingerprint", (_, run) => text(run.fingerprint));
+  const others = sides.slice(1);
+  const differences = others.map(({ title }) => (others.length > 1 ? `${title}: difference` : "difference"));
+  const head = el("tr", {}, el("td"), ...[...sides.map(({ title }) => title), ...differences].map((title) => el("th", { scope: "col" }, title)));
+  const body = rows.map(([name, values]) => {
+    const cells = [...values.map((each) => each?.text ?? "…"), ...values.slice(1).map((each) => difference(values[0], each))];
+    return el("tr", {}, el("th", { scope: "row", class: name.startsWith(" ") ? "inner" : "" }, name.trim()), ...cells.map((value) => el("td", {}, value)));
+  });
+  const scroll = el("div", { class: "wide", tabindex: 0, role: "region", "aria-label": "table of figures" });
+  scroll.append(el("table", { class: "data figures" }, el("thead", {}, head), el("tbody", {}, ...body)));
+  return scroll;
+}
+
+/** How much a figure is above (+) or below (-) the first run's: shares in percentage points, others also relatively. */
+export function difference(first: Figure | null, other: Figure | null): string {
+  if (typeof first?.value !== "number" || typeof other?.value !== "number") return "";
+  const by = other.value - first.value;
+  if (by === 0) return "±0";
+  const sign = by > 0 ? "+" : "−";
+  if (first.column.kind === "share") return `${Math.abs(by) < 0.0005 ? "±" : sign}${(100 * Math.abs(by)).toFixed(1)} points`;
+  const relative = first.value === 0 ? "" : ` (${sign}${digits((100 * Math.abs(by)) / Math.abs(first.value))} %)`;
+  return `${sign}${written(first.column, Math.abs(by))}${relative}`;
 }
 
 function find(run: Run, name: string): Table | undefined {
   return run.tables.find((each) => each.name === name);
 }
 
-function cell(run: Run, name: string, row: number, column: string): string {
+function figure(run: Run, name: string, row: number, column: string): Figure {
   const data = find(run, name);
   const at = data?.columns.findIndex((each) => each.name === column) ?? -1;
-  return data && at >= 0 ? written(data.columns[at], data.rows[row]?.[at] ?? null) : "–";
+  const value = data?.rows[row]?.[at] ?? null;
+  const shown = data?.columns[at] ?? { kind: "text", unit: "" };
+  return { text: written(shown, value), value, column: shown };
 }
 
 function tables(sides: Side[], chosen: number, store: Store, choose: (side: number) => void): HTMLElement[] {

@@ -101,6 +101,12 @@ macro_rules! markers {
                 }
             }
 
+            fn takes_trains(params: &$params) -> bool {
+                match params {
+                    $($params::$scheme(params) => <$module::$scheme as $crate::MarkingScheme>::takes_trains(params)),+
+                }
+            }
+
             fn conflicts(
                 params: &$params,
                 switches: &[$crate::becalm_fabric::policy::SwitchShape],
@@ -207,6 +213,12 @@ macro_rules! echoes {
             fn cnps(params: &$params) -> $crate::Cnps {
                 match params {
                     $($params::$scheme(params) => <$module::$scheme as $crate::EchoScheme>::cnps(params)),+
+                }
+            }
+
+            fn takes_trains(params: &$params) -> bool {
+                match params {
+                    $($params::$scheme(params) => <$module::$scheme as $crate::EchoScheme>::takes_trains(params)),+
                 }
             }
 

@@ -38,6 +38,13 @@ pub trait MarkingScheme: Marker + Sized {
         None
     }
 
+    /// Whether the policy marks a share of the packets that depends only on bytes that wait, so that it may mark all packets
+    /// of a [train](becalm_fabric::Train) or none.
+    fn takes_trains(params: &Self::Params) -> bool {
+        let _ = params;
+        false
+    }
+
     /// Conflicts of the parameters with the switches of a network.
     fn conflicts(params: &Self::Params, switches: &[SwitchShape]) -> Vec<Conflict> {
         let _ = (params, switches);
@@ -75,6 +82,12 @@ pub trait EchoScheme: Echo + Sized {
     fn cnps(params: &Self::Params) -> Cnps {
         let _ = params;
         Cnps::None
+    }
+
+    /// Whether the answers may wait for the last packet of a [train](becalm_fabric::Train).
+    fn takes_trains(params: &Self::Params) -> bool {
+        let _ = params;
+        false
     }
 
     /// Minimum time between two CNPs; `None` without a limit, or if it is left out.

@@ -79,7 +79,7 @@ impl Echo for RunningEcho {
             flow: packet.flow.0,
             vl: u16::from(packet.vl),
             marked: u8::from(packet.marked),
-            last: u8::from(packet.last),
+            last: u8::from(packet.train.is_last()),
         };
         match self.ask(&raw) {
             Ok(answer) => Answer { ack: (answer.ack != 0).then_some(answer.marks), cnp: answer.cnp != 0 },

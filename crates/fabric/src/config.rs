@@ -9,7 +9,7 @@ use becalm_engine::Time;
 use crate::distribution::Distribution;
 use crate::ids::PortId;
 use crate::network::link::Rate;
-use crate::packet::Kind;
+use crate::packet::{Kind, Packet};
 pub use cbfc::Cbfc;
 pub use pfc::{FlowControl, PauseResponse, Pfc, SharedPool, Watchdog, WatchdogAction, WatchdogRule};
 pub use room::{CREDIT_BYTES, Room, Unit};
@@ -182,6 +182,11 @@ impl SwitchConfig {
         if self.flow_control.pauses() { size } else { self.buffer.need(size) }
     }
 
+    /// Buffer units that a packet occupies, or all packets of a train.
+    pub(crate) fn need_of(&self, packet: &Packet) -> u32 {
+        if self.flow_control.pauses() { packet.size } else { self.buffer.need_of(packet) }
+    }
+
     /// A buffer's capacity in these units (with PFC, up to XOFF), where packets have at most `largest` bytes.
     pub(crate) fn capacity(&self, largest: u32) -> u32 {
         if self.flow_control.pauses() { self.buffer.bytes(largest) } else { self.buffer.capacity() }
@@ -233,6 +238,9 @@ pub struct PacketConfig {
     pub answers_vl: Option<u8>,
     /// Virtual lane of CNPs; `None` for the ACKs'.
     pub cnp_vl: Option<u8>,
+    /// Largest number of data packets that one simulated packet stands for, see [`Train`](crate::Train); 1 for exact
+    /// runs.
+    pub train: u32,
 }
 
 impl PacketConfig {
@@ -244,6 +252,11 @@ impl PacketConfig {
     /// Size of the largest packet on the wire.
     pub fn largest(&self) -> u32 {
         (self.mtu + self.header).max(self.ack).max(self.cnp)
+    }
+
+    /// Size of the longest train on the wire.
+    pub(crate) fn longest(&self) -> u32 {
+        self.train * self.largest()
     }
 
     /// Size of the smallest packet on the wire.

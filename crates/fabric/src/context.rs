@@ -41,6 +41,8 @@ pub(crate) struct Shared {
     /// Empty with credit-based flow control.
     pub gates: Vec<Gate>,
     pub hops: u64,
+    /// Packet-hops beyond one for each hop of a train.
+    pub together: u64,
     /// Messages for other parts, indexed by part.
     pub outboxes: Vec<Vec<Message>>,
 }
@@ -78,6 +80,9 @@ impl<O: Observer> Context<'_, O> {
         let tail = self.now + transmission;
         let arrival = if link.whole { tail } else { self.now } + link.delay;
         self.shared.hops += 1;
+        if !packet.train.is_single() {
+            self.shared.together += u64::from(packet.train.packets() - 1);
+        }
         self.observer.hop(self.now, from, packet);
         self.observer.sending(self.now, from, tail);
         let key = link.arrivals.with_tie(packet.tie);

@@ -23,7 +23,30 @@
 //! | [`sim`] | the model that the engine runs: its specification, construction, counters and guards |
 //! | [`parallel`] | one fabric on several threads |
 //!
-//! `docs/life-of-a-packet.md` follows one packet through these files.
+//! # Life of a packet
+//!
+//! The engine handles events in the order of their times and keys. An event belongs to a host or a switch, and changes
+//! only that node; to affect a neighbour, it schedules another event, later by at least the cable delay. A packet travels
+//! inside an event, `Event::Arrive`, of 64 bytes with its time. Every other event is a one-word `Signal`. Policies only
+//! answer calls: they move no packets and have no clock.
+//!
+//! | step | what happens | where |
+//! |---|---|---|
+//! | post | A flow's traffic posts a message (`Signal::Post`). The sender stores the request, and its pacer may send. | `host/posting.rs` |
+//! | send | When its link is free, the adapter tries answers first, and then the next pacer with an expired gap, an open window and credit on its lane. | `host/adapter/sending.rs` |
+//! | launch | The packet uses credit. `Context::launch` schedules its arrival at the other end of the cable. | `flow_control/credit.rs`, `context.rs` |
+//! | arrive | The header has arrived, and the forwarding delay has passed. The routes determine the output. | `switch/forwarding.rs` |
+//! | admit | The packet occupies space in the input buffer. If its output is free, no packet is ahead of it and there is credit, it cuts through. The marker is told, unless it ignores packets that do not wait. | `admit`, `pass` |
+//! | wait | Otherwise, it joins the queue of its output, lane and input. Every event that may let a packet leave adds the output to a list. | `switch/queues.rs` |
+//! | serve | The arbiter selects the first packet that can leave through a listed output, calls the marker, and starts to transmit. | `switch/arbitration.rs` |
+//! | leave | When the last byte has left, the buffer space becomes credit for the sender. If no packet waits for it, no event is needed (a silent tail). | `send`, `tail` |
+//! | deliver | At a host, the receiver counts the packet; with a drain rate, the packet first waits in the receive buffer. | `host/delivery.rs`, `host/receiver.rs` |
+//! | answer | The echo decides whether to return an ACK or a CNP, and which marks it reports. The answer is a packet of its own. | `Echo::answer`, `queue_answer` |
+//! | react | The ACK opens the window, and the response receives a `Notice` and changes its `Pace`. | `host/pacer.rs`, `Response::notice` |
+//!
+//! The code from `arrive` to `leave` is compiled into one function for each set of rules (`switch/rules.rs`): inlined
+//! where every packet goes, out of line where few do. Observers change nothing. A packet to a node on another thread
+//! travels as a message with the same time and key.
 //!
 //! # Example
 //!
@@ -93,7 +116,7 @@
 //!         service: Distribution::Fixed,
 //!         flow_control: FlowControl::Credits,
 //!     },
-//!     packets: PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20, answers_vl: None, cnp_vl: None },
+//!     packets: PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20, answers_vl: None, cnp_vl: None, train: 1 },
 //!     adapters: vec![adapter; topology.host_count() as usize],
 //!     responses: vec![Free; flows.len()],
 //!     sources: (0..3).map(|i| SourceSpec::always(FlowId(i), greedy.clone())).collect(),
@@ -133,6 +156,7 @@ pub mod policy;
 pub mod sim;
 mod switch;
 mod trail;
+mod train;
 
 pub use cdf::{Cdf, CdfError};
 pub use config::{
@@ -163,3 +187,4 @@ pub use sim::headrooms::needed_headrooms;
 pub use sim::pausing::Headroom;
 pub use sim::spec::{FabricSpec, FlowSpec};
 pub use switch::StormReport;
+pub use train::Train;

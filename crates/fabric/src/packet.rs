@@ -3,6 +3,7 @@
 use becalm_engine::{Time, mix};
 
 use crate::ids::FlowId;
+use crate::train::Train;
 
 /// The kind of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +28,7 @@ pub struct Packet {
     /// Time at which the packet's header left the source. For an ACK, the answered packet's; for merged ACKs,
     /// the first answered packet's.
     pub injected: Time,
-    /// Number of the packet within its flow and kind, starting at 0.
+    /// Number of the packet within its flow and kind, starting at 0; of a train of data packets, of the first.
     pub sequence: u32,
     /// The packet's flow. An ACK or a CNP belongs to the flow that it answers.
     pub flow: FlowId,
@@ -44,8 +45,8 @@ pub struct Packet {
     pub kind: Kind,
     /// Virtual lane of the packet.
     pub vl: u8,
-    /// Whether this is the last packet of its message.
-    pub last: bool,
+    /// The packets that it stands for, and whether the last of them ends its message.
+    pub train: Train,
     /// Set by a switch that detects congestion (ECN, FECN).
     pub marked: bool,
     /// On an ACK, the number of data packets that it acknowledges. On a data packet making a detour, the
@@ -113,8 +114,7 @@ impl Packet {
         }
         let Some(covers) = self.covers.checked_add(later.covers) else { return false };
         (self.covers, self.marks) = (covers, self.marks.saturating_add(later.marks));
-        // An ACK is `last` if it acknowledges the end of a message.
-        self.last |= later.last;
+        self.train = self.train.ending_with(later.train);
         if later.sequence > self.sequence {
             (self.sequence, self.tie) = (later.sequence, later.tie);
         }
@@ -184,8 +184,8 @@ mod tests {
             ..Packet::default()
         };
         let mut waiting = ack(7, 2, 1);
-        assert!(waiting.absorb(&Packet { last: true, ..ack(9, 3, 0) }));
-        let merged = Packet { covers: 5, sequence: 9, tie: 59, last: true, ..ack(7, 2, 1) };
+        assert!(waiting.absorb(&Packet { train: Train::LAST, ..ack(9, 3, 0) }));
+        let merged = Packet { covers: 5, sequence: 9, tie: 59, train: Train::LAST, ..ack(7, 2, 1) };
         assert_eq!(waiting, merged, "the first ACK's times, and the end of a message");
         assert!(waiting.absorb(&ack(8, 1, 1)), "an overtaken ACK");
         assert_eq!((waiting.sequence, waiting.covers, waiting.marks), (9, 6, 2));

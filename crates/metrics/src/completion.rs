@@ -168,7 +168,7 @@ mod tests {
         match table.column(name).unwrap() {
             Data::F64(values) => values.clone(),
             Data::U64(values) => values.iter().map(|&value| value as f64).collect(),
-            Data::Text(_) | Data::Bytes(_) => panic!("{name} holds no numbers"),
+            Data::Text(_) | Data::Names(_) | Data::Bytes(_) => panic!("{name} holds no numbers"),
         }
     }
 

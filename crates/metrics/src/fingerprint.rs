@@ -53,12 +53,12 @@ impl Observer for Fingerprint {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use becalm_fabric::FlowId;
+    use becalm_fabric::{FlowId, Train};
 
     /// A data packet of a flow.
     pub(crate) fn packet(flow: u32, sequence: u32, posted: Time) -> Packet {
         let flow = FlowId(flow);
-        Packet { posted, injected: posted, flow, sequence, size: 2068, last: true, ..Packet::default() }
+        Packet { posted, injected: posted, flow, sequence, size: 2068, train: Train::LAST, ..Packet::default() }
     }
 
     fn of(hops: &[(u64, u16, Packet)]) -> u64 {

@@ -93,7 +93,11 @@ pub struct Summary {
 pub struct Latency {
     from: Time,
     group_of: Vec<u32>,
+    /// Records of the flows with deliveries, in the order of their first ones.
     flows: Vec<Record>,
+    /// For each flow, the place of its record, counted from 1; 0 if nothing was delivered.
+    places: Vec<u32>,
+    bits: u8,
     groups: Vec<Record>,
     /// Flows and latencies not yet added.
     pending: Vec<(u32, Time)>,
@@ -105,7 +109,9 @@ impl Latency {
         let bits = if group_of.len() <= MANY_FLOWS { 7 } else { 4 };
         Latency {
             from,
-            flows: vec![Record::new(bits); group_of.len()],
+            flows: Vec::new(),
+            places: vec![0; group_of.len()],
+            bits,
             groups: vec![Record::new(GROUP_BITS); groups],
             group_of,
             pending: Vec::with_capacity(BATCH),
@@ -117,11 +123,14 @@ impl Latency {
     fn prefetch(&self) {
         let records = self.pending.iter().map(|&(flow, _)| {
             let flow = flow as usize;
-            self.flows[flow].max_ps ^ u64::from(self.group_of[flow])
+            u64::from(self.places[flow]) ^ u64::from(self.group_of[flow])
         });
         black_box(records.fold(0, |all, value| all ^ value));
+        let known = |flow: u32| self.flows.get((self.places[flow as usize] as usize).wrapping_sub(1));
+        let records = self.pending.iter().filter_map(|&(flow, _)| known(flow));
+        black_box(records.fold(0, |all, record| all ^ record.max_ps));
         let counts =
-            self.pending.iter().map(|&(flow, span)| self.flows[flow as usize].quantiles.peek(counted_ns(span)));
+            self.pending.iter().filter_map(|&(flow, span)| Some(known(flow)?.quantiles.peek(counted_ns(span))));
         black_box(counts.fold(0, |all, count| all ^ count));
     }
 
@@ -130,16 +139,28 @@ impl Latency {
         if self.flows.len() > MANY_FLOWS {
             self.prefetch();
         }
-        for (flow, span) in self.pending.drain(..) {
-            let flow = flow as usize;
-            self.flows[flow].add(span);
-            self.groups[self.group_of[flow] as usize].add(span);
+        let mut pending = std::mem::take(&mut self.pending);
+        for (flow, span) in pending.drain(..) {
+            self.record(flow as usize).add(span);
+            self.groups[self.group_of[flow as usize] as usize].add(span);
         }
+        self.pending = pending;
+    }
+
+    /// The record of a flow, which is made if there is none.
+    #[inline]
+    fn record(&mut self, flow: usize) -> &mut Record {
+        if self.places[flow] == 0 {
+            self.flows.push(Record::new(self.bits));
+            self.places[flow] = self.flows.len() as u32;
+        }
+        &mut self.flows[self.places[flow] as usize - 1]
     }
 
     /// Latency of a flow.
     pub fn flow(&self, flow: usize) -> Summary {
-        self.flows[flow].summary()
+        let record = self.flows.get((self.places[flow] as usize).wrapping_sub(1));
+        record.map_or_else(|| Record::new(self.bits).summary(), Record::summary)
     }
 
     /// The table `latencies`, with a histogram for every group. `groups` are the names of the groups.
@@ -158,10 +179,10 @@ impl Joint for Latency {
     fn join(&mut self, mut other: Self, _: &dyn Fn(NodeId) -> bool) {
         self.settle();
         other.settle();
-        let records = self.flows.iter_mut().chain(&mut self.groups);
-        for (mine, its) in records.zip(other.flows.iter().chain(&other.groups)).filter(|(_, its)| its.count > 0) {
-            mine.join(its);
+        for (flow, &place) in other.places.iter().enumerate().filter(|(_, place)| **place > 0) {
+            self.record(flow).join(&other.flows[place as usize - 1]);
         }
+        self.groups.iter_mut().zip(&other.groups).for_each(|(mine, its)| mine.join(its));
     }
 }
 

@@ -31,10 +31,10 @@
 //! ```
 //! use becalm_engine::Time;
 //! use becalm_fabric::policy::Observer;
-//! use becalm_fabric::Packet;
+//! use becalm_fabric::{Packet, Train};
 //! use becalm_metrics::{Data, Hosts, Table, jain, schema};
 //!
-//! let packet = |destination, marked| Packet { destination, size: 2068, last: true, marked, ..Packet::default() };
+//! let packet = |destination, marked| Packet { destination, size: 2068, train: Train::LAST, marked, ..Packet::default() };
 //! // Two hosts, observed from 10 us.
 //! let mut hosts = Hosts::new(Time::from_us(10), 2);
 //! hosts.delivered(Time::from_us(5), &packet(0, false));
@@ -90,6 +90,6 @@ pub use queues::{Queue, Queues};
 pub use series::Series;
 pub use snapshots::Snapshot;
 pub use spans::Spans;
-pub use table::{Column, Data, Table};
+pub use table::{Column, Data, Names, Table};
 pub use tree::Tree;
 pub use watch::Watch;

@@ -69,7 +69,7 @@ impl Joint for Messages {
 impl Observer for Messages {
     fn delivered(&mut self, now: Time, packet: &Packet) {
         // The ACK of a last packet is flagged as last, like the packet itself.
-        if packet.kind == Kind::Ack && packet.last && now >= self.from {
+        if packet.kind == Kind::Ack && packet.train.is_last() && now >= self.from {
             self.acks.push((packet.flow.0, packet.sequence, now));
         }
     }
@@ -88,7 +88,7 @@ impl Observer for Messages {
 mod tests {
     use super::*;
     use crate::fingerprint::tests::packet;
-    use becalm_fabric::FlowId;
+    use becalm_fabric::{FlowId, Train};
 
     fn us(n: u64) -> Time {
         Time::from_us(n)
@@ -96,7 +96,7 @@ mod tests {
 
     /// A message of two packets posted at 1 us, with the ACK of the first.
     fn message(messages: &mut Messages, flow: u32, at: u64) {
-        let first = Packet { last: false, ..packet(flow, 0, us(1)) };
+        let first = Packet { train: Train::default(), ..packet(flow, 0, us(1)) };
         messages.delivered(us(at + 4), &Packet { kind: Kind::Ack, ..first });
         let flow = FlowId(flow);
         let delivery = Delivery { flow, number: 0, last: 1, posted: us(1), began: us(at), bytes: 4096 };

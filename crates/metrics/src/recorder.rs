@@ -250,11 +250,12 @@ impl Observer for Recorder {
         }
         let mut first = false;
         if packet.kind == Kind::Data {
-            first = self.begins.insert((link as u32, packet.flow.0), packet.last).unwrap_or(true);
+            first = self.begins.insert((link as u32, packet.flow.0), packet.train.is_last()).unwrap_or(true);
         }
         if !self.is_recording(now) {
             return;
         }
+        let headers = packet.train.packets() * self.headers[packet.flow.index()];
         let hop = Hop {
             time: now,
             port: from,
@@ -262,11 +263,11 @@ impl Observer for Recorder {
             flow: packet.flow.0,
             sequence: packet.sequence,
             size: packet.size,
-            payload: if packet.kind == Kind::Data { packet.size - self.headers[packet.flow.index()] } else { 0 },
+            payload: if packet.kind == Kind::Data { packet.size - headers } else { 0 },
             kind: packet.kind,
             vl: packet.vl,
             first,
-            last: packet.last && packet.kind == Kind::Data,
+            last: packet.train.is_last() && packet.kind == Kind::Data,
             marked: packet.marked,
             becn: packet.becn(),
             posted: packet.posted,
@@ -305,7 +306,7 @@ impl Observer for Recorder {
 mod tests {
     use super::*;
     use crate::fingerprint::tests::packet;
-    use becalm_fabric::{NodeId, Rate};
+    use becalm_fabric::{NodeId, Rate, Train};
 
     const TRUNK: PortId = PortId { node: NodeId(0), port: 0 };
     const OTHER: PortId = PortId { node: NodeId(0), port: 1 };
@@ -328,7 +329,7 @@ mod tests {
     }
 
     fn sends(recorder: &mut Recorder, now: u64, port: PortId, flow: u32, sequence: u32, last: bool) {
-        recorder.hop(Time(now), port, &Packet { last, ..packet(flow, sequence, Time::ZERO) });
+        recorder.hop(Time(now), port, &Packet { train: Train::new(1, last), ..packet(flow, sequence, Time::ZERO) });
     }
 
     #[test]

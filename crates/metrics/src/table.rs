@@ -11,8 +11,26 @@ pub enum Data {
     U64(Vec<u64>),
     /// Names.
     Text(Vec<String>),
+    /// Names of which many are equal.
+    Names(Names),
     /// Rows of bytes, such as one byte per link.
     Bytes(Vec<Vec<u8>>),
+}
+
+/// Names as places in a list, for columns with many rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Names {
+    /// All names that may occur.
+    pub list: Vec<String>,
+    /// For each row, the place of its name in the list.
+    pub of: Vec<u32>,
+}
+
+impl Names {
+    /// The name of every row.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.of.iter().map(|&place| self.list[place as usize].as_str())
+    }
 }
 
 impl Data {
@@ -22,6 +40,7 @@ impl Data {
             Data::F64(values) => values.len(),
             Data::U64(values) => values.len(),
             Data::Text(values) => values.len(),
+            Data::Names(names) => names.of.len(),
             Data::Bytes(rows) => rows.len(),
         }
     }
@@ -34,7 +53,7 @@ impl Data {
     /// Whether a column of this kind may contain these values.
     fn suits(&self, kind: Kind) -> bool {
         match self {
-            Data::Text(_) => kind == Kind::Name,
+            Data::Text(_) | Data::Names(_) => kind == Kind::Name,
             Data::Bytes(_) => kind == Kind::Row,
             Data::U64(_) | Data::F64(_) => !matches!(kind, Kind::Name | Kind::Row),
         }
@@ -56,6 +75,12 @@ impl From<Vec<u64>> for Data {
 impl From<Vec<String>> for Data {
     fn from(values: Vec<String>) -> Data {
         Data::Text(values)
+    }
+}
+
+impl From<Names> for Data {
+    fn from(names: Names) -> Data {
+        Data::Names(names)
     }
 }
 

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::scenario::Scenario;
-use crate::{errors, run};
+use crate::{columns, errors, run};
 
 /// The live columns of flows, in the order of rows in `Run.live`.
 const COLUMNS: [&str; 12] = [
@@ -114,11 +114,17 @@ impl Run {
         let mut guard = self.lock()?;
         let course = guard.as_mut().ok_or_else(over)?;
         let mut raised: Option<PyErr> = None;
-        let never = Stopper::default();
-        let mut report = run::reporter(progress.as_ref(), &mut raised, &never);
+        let stopper = course.stopper();
+        let mut report = run::reporter(progress.as_ref(), &mut raised, &stopper);
         let done = py.detach(|| course.advance(&self.scenario, Time(until), &mut report));
         drop(report);
         done.map_err(|error| errors::from_run(py, error, raised))
+    }
+
+    /// Return the tables `frames` and `frames_groups` so far, as in the results of `run`.
+    fn frames<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let tables = self.with(|course| course.frames(&self.scenario))?;
+        columns::to_python(py, tables.into())
     }
 
     /// Return the current columns of flows, indexed by column and flow.

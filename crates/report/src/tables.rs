@@ -67,7 +67,11 @@ impl From<Vec<Table>> for Tables {
     fn from(tables: Vec<Table>) -> Tables {
         let columns = |table: Table| {
             let columns = table.columns.into_iter();
-            columns.map(|c| Column { name: c.name.to_string(), unit: c.unit.to_string(), data: c.data }).collect()
+            let data = |data: Data| match data {
+                Data::Names(names) => Data::Text(names.iter().map(str::to_string).collect()),
+                other => other,
+            };
+            columns.map(|c| Column { name: c.name.to_string(), unit: c.unit.to_string(), data: data(c.data) }).collect()
         };
         Tables(tables.into_iter().map(|table| (table.name.to_string(), columns(table))).collect())
     }

@@ -51,6 +51,10 @@ struct Root {
 
 impl Root {
     fn of(scenario: &Scenario, tables: &Tables) -> Option<Root> {
+        // Without a root, the paths of all flows are not needed.
+        if !tables.text("tree", "role").iter().any(|role| role == "root") {
+            return None;
+        }
         let paths = scenario.flow_paths(*scenario.sections().run.seed);
         let roles = ranking::roles(scenario, tables, &paths);
         if roles["roots"].as_u64().unwrap_or(0) == 0 {

@@ -51,6 +51,7 @@ mod scenario;
 pub mod sections;
 mod summary;
 mod trace;
+mod trains;
 mod unheard;
 mod variants;
 mod warnings;

@@ -65,7 +65,7 @@ impl Scenario {
             return Err(RunError::Unprovided(name.to_string()));
         }
         let faults = Faults::default();
-        let fabric = self.fabric_spec(self.seed(replication), Traffic::All, &faults);
+        let fabric = self.fabric_spec(self.seed(replication), Traffic::All, &faults, false);
         let heard = calls::Selected::of(&fabric, spec);
         let (mut responses, mut switches) = (heard.responses.iter(), heard.switches.iter());
         let fabric = fabric.with_seams(

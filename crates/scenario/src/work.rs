@@ -3,7 +3,6 @@
 use becalm_control::{EchoScheme, Echoing};
 use becalm_engine::Time;
 use becalm_fabric::{NodeId, Traffic};
-use becalm_workload::Action;
 
 use crate::scenario::Scenario;
 
@@ -47,15 +46,9 @@ impl Scenario {
     fn send(&self, bytes: &mut [f64]) {
         for (job, flows) in self.plan.jobs.iter().zip(&self.plan.groups[self.sections.flows.len()..]) {
             let job = job.as_ref().expect("checked");
-            for rank in 0..job.program.ranks() {
-                for number in job.program.of_rank(rank) {
-                    let op = job.program.op(number);
-                    let Action::Send { bytes: sent, .. } = op.action else { continue };
-                    // Ranks on the same host have no flow between them.
-                    if let Some(place) = job.channel(rank, op) {
-                        bytes[flows.start as usize + place] += sent as f64;
-                    }
-                }
+            // Ranks on the same host have no flow between them.
+            for (place, sent) in job.crossing() {
+                bytes[flows.start as usize + place] += (sent.bytes * sent.count) as f64;
             }
         }
     }

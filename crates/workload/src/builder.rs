@@ -3,7 +3,8 @@
 use becalm_engine::Time;
 
 use crate::error::ProgramError;
-use crate::program::{Action, Op, OpId, Part, Program, START, When};
+use crate::operation::{Action, Op, OpId, Part, When};
+use crate::program::{Form, Listed, Program, START};
 
 /// A program under construction.
 #[derive(Clone, Debug)]
@@ -122,7 +123,7 @@ impl Builder {
                 *place += 1;
             }
         }
-        Program { ops, first, needs, first_edge, edges: all, lanes }
+        Form::Listed(Listed { ops, first, needs, first_edge, edges: all, lanes }).into()
     }
 }
 
@@ -146,7 +147,7 @@ fn check_ranks(program: &Program) -> Result<(), ProgramError> {
 
 /// Checks that no operation waits for itself. Repeatedly removes operations that wait for nothing.
 fn check_cycles(program: &Program) -> Result<(), ProgramError> {
-    let mut needs = program.needs.clone();
+    let mut needs: Vec<u32> = (0..program.len() as u32).map(|op| program.needs(op)).collect();
     let mut free: Vec<u32> = (0..program.len() as u32).filter(|&op| needs[op as usize] == 0).collect();
     while let Some(op) = free.pop() {
         for (waits, _) in program.waiting(op) {

@@ -21,6 +21,17 @@ pub enum ProgramError {
     /// A collective needs too many operations.
     #[error("{0}")]
     LongCollective(LongCollective),
+    /// A program that is longer than a list of operations can be.
+    #[error(
+        "needs {operations} operations, but at most {most} are possible with a rendezvous, and with messages on other \
+         ways than one port"
+    )]
+    TooManyToList {
+        /// Number of operations of all ranks, before messages are divided.
+        operations: usize,
+        /// Largest number.
+        most: u64,
+    },
     /// An operation names a rank that does not exist.
     #[error("rank {rank}, operation {op} ({what}): there is no rank {other}; the ranks are 0 to {last}")]
     NoSuchRank {
@@ -91,7 +102,7 @@ pub struct LongCollective {
 }
 
 impl LongCollective {
-    /// Largest number of operations of a program that is made, not read.
+    /// Largest number of operations of a program that is made, not read, and whose operations are listed.
     pub const MOST: u64 = 20_000_000;
 
     /// Whether the same algorithm is possible with fewer ranks or fewer repetitions.

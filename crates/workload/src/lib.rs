@@ -8,7 +8,9 @@
 //! |---|---|
 //! | [`error`] | errors of programs |
 //! | [`mistakes`] | mistakes in files |
-//! | [`program`] | operations and their graph |
+//! | [`operation`] | operations of ranks |
+//! | `regular` | programs whose operations follow from their numbers |
+//! | [`program`] | the graph of all operations |
 //! | [`builder`] | the construction of programs, and the check for cycles |
 //! | `rendezvous` | large messages as requests, replies and data |
 //! | [`ways`] | messages over several ports, and through other ranks |
@@ -49,8 +51,10 @@ pub mod goal;
 pub mod loggops;
 pub mod matching;
 pub mod mistakes;
+pub mod operation;
 pub mod program;
 pub mod rank;
+mod regular;
 mod rendezvous;
 pub mod training;
 pub mod ways;
@@ -61,7 +65,8 @@ pub use error::{LongCollective, ProgramError, Stuck};
 pub use loggops::LogGops;
 pub use matching::Arrival;
 pub use mistakes::{Mistake, Mistakes};
-pub use program::{Action, Channel, LARGEST_MESSAGE, Op, OpId, Part, Program, Reading, When};
+pub use operation::{Action, Channel, LARGEST_MESSAGE, Op, OpId, Part, When};
+pub use program::{Messages, Program, Reading};
 pub use rank::{Rank, Span, Surroundings, Turn};
 pub use training::{ExpertBytes, Schedule, Training};
 pub use ways::{Way, Ways};

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::program::{Action, Op, Program};
+use crate::operation::{Action, Op};
+use crate::program::Program;
 
 /// A message at its receiver: the sending rank and the number of its send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +30,7 @@ impl Matching {
     /// Posts a receive. Returns its message, if it has already arrived.
     pub fn post(&mut self, receive: u32, program: &Program) -> Option<Arrival> {
         let op = program.op(receive);
-        let place = self.unexpected.iter().position(|arrival| suits(op, *arrival, program));
+        let place = self.unexpected.iter().position(|arrival| suits(&op, *arrival, program));
         if place.is_none() {
             self.posted.push_back(receive);
         }
@@ -42,7 +43,7 @@ impl Matching {
 
     /// Records the arrival of a message. Returns its receive, if it is already posted.
     pub fn arrived(&mut self, arrival: Arrival, program: &Program) -> Option<u32> {
-        let place = self.posted.iter().position(|&receive| suits(program.op(receive), arrival, program));
+        let place = self.posted.iter().position(|&receive| suits(&program.op(receive), arrival, program));
         if place.is_none() {
             self.unexpected.push_back(arrival);
         }
@@ -55,10 +56,7 @@ impl Matching {
 
     /// Records a receive that is shorter than its message, which is an error in MPI.
     fn fits(&mut self, receive: u32, arrival: Arrival, program: &Program) {
-        let bytes = |op: u32| match program.op(op).action {
-            Action::Send { bytes, .. } | Action::Recv { bytes, .. } => bytes,
-            Action::Calc { .. } => 0,
-        };
+        let bytes = |op: u32| program.op(op).action.bytes();
         if bytes(receive) < bytes(arrival.send) {
             self.short = self.short.or(Some(receive));
         }

@@ -10,7 +10,8 @@ use becalm_engine::Time;
 
 use crate::error::Stuck;
 use crate::matching::{Arrival, Matching};
-use crate::program::{Action, OpId, Program, When};
+use crate::operation::{Action, OpId, When};
+use crate::program::Program;
 
 /// The surroundings of a rank.
 pub trait Surroundings {
@@ -93,8 +94,10 @@ pub struct Span {
 pub struct Rank {
     rank: u32,
     first: u32,
-    /// Number of events that each operation still waits for.
-    needs: Vec<u32>,
+    /// Operations that no longer wait: all before this one, which is the first in `needs`.
+    settled: u32,
+    /// Number of events that an operation still waits for; of those before the last that any event has reached.
+    needs: VecDeque<u32>,
     lanes: Vec<Lane>,
     matching: Matching,
     ready: VecDeque<u32>,
@@ -117,7 +120,7 @@ impl Rank {
         Rank {
             rank,
             first: ops.start,
-            needs: ops.clone().map(|op| program.needs(op)).collect(),
+            settled: ops.start,
             lanes: vec![Lane::default(); usize::from(program.lanes())],
             open: ops.len() as u32,
             spans: record.then(|| vec![Span { start: Time::MAX, end: Time::MAX }; ops.len()]),
@@ -127,8 +130,7 @@ impl Rank {
 
     /// Starts all operations that wait for nothing.
     pub fn begin<S: Surroundings>(&mut self, turn: &mut Turn<'_, S>) {
-        let free = turn.program.of_rank(self.rank).filter(|&op| turn.program.needs(op) == 0);
-        self.ready.extend(free);
+        self.ready.extend(turn.program.free(self.rank));
         self.ended = turn.now;
         self.go_on(turn);
     }
@@ -209,10 +211,7 @@ impl Rank {
             (Some(receive), _) => (receive, "waits for a message that is never sent"),
             (None, Some(arrival)) => (arrival.send, "sends a message that is never received"),
             (None, None) if self.is_done() => return None,
-            (None, None) => {
-                let waiting = self.needs.iter().position(|&needs| needs > 0)?;
-                (self.first + waiting as u32, "waits for operations that never end")
-            }
+            (None, None) => (self.first_waiting(program)?, "waits for operations that never end"),
         };
         let OpId { rank, op: place } = program.id(op);
         Some(Stuck { rank, op: place, what: program.op(op).action.to_string(), why })
@@ -315,11 +314,31 @@ impl Rank {
 
     fn release(&mut self, op: u32, event: When, program: &Program) {
         for (waits, _) in program.waiting(op).filter(|(_, when)| *when == event) {
-            let needs = &mut self.needs[(waits - self.first) as usize];
-            *needs -= 1;
-            if *needs == 0 {
+            if self.settle_one(waits, program) {
                 self.ready.push_back(waits);
             }
         }
+    }
+
+    /// Records one of the events that an operation waits for. Returns whether it was the last.
+    fn settle_one(&mut self, op: u32, program: &Program) -> bool {
+        let place = (op - self.settled) as usize;
+        while self.needs.len() <= place {
+            self.needs.push_back(program.needs(self.settled + self.needs.len() as u32));
+        }
+        self.needs[place] -= 1;
+        let is_last = self.needs[place] == 0;
+        while self.needs.front() == Some(&0) {
+            self.needs.pop_front();
+            self.settled += 1;
+        }
+        is_last
+    }
+
+    /// The first operation that waits for others.
+    fn first_waiting(&self, program: &Program) -> Option<u32> {
+        let counted = self.needs.iter().position(|&needs| needs > 0).map(|place| self.settled + place as u32);
+        let after = self.settled + self.needs.len() as u32..program.of_rank(self.rank).end;
+        counted.or_else(|| after.into_iter().find(|&op| program.needs(op) > 0))
     }
 }

@@ -2,7 +2,8 @@
 
 use crate::builder::Builder;
 use crate::error::ProgramError;
-use crate::program::{Action, Op, OpId, Part, Program, When};
+use crate::operation::{Action, Op, OpId, Part, When};
+use crate::program::Program;
 
 impl Program {
     /// The same program with a rendezvous for every message above `eager` bytes. The sender sends an empty
@@ -11,20 +12,22 @@ impl Program {
     ///
     /// # Errors
     /// [`ProgramError::AnySource`] if the receive of a large message does not name its source and tag.
+    /// [`ProgramError::TooManyToList`].
     pub fn with_rendezvous(self, eager: u64) -> Result<Program, ProgramError> {
         let large = |op: &Op| match op.action {
             Action::Send { bytes, .. } | Action::Recv { bytes, .. } => bytes > eager && op.part == Part::Eager,
             Action::Calc { .. } => false,
         };
-        if !(0..self.len() as u32).any(|number| large(self.op(number))) {
+        if self.largest() <= eager || !(0..self.len() as u32).any(|number| large(&self.op(number))) {
             return Ok(self);
         }
+        self.check_listed()?;
         let mut builder = Builder::new(self.ranks());
         for rank in 0..self.ranks() {
             let mut ends: Vec<(OpId, OpId)> = Vec::new();
             for number in self.of_rank(rank) {
                 let op = self.op(number);
-                ends.push(if large(op) { self.exchange(number, &mut builder)? } else { same(rank, *op, &mut builder) });
+                ends.push(if large(&op) { self.exchange(number, &mut builder)? } else { same(rank, op, &mut builder) });
             }
             let first = self.of_rank(rank).start;
             for (number, &(start, end)) in self.of_rank(rank).zip(&ends) {

@@ -7,7 +7,8 @@ use std::collections::HashMap;
 
 use crate::builder::Builder;
 use crate::error::ProgramError;
-use crate::program::{Action, Op, OpId, Part, Program, When};
+use crate::operation::{Action, Channel, Op, OpId, Part, When};
+use crate::program::Program;
 
 /// The way of the messages from one rank to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,10 +61,13 @@ impl Program {
     ///
     /// # Errors
     /// [`ProgramError::AnyWay`] if a receive does not name its source and tag, and its message may take several ways.
+    /// [`ProgramError::TooManyToList`].
     pub fn with_ways(self, ways: &impl Ways) -> Result<Program, ProgramError> {
-        if self.channels().iter().all(|&(from, to, _)| ways.way(from, to) == Way::direct()) {
+        let is_direct = |&(from, to, _): &Channel| ways.way(from, to) == Way::direct();
+        if (0..self.ranks()).all(|rank| self.channels_of(rank).iter().all(is_direct)) {
             return Ok(self);
         }
+        self.check_listed()?;
         let builder = Builder::new(self.ranks());
         let mut lowering = Lowering { program: &self, ways, builder, relays: Vec::new(), tags: HashMap::new() };
         for rank in 0..self.ranks() {
@@ -89,7 +93,7 @@ impl<W: Ways> Lowering<'_, W> {
     }
 
     fn op(&mut self, number: u32) -> Result<Group, ProgramError> {
-        let (op, OpId { rank, op: place }) = (*self.program.op(number), self.program.id(number));
+        let (op, OpId { rank, op: place }) = (self.program.op(number), self.program.id(number));
         let (other, way, bytes, tag) = match op.action {
             Action::Calc { .. } => return Ok(vec![self.builder.add(rank, op)]),
             Action::Send { to, bytes, tag } => (to, self.ways.way(rank, to), bytes, Some(tag)),

@@ -150,14 +150,17 @@ def _missing_to(cables: Mapping[str, Counter[str]]) -> Iterator[Fault]:
     each = usual(number for count in cables.values() for number in count.values())
     joined = Counter(peer for count in cables.values() for peer in count)
     for switch, count in cables.items():
+        doubled = [f"{number} to {peer}" for peer, number in count.items() if number > each]
+        if count.total() >= normal and not doubled:
+            continue
+        # Only here, because each switch is compared with all peers.
         lacking = [
             f"{count[peer]} to {peer}, while {each:g} are usual" if count[peer] else f"none to {peer}"
             for peer, number in joined.items()
             if count[peer] < each and (count[peer] or 2 * number > len(cables))
         ]
         if count.total() >= normal:
-            doubled = [f"{number} to {peer}" for peer, number in count.items() if number > each]
-            if lacking and doubled:
+            if lacking:
                 yield Fault(
                     "uneven cables", switch, f"{'; '.join(lacking[:3])}, but {', '.join(doubled[:3])}"
                 )

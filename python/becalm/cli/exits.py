@@ -65,6 +65,8 @@ def error_text(error: Exception) -> str:
     """Return an error as one line: the file first, then the system's reason."""
     if isinstance(error, FileNotFoundError) and error.filename:
         return f"{os.fsdecode(error.filename)}: no such file{_hint(os.fsdecode(error.filename))}"
+    if isinstance(error, IsADirectoryError) and error.filename:
+        return f"{os.fsdecode(error.filename)}: is a folder; valid: a file"
     if isinstance(error, OSError) and error.strerror:
         reason = f"{error.strerror[0].lower()}{error.strerror[1:]}"
         return f"{os.fsdecode(error.filename)}: {reason}" if error.filename else reason

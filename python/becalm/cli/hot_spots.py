@@ -28,6 +28,11 @@ def show_decision(decided: Decision, guideline: str | None) -> None:
     """
     verdict = decided.verdict
     show_rows(verdict)
+    for name, (cases, gap) in decided.dropped.items():
+        console.say(
+            f"{name}: behind the best guideline by {gap.mean:.3f} ± {gap.high - gap.mean:.3f} "
+            f"on {cases} cases; not run on the others"
+        )
     show_sizes(decided, guideline or decided.best)
     if decided.chosen is None:
         console.say(f"leave it: {decided.reason}; `becalm tune` searches for better parameters")

@@ -163,17 +163,17 @@ def play(
 
     given = scenario is not None or example is not None
     page = playground.page_with(scenario_file("play", scenario, example)) if given else playground.page()
-    _open(page)
+    open_page(page.as_uri())
     console.say(str(page))
 
 
-def _open(page: Path) -> None:
+def open_page(url: str) -> None:
     """Open a page in a graphical browser, if any. Python would otherwise start a text browser."""
     import webbrowser
 
     names = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
     if sys.platform in ("win32", "darwin") or any(os.environ.get(name) for name in names):
-        webbrowser.open(page.as_uri())
+        webbrowser.open(url)
 
 
 def _temporary(text: str) -> Path:
@@ -182,7 +182,7 @@ def _temporary(text: str) -> Path:
 
     page = Path(tempfile.mkdtemp(prefix="becalm-")) / "report.html"
     page.write_text(text, encoding="utf-8", newline="\n")
-    _open(page)
+    open_page(page.as_uri())
     return page
 
 

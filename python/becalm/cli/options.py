@@ -87,8 +87,16 @@ def own_schemes(
 
 def scenario_file(command: str, file: Path | None, example: str | None) -> Path:
     """Return the file of a command's scenario, which is given either by its path or by an example's name."""
-    if (file is None) == (example is None):
+    if file is not None and example is not None:
+        stop(f"{command}: takes a scenario or --example, not both; leave out {file} or --example", BAD_INPUT)
+    if file is None and example is None:
         stop(f"{command}: needs a scenario, or --example with a name from `becalm list examples`", BAD_INPUT)
+    if file is not None and file.is_dir():
+        results = (file / "manifest.json").is_file()
+        other = f"results: `becalm report {file}` or `becalm explain {file}`" if results else "a folder"
+        # Folders of SONiC switches are fabrics for these commands.
+        if results or command not in ("tune", "whatif", "manage"):
+            stop(f"{file}: is {other}; valid for `becalm {command}`: a scenario (.toml)", BAD_INPUT)
     return examples.path(example) if file is None and example is not None else Path(file or "")
 
 

@@ -180,7 +180,7 @@ def crosscheck(
         found = checks.check(entry, short=short, threads=workers, progress=screen.on_progress)
     if as_json:
         for each in found:
-            typer.echo(jsons.dumps(each.to_json()))
+            typer.echo(jsons.dumps({"verdict": each.verdict} | each.to_json()))
     else:
         _show(found, time.monotonic() - begin)
     if any(each.agreeing < len(each.quantities) for each in found):
@@ -192,13 +192,14 @@ def _show(found: Sequence[Checked], taken: float) -> None:
     from becalm.cli.tables import table
     from becalm.crosscheck import run
 
+    console.say(f"{run.score(found)}.")
     for each in found:
         title = f"{each.entry.name}: {each.entry.title}, compared with {each.entry.program.name}"
         columns = ("case", "quantity", "reference", "becalm", "difference", "tolerance", "verdict")
         console.out.print(table(title, columns, run.rows(each), text=2))
         for case, name, why in run.reasons(each):
             console.say(f"{case}, {name}: {why}")
-    console.say(f"{run.score(found)}; {taken:.0f} s")
+    console.say(f"{taken:.0f} s")
 
 
 def new_scheme(

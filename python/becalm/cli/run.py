@@ -91,8 +91,6 @@ class Stopping:
 
 SUMMARY = ("groups", "jobs", "completion")
 """Tables that `run --json` prints."""
-MOST_PROGRAMS = 10_000_000
-"""Size of the jobs' programs, at 57 bytes per operation, above which a page records no operations."""
 
 
 def run(
@@ -123,6 +121,14 @@ def run(
         bool,
         typer.Option("--twin", help="Also run without congestion control, and say what control changes."),
     ] = False,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="With trains: also run smaller jobs exactly, and print the error."),
+    ] = False,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", help="Serve a page on this machine that shows the run while it goes on."),
+    ] = False,
     max_time: Annotated[
         str | None,
         typer.Option(
@@ -142,7 +148,7 @@ def run(
 ) -> None:
     """Run a scenario, print a summary, and write tables to a results folder."""
     import becalm
-    from becalm.cli import console
+    from becalm.cli import console, trains
     from becalm.cli.twin import run_twin, twin_of
     from becalm.results import FOLDER
     from becalm.runs import fewer_threads, memory
@@ -160,6 +166,7 @@ def run(
     scenario = _watched(scenario, report, overwrite=overwrite)
     completions.check(scenario, fct, overwrite=overwrite)
     other = twin_of(scenario, wanted=twin)
+    less = trains.smaller(scenario) if check else None
     choice = traces.choice(scenario)
     default = Path("results") / source.stem
     quiet = quiet or as_json
@@ -169,6 +176,16 @@ def run(
         console.say(
             "note: this is a scene for `becalm compare`; `becalm run` runs it without congestion control"
         )
+
+    def watched(scenario: Scenario) -> Results:
+        from becalm.cli.watch import run_live
+
+        with console.Bar(quiet=quiet) as bar, stopping.watching():
+            try:
+                return run_live(scenario, bar.on_run, threads=threads, max_memory=limit, stop=stopping)
+            except becalm.StoppedError as error:
+                stopping.leave(str(error))
+                raise
 
     def made(scenario: Scenario) -> Results:
         with console.Bar(quiet=quiet) as bar, stopping.watching():
@@ -181,13 +198,15 @@ def run(
                 raise
 
     with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
-        results = made(scenario)
+        results = watched(scenario) if watch else made(scenario)
         place.write(results.fill)
     beside = None
     if other is not None and results.stopped is None:
         beside = run_twin(other, place.folder, made, overwrite=overwrite)
+    checked = None if less is None or results.stopped is not None else trains.check(*less, made)
     # Traces are separate runs; who stops a run does not wait for them.
     said = [] if results.stopped is not None else traces.write(choice, quiet=quiet)
+    said += [] if checked is None else trains.lines(checked)
     said += _written(results, beside, report, place.folder, overwrite=overwrite)
     said += completions.write(results, fct, overwrite=overwrite)
     if as_json:
@@ -197,7 +216,8 @@ def run(
             "verdict": console.verdict(results, beside),
         }
         tables = {name: results.tables[name].to_dicts() for name in SUMMARY if name in results.tables}
-        typer.echo(jsons.dumps(summed | tables))
+        of_trains = {} if checked is None else {"check": checked}
+        typer.echo(jsons.dumps(summed | of_trains | tables))
     if not quiet:
         console.show_run(results, place.folder, beside)
         for line in said:
@@ -300,21 +320,13 @@ def _watched(scenario: Scenario, page: Path | None, *, overwrite: bool) -> Scena
     """
     if page is None:
         return scenario
+    from becalm.analysis.recording import recording
     from becalm.folders import check_writable
     from becalm.reports.page import PAGE
 
     PAGE.check_target(page)
     check_writable(page, overwrite=overwrite)
-    observe = scenario.resolved["observe"]
-    changes: dict[str, object] = {}
-    if observe["frames"] is None:
-        changes["observe.frames"] = "auto"
-    if not observe["spans"]:
-        changes["observe.spans"] = True
-    if scenario.core.memory_estimate["programs"] <= MOST_PROGRAMS:
-        jobs = [job for job in scenario.resolved["jobs"] if not job["record_ops"]]
-        changes |= {f"jobs.{job['name']}.record_ops": True for job in jobs}
-    return scenario.replace(changes) if changes else scenario
+    return recording(scenario)
 
 
 def _written(

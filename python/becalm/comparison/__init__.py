@@ -10,9 +10,9 @@ a scheme to a scene, `measure` computes one number per column from a run, `tunin
 scenes, this file runs everything with several seeds, `cells` formats the numbers, and `ranks`
 ranks the schemes.
 
-A scheme with a grid has two rows: one with the values of its source, and `NAME, tuned` with the values that
-are best on other scenes. If a scheme's rates have not settled on a scene, the scene runs longer, up to
-`longest`.
+A scheme with a grid has two rows: one with the values of its source, and `NAME, tuned elsewhere` with the
+values that are best on other scenes. If a scheme's rates have not settled on a scene, the scene runs
+longer, up to `longest`.
 """
 
 from __future__ import annotations
@@ -60,6 +60,9 @@ SHORT = 0.2
 STEADY = 0.05
 """A rate has settled if its relative change between the halves of the measured time is less than this value,
 or is explained by the variation over the seeds."""
+
+ELSEWHERE = ", tuned elsewhere"
+"""What the name of a tuned row adds to the scheme's."""
 
 Named = str | PathLike[str]
 
@@ -177,7 +180,7 @@ def _pairs(
             yield _Pair(timed, whole, controlled(timed, whole))
             if scheme.tune:
                 choice = tuning.best(scheme, found[scheme.name], scene.name)
-                tuned = replace(scheme, name=f"{scheme.name}, tuned", values=choice.point)
+                tuned = replace(scheme, name=f"{scheme.name}{ELSEWHERE}", values=choice.point)
                 yield _Pair(timed, tuned, controlled(timed, tuned), choice.words)
 
 

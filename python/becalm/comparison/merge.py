@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import replace
 from os import PathLike
 
 from becalm import manager
@@ -26,8 +27,9 @@ def controlled(scene: Scene, scheme: Scheme) -> Scenario:
         ScenarioError: the scheme does not fit the scene, or either is invalid.
 
     """
-    found = _bare(scene, scheme)
-    return _tuned(found, scheme.values) if scheme.values else found
+    point = dict(scheme.values)
+    found = _bare(scene, replace(scheme, guideline=point.pop("guideline", scheme.guideline)))
+    return _tuned(found, point) if point else found
 
 
 def uncontrolled(path: str | PathLike[str]) -> Scenario:

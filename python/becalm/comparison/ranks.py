@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from becalm.comparison.cells import UNSETTLED, Row, Shown
 from becalm.comparison.measure import LOSS, Weights, loss
 
+
+class Weighting(NamedTuple):
+    """The weights of a ranking."""
+
+    loss: Weights
+    hot_latency: float = 0
+    """Of each decade of the contributors' latency above the least of all schemes."""
+
+
 WEIGHTINGS = {
-    "as tuned": LOSS,
-    "victims only": Weights(1, 1, 0, 0, 0),
-    "all equal": Weights(1, 1, 1, 1, 1),
+    "as tuned": Weighting(LOSS),
+    "victims only": Weighting(Weights(1, 1, 0, 0, 0)),
+    "all equal": Weighting(Weights(1, 1, 1, 1, 1), 1),
 }
-"""Weightings of the loss: that of the tuning, only what victims and jobs pay, and equal weights."""
+"""Weightings: that of the tuning, only what victims and jobs pay, and equal weights with the latency of the
+contributors."""
 
 
 def ranking(scenes: Mapping[str, Sequence[Row]]) -> Shown:
@@ -47,7 +59,7 @@ def _distance(rows: Sequence[Row], scheme: str) -> str:
     return f"{found['behind']:.2f}{' =' if found['behind_low'] <= 0 else ''}"
 
 
-def _ranks(scenes: Mapping[str, Sequence[Row]], weights: Weights) -> dict[str, int]:
+def _ranks(scenes: Mapping[str, Sequence[Row]], weights: Weighting) -> dict[str, int]:
     """Return the ranks of all schemes that have settled on all scenes; equal means share a rank."""
     gaps = [dict(_gaps(rows, weights)) for rows in scenes.values()]
     means = {
@@ -61,13 +73,16 @@ def _ranks(scenes: Mapping[str, Sequence[Row]], weights: Weights) -> dict[str, i
     }
 
 
-def _gaps(rows: Sequence[Row], weights: Weights) -> Iterator[tuple[str, float]]:
+def _gaps(rows: Sequence[Row], weights: Weighting) -> Iterator[tuple[str, float]]:
     """Yield each settled scheme, and its distance from the least loss, by the means of its columns."""
     numbers = {"background", "link", "jain", "job", "unended", "slowdown_all_99"}
+    settled = [row for row in rows if row["settled"]]
+    times = [row.get("hot_latency") or math.nan for row in settled]
+    fastest = min((time for time in times if not math.isnan(time)), default=math.nan)
     losses = {
-        row["scheme"]: loss({key: row[key] for key in numbers if row.get(key) is not None}, weights)
-        for row in rows
-        if row["settled"]
+        row["scheme"]: loss({key: row[key] for key in numbers if row.get(key) is not None}, weights.loss)
+        + (0 if math.isnan(time) else weights.hot_latency * math.log10(time / fastest))
+        for row, time in zip(settled, times, strict=True)
     }
     least = min(losses.values(), default=0.0)
     for scheme, value in losses.items():

@@ -37,7 +37,8 @@ LAID_OVER = ("switch", "adapter", "packet")
 KEYS = ("name", "guideline", *CHOSEN, *LAID_OVER)
 
 ORDER = (
-    *("none", "pfc", "window_1", "lipd", "fimd", "aimd", "ibta_pfister", "ibta_gran", "binary_feedback"),
+    *("none", "pfc", "window_1", "lipd", "fimd", "aimd"),
+    *("ibta_pfister", "ibta_gran", "ibta_becalm", "ibta_becalm2", "binary_feedback"),
     *("dcqcn", "dcqcn_pfc", "dctcp", "timely", "timely_patched", "swift", "hpcc", "hpcc_pfc", "nscc"),
 )
 """Schemes that come first in tables. Others follow by name."""

@@ -108,13 +108,18 @@ UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "B": 1.0, "kB": 1e3, "Gb/
 """Sizes of units in SI units. `Quantity.scale` defines any other unit."""
 
 
+FORMULA = "closed form"
+"""Name of the program of an entry that compares with closed forms."""
+
+
 @dataclass(frozen=True)
 class Program:
-    """The other program, and how the reference was made."""
+    """The other program, or the source of closed forms, and how the reference was made."""
 
     name: str
+    """Its name, or `FORMULA`."""
     version: str
-    """Version or commit, with its date."""
+    """Version or commit, with its date; the source of a closed form."""
     source: str
     licence: str
     made: str

@@ -6,7 +6,7 @@ distribution, all samples.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import polars as pl
@@ -117,6 +117,23 @@ def latency_mean(results: Results, group: str | None = None) -> float:
 
 
 @_measure
+def wait_mean(results: Results, group: str, links: Sequence[float]) -> float:
+    """Mean latency of a group's packets less their transmission times on links of these rates [Gb/s] [s]."""
+    flows = _rows(results, "flows", group=group)
+    size = _number(flows["delivered_bytes"].sum()) / _number(flows["delivered_packets"].sum())
+    latency = _number((flows["latency_mean"] * flows["delivered_packets"]).sum())
+    latency /= _number(flows["delivered_packets"].sum())
+    return latency - sum(8 * size / (rate * 1e9) for rate in links)
+
+
+@_measure
+def deadlocks(results: Results) -> float:
+    """Number of deadlocks: 0 for a run with results, since a deadlock ends a run; see `run.check`."""
+    del results
+    return 0.0
+
+
+@_measure
 def accepted(results: Results) -> float:
     """Mean over sending hosts of delivered bytes, relative to the capacity of the host's link."""
     return _number(results.table("groups")["share"].sum()) / results.table("flows")["source"].n_unique()
@@ -126,6 +143,13 @@ def accepted(results: Results) -> float:
 def rate(results: Results, group: str | None = None) -> float:
     """Total rate of a group's flows [B/s]."""
     return _number(_rows(results, "groups", group=group)["rate"].sum())
+
+
+@_measure
+def share_of(results: Results, group: str) -> float:
+    """Rate of a group's flows, relative to that of all flows."""
+    groups = results.table("groups")
+    return _number(groups.filter(group=group)["rate"].sum()) / _number(groups["rate"].sum())
 
 
 @_measure

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 import statistics
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from becalm.crosscheck.entry import KINDS, Case, Entry, Quantity, difference, find, names, same_distribution
+from becalm.crosscheck.entry import (
+    FORMULA,
+    KINDS,
+    Case,
+    Entry,
+    Quantity,
+    difference,
+    find,
+    names,
+    same_distribution,
+)
 from becalm.crosscheck.measure import MEASURES, Measured
+from becalm.errors import DeadlockError
 from becalm.progress import SweepProgress
 from becalm.results import Results
 from becalm.runs.drive import driver
+from becalm.runs.runs import run
 from becalm.scenario import Scenario
 
 
@@ -43,7 +56,7 @@ class Found:
         return f"p = {self.difference:.2g}" if self.kind == "distribution" else f"{self.difference:+.2%}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Checked:
     """An entry with all its results."""
 
@@ -63,6 +76,14 @@ class Checked:
     def unexplained(self) -> list[Found]:
         """Quantities outside their tolerances without an explanation."""
         return [each for each in self.quantities if not each.agrees and not each.why]
+
+    @property
+    def verdict(self) -> str:
+        """How far becalm and the other program agree on this entry, in one sentence."""
+        return f"{score([self])}."
+
+    def __repr__(self) -> str:
+        return f"{self.verdict}\n<Checked {self.entry.name!r}>"
 
     def to_json(self) -> dict[str, Any]:
         """Return the entry and its results as a JSON object."""
@@ -115,15 +136,38 @@ def check(
     ]
 
     def measure(place: int, results: Results) -> tuple[dict[str, Measured], float]:
-        entry, case, _ = runs[place]
+        entry, case, _ = whole[place]
         return {key: _measured(entry.quantities[key], results) for key in case.values}, results.wall_time
 
+    may_end = [_may_deadlock(entry, case) for entry, case, _ in runs]
+    whole = [each for each, ends in zip(runs, may_end, strict=True) if not ends]
     with driver(threads, progress=progress) as running:
-        measured = iter(running.drive([running.task(scenario) for *_, scenario in runs], measure))
+        driven = iter(running.drive([running.task(scenario) for *_, scenario in whole], measure))
+    measured = iter(
+        _deadlock(case, scenario) if ends else next(driven)
+        for (_, case, scenario), ends in zip(runs, may_end, strict=True)
+    )
     return [
         _judged(entry, [(case, [next(measured) for _ in range(case.seeds)]) for case in entry.cases])
         for entry in entries
     ]
+
+
+def _may_deadlock(entry: Entry, case: Case) -> bool:
+    """Return whether a deadlock may end the runs of a case."""
+    return any(entry.quantities[key].measure == "deadlocks" for key in case.values)
+
+
+def _deadlock(case: Case, scenario: Scenario) -> tuple[dict[str, Measured], float]:
+    """Run a case that only tells whether there is a deadlock."""
+    begin = time.monotonic()
+    try:
+        run(scenario)
+    except DeadlockError:
+        found = 1.0
+    else:
+        found = 0.0
+    return dict.fromkeys(case.values, found), time.monotonic() - begin
 
 
 def _measured(quantity: Quantity, results: Results) -> Measured:
@@ -226,8 +270,14 @@ def score(found: Sequence[Checked]) -> str:
     agree = sum(each.agrees for each in quantities)
     open_ = sum(len(each.unexplained) for each in found)
     explained = len(quantities) - agree - open_
-    programs = len({checked.entry.program.name for checked in found})
+    programs = [checked.entry.program.name for checked in found]
+    others = sorted({*programs} - {FORMULA})
+    forms = programs.count(FORMULA)
+    of = [others[0] if len(others) == 1 else f"{len(others)} programs"] if others else []
+    if forms:
+        of.append("1 closed form" if forms == 1 else f"{forms} closed forms")
+    scenes = "1 scene" if len(found) == 1 else f"{len(found)} scenes"
     return (
-        f"{agree} of {len(quantities)} quantities of {programs} programs in {len(found)} scenes agree within "
-        f"their tolerances, {explained} differ for a known reason, and {open_} are unexplained"
+        f"{agree} of {len(quantities)} quantities of {' and '.join(of)} in {scenes} agree within their "
+        f"tolerances, {explained} differ for a known reason, and {open_} are unexplained"
     )

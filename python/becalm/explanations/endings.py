@@ -1,4 +1,4 @@
-"""Rules for a run that did not reach its end."""
+"""Rules for what a run does not tell: it did not reach its end, or is approximate."""
 
 from __future__ import annotations
 
@@ -52,3 +52,15 @@ def stopped(case: Case) -> Iterator[Sentence]:
         asked = read_seconds(facts.resolved["run"]["duration"])
         text = f"The run was stopped at {seconds(run.end)} of {seconds(asked)}, so nothing later is known."
         yield Sentence("stopped", "missing", text, {"end": run.end, "duration": asked})
+
+
+@rule("trains", "missing")
+def trains(case: Case) -> Iterator[Sentence]:
+    """State that a run is *approximate*, as each simulated packet stood for several (`run.fidelity`)."""
+    length = case.facts.results.train
+    if length is not None:
+        text = (
+            f"The run is approximate: a simulated packet stood for {length:.1f} packets on average. "
+            "`becalm run --check` measures the error on a smaller job."
+        )
+        yield Sentence("trains", "missing", text, {"packets": length}, (key("run.fidelity"),))

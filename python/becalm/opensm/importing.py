@@ -47,6 +47,16 @@ duration = "{duration} ms"
 warmup = "{warmup} ms"
 """
 
+_SMALL = """\
+[run]
+duration = "1 us"
+[topology.dumbbell]
+[[flows]]
+name = "any"
+from = ["A1"]
+to = ["BC"]
+"""
+
 _ALL_WAYS = """\
 [run]
 duration = "1 us"
@@ -128,16 +138,17 @@ def import_fabric(
     notes += traffic.note(fabric)
     head = "\n".join(_head(fabric, routed, notes))
     idle = f"{head}\n\n{topology}\n\n{_ASSUMED.format(lanes=levels.switch, levels=levels.adapter)}"
-    background = traffic.background(idle, fabric)
+    loaded = traffic.loaded(idle, fabric)
+    background = traffic.background(loaded)
     text = f"{idle}\n{traffic.text(fabric, background)}"
-    return Imported(fabric, text + _run(text, len(fabric.hosts)), notes, routed, background)
+    return Imported(fabric, text + _run(loaded, len(fabric.hosts)), notes, routed, background)
 
 
-def _run(text: str, hosts: int) -> str:
-    """Return `[run]` for a scenario without one, long enough to show a guideline's effect."""
-    unwind = 1e3 * manager.longest_unwind(
-        Scenario(text + _RUN.format(unwind=1, duration=1, warmup=0)), min(hosts, traffic.SOURCES)
-    )
+def _run(scenario: Scenario, hosts: int) -> str:
+    """Return `[run]` for a fabric, long enough to show a guideline's effect."""
+    # Guidelines derive their tables from the fabric, but tables are the same on any network.
+    small = Scenario(_SMALL + _ASSUMED.format(lanes="", levels=""))
+    unwind = 1e3 * manager.longest_unwind(scenario, min(hosts, traffic.SOURCES), small)
     warmup = max(1, round(unwind / 4))
     return _RUN.format(unwind=f"{unwind:.3g}", duration=math.ceil(unwind) + warmup, warmup=warmup)
 

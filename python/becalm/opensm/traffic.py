@@ -100,15 +100,25 @@ def flows(fabric: Fabric, load: float) -> list[dict[str, Any]]:
     ]
 
 
-def background(text: str, fabric: Fabric) -> Background:
-    """Return the largest load up to `LARGEST_LOAD` at which no link carries more than `FULLEST` of its rate.
+def loaded(text: str, fabric: Fabric) -> Scenario:
+    """Return a scenario with the background at `LARGEST_LOAD`.
 
     Args:
         text: the scenario without traffic and without `[run]`.
         fabric: its fabric.
 
     """
-    network = Scenario(f"{text}\n{_text(fabric, LARGEST_LOAD)}\n{_RUN}").network()
+    return Scenario(f"{text}\n{_text(fabric, LARGEST_LOAD)}\n{_RUN}")
+
+
+def background(scenario: Scenario) -> Background:
+    """Return the largest load up to `LARGEST_LOAD` at which no link carries more than `FULLEST` of its rate.
+
+    Args:
+        scenario: the result of `loaded`.
+
+    """
+    network = scenario.network()
     links, sources, paths = network.links, network.flows["source"].to_list(), network.flow_paths
     capacity = links["capacity"].to_list()
     rates = dict(zip(links["from"].to_list(), capacity, strict=True))

@@ -107,13 +107,17 @@ PAGE = FileKind((".html", ".htm"), "a report", b'<script type="application/octet
 """The files of pages."""
 
 
-def filled(packed: bytes, title: str, second: bytes | None = None, said: Sequence[str] = ()) -> str:
-    """Return the template with a payload, or with the payloads of two runs.
+BESIDE = ("second", "third")
+"""Elements of the payloads of further runs, from left to right."""
+
+
+def filled(packed: bytes, title: str, others: Sequence[bytes] = (), said: Sequence[str] = ()) -> str:
+    """Return the template with a payload, or with the payloads of up to three runs.
 
     Args:
         packed: the payload.
         title: the title.
-        second: the payload of the run on the right.
+        others: the payloads of the runs to the right.
         said: sentences for a browser without JavaScript.
 
     """
@@ -122,8 +126,8 @@ def filled(packed: bytes, title: str, second: bytes | None = None, said: Sequenc
     before = before.replace("<title>becalm report</title>", heading, 1)
     plain = f"<h1>{html.escape(title)}</h1>" + "".join(f"<p>{html.escape(each)}</p>" for each in said if each)
     before = before.replace("<noscript>", f"<noscript>{plain}", 1)
-    data = _element("payload", packed) + ("" if second is None else _element("second", second))
-    return f"{before}{data}{after}"
+    data = [_element("payload", packed), *map(_element, BESIDE, others)]
+    return f"{before}{''.join(data)}{after}"
 
 
 def _element(name: str, packed: bytes) -> str:
@@ -194,6 +198,7 @@ def _about(
             f"{hosts:,} hosts, {switches:,} {'switch' if switches == 1 else 'switches'}",
             f"{hops:,} packet-hops in {formats.seconds(results.wall_time)}",
             f"{runs} replications" if runs > 1 else f"fingerprint {results.fingerprint}",
+            *([] if results.train is None else [f"approximate: trains of {results.train:.1f} packets"]),
             *([] if results.stopped is None else [f"stopped at {formats.seconds(results.stopped)}"]),
             f"becalm {manifest['becalm']}" + (f", page by becalm {here['becalm']}" if other else ""),
             str(manifest["created"]),

@@ -1,7 +1,8 @@
-"""The page of two runs side by side: one clock, one chosen link, and the difference in one sentence."""
+"""The page of two or three runs side by side: one clock, one chosen link, one sentence on the difference."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from becalm.errors import ResultsError
@@ -52,19 +53,33 @@ def pair(
         control = (f"Without {CONTROL.lower()}", f"With {CONTROL.lower()}")
         names = control if what == CONTROL else (_name(before), _name(after))
     title = title or (_name(after) if what == CONTROL else " and ".join(names))
-    sentence = versus(before, after, subject=what).sentence
-    left, right = (
+    return beside(runs, names, versus(before, after, subject=what).sentence, title=title, max_size=max_size)
+
+
+def beside(
+    runs: Sequence[Results], names: Sequence[str], sentence: str, *, title: str, max_size: int = MOST_SIZE
+) -> str:
+    """Return a page that shows two or three runs on the same fabric; see `pair`.
+
+    Args:
+        runs: the runs, from left to right. Differences are from the first.
+        names: their headings.
+        sentence: the verdict on all of them.
+        title: the heading.
+        max_size: maximum size of the page in bytes; see `becalm.report`.
+
+    """
+    first, *others = (
         payload(
             run,
             title=title,
             replication=run.replications[0].replication,
-            max_size=max_size // 2,
+            max_size=max_size // len(runs),
             about={"verdict": sentence, "run": name, "diagnosis": [], "notes": []},
         )
         for run, name in zip(runs, names, strict=True)
     )
-    said = [sentence, *(run.verdict or "" for run in runs)]
-    return filled(left, title, right, said)
+    return filled(first, title, others, [sentence, *(run.verdict or "" for run in runs)])
 
 
 def _name(results: Results) -> str:

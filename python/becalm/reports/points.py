@@ -1,22 +1,22 @@
-"""The page of a sweep's points or a tuning's trials."""
+"""The page of a sweep's points, and tables of points."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from becalm import jsons, provenance
 from becalm._core import pack
-from becalm.analysis.formats import difference, number
+from becalm.analysis.formats import number
 from becalm.errors import ResultsError
 from becalm.intervals import mean_interval
-from becalm.parquet import read_unlisted
 from becalm.progress import Steps, steps
 from becalm.quantities import axis
 from becalm.reports.again import again_sweep
 from becalm.reports.page import flat, heading
+from becalm.sweeps.verdict import contrast
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,10 +27,6 @@ if TYPE_CHECKING:
     from becalm.sweeps.plan import Plan, Planned
 from becalm.tables import SCHEMA
 
-BEST = "tuned"
-"""Name of the row with the tuned parameters."""
-TUNE = "tune.json"
-"""Name of the result file in a tuning's folder."""
 MEASURES = (
     ("rate", "number", "B/s"),
     ("jain", "index", ""),
@@ -39,39 +35,18 @@ MEASURES = (
     ("latency_p99", "number", "s"),
 )
 """Columns of the table `groups` that a sweep's page plots: name, kind, unit."""
-TUNED = {
-    "delivered": ("number", "B/s"),
-    **dict.fromkeys(("latency_p99", "settle", "recovery"), ("number", "s")),
-    **dict.fromkeys(("background", "background_uncapped", "hot_link"), ("share", "")),
-    **dict.fromkeys(("lost", "starved"), ("share", "")),
-    "got": ("number", "B/s"),
-    "fairness": ("index", ""),
-    "loss": ("index", ""),
-}
-"""Kind and unit of the measures of a tuning."""
 MOST_ROWS = 500
 """Maximum number of rows of a table of points."""
 KEY = 16
 """Number of characters of a run's key in the name of its page."""
 MOST_LINES = 6
 """Maximum number of distinguishable lines in a chart."""
-MOST_CASES = 6
-"""Maximum number of a tuning's cases that charts show separately. For more cases, charts show the mean."""
 MOST_PANELS = 60
 """Maximum number of charts on a page."""
-MEANINGS = {
-    "background": "background: delivered over offered",
-    "background_uncapped": "background: delivered over offered, uncapped",
-    "hot_link": "hot link: utilization",
-    "lost": "background: share lost",
-    "starved": "contributors: unused share of their link",
-    "got": "background: delivered",
-}
-"""Labels of a tuning's measures whose names do not show what the share refers to."""
 
 
-def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes:
-    """Return the payload of a sweep's page, with the points in its store.
+def sweep_page(file: Path, title: str | None, pages: str | None = None) -> tuple[bytes, str]:
+    """Return the payload of a sweep's page, with the points in its store, and the verdict.
 
     Args:
         file: the sweep's file.
@@ -87,10 +62,11 @@ def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes
     from becalm.sweeps.table import Point, SweepResults
 
     base, store, plan, whole = _stored(file)
-    results = SweepResults([Point(point, store) for point in whole])
+    results = SweepResults([Point(point, store) for point in whole], len(plan.points))
     groups, keys = results.table("groups"), results.keys
     panels = _panels(groups, keys)
     about = heading(title or file.stem, provenance.describe()) | {
+        "verdict": results.verdict,
         "facts": [f"{len(whole)} of {len(plan.points)} points", f"{len(plan.found)} runs in the store"],
         "notes": [
             *verdicts(groups, keys),
@@ -108,11 +84,11 @@ def sweep_page(file: Path, title: str | None, pages: str | None = None) -> bytes
         "scatters": [],
         "tables": [
             # `share` is a sum over the links of all hosts, and does not describe any one link.
-            _table("groups", "Groups at every point", groups.drop("share"), results.units["groups"], keys),
+            table("groups", "Groups at every point", groups.drop("share"), results.units["groups"], keys),
             _runs(whole, keys, store, pages),
         ],
     }
-    return pack(jsons.dumps(page))
+    return pack(jsons.dumps(page)), results.verdict
 
 
 def sweep_runs(file: Path, progress: Steps | None = None) -> Iterator[tuple[str, Results]]:
@@ -158,136 +134,28 @@ def _runs(points: Sequence[Planned], keys: Sequence[str], store: Store, pages: s
     return {"name": "runs", "title": "Runs", "total": len(rows), "columns": columns, "rows": rows[:MOST_ROWS]}
 
 
-def tune_page(folder: Path, title: str | None) -> bytes:
-    """Return the payload of a tuning's page: trials, importances, guideline and best values.
-
-    Raises:
-        ResultsError: a file is missing or damaged.
-
-    """
-    study = _read(folder / TUNE)
-    trials = read_unlisted(folder / "trials.parquet")
-    validation = read_unlisted(folder / "validation.parquet")
-    try:
-        page = _tune(study, trials, validation, title or folder.name)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise ResultsError(f"{folder / TUNE}: was not written by becalm: {error}") from error
-    return pack(jsons.dumps(page))
-
-
-def _tune(
-    study: Mapping[str, Any], trials: pl.DataFrame, validation: pl.DataFrame, title: str
-) -> dict[str, Any]:
-    gain = {key: jsons.number(value) for key, value in study["gain"].items()}
-    less = difference(gain["guideline"] - gain["tuned"], gain["low"], gain["high"])
-    about = heading(title, {key: study[key] for key in ("becalm", "model")}) | {
-        "facts": [
-            f"{study['trials']} trials",
-            f"{study['runs']} runs",
-            f"recommended: {study['recommended']}",
-        ],
-        "notes": [
-            f"Loss on new seeds: {gain['guideline']:.4g} with {study['guideline']}, "
-            f"{gain['tuned']:.4g} tuned; {less}.",
-            *(f"Limit exceeded: {each}" for each in study["broken"]),
-            *(f"At the edge of its range: {each}" for each in study["at_end"]),
-            str(study["note"]),
-        ],
-        "parameters": [[key, str(value)] for key, value in flat(study["parameters"])],
-    }
-    importance = study["importance"]
-    panel = {
-        "title": "Importance",
-        "unit": "",
-        "kind": "share",
-        "x": {"name": "parameter", "values": list(importance), "unit": ""},
-        "lines": [{"name": "share", "values": list(importance.values())}],
-    }
-    return {
-        "kind": "tune",
-        "about": about,
-        "panels": [panel] if importance else [],
-        "comparison": list(_comparison(validation, study["guideline"])),
-        "scatters": [_scatter(trials)],
-        "tables": [
-            _table("validation", "Guidelines and tuned parameters, on new seeds", validation, {}, ()),
-            _table("trials", "Trials", trials, {}, ()),
-        ],
-    }
-
-
-def _comparison(validation: pl.DataFrame, guideline: str) -> Iterator[dict[str, Any]]:
-    """Yield a chart of every measure on new seeds, by case or averaged, with one bar per candidate."""
-    names = validation["candidate"].unique(maintain_order=True).to_list()
-    # The guideline and the tuned parameters come first; other guidelines follow.
-    order = [name for name in (guideline, BEST) if name in names]
-    order += [name for name in names if name not in order]
-    by_case = "case" in validation.columns
-    cases = validation["case"].unique(maintain_order=True).to_list() if by_case else ["all"]
-    if len(cases) > MOST_CASES:
-        by_case, cases = False, [f"mean of {len(cases)} cases"]
-    for measure, dtype in validation.schema.items():
-        if not dtype.is_float():
-            continue
-        lines = []
-        for name in order[:MOST_LINES]:
-            own = validation.filter(validation["candidate"] == name)
-            parts = [own.filter(own["case"] == case) if by_case else own for case in cases]
-            values = [part[measure].mean() if part.height else None for part in parts]
-            lines.append({"name": name, "values": [_cell(value) for value in values]})
-        title = MEANINGS.get(measure, measure.replace("_", " "))
-        x = {"name": "case", "values": cases, "unit": ""}
-        kind, unit = TUNED.get(measure, ("number", ""))
-        yield {"title": title, "unit": unit, "kind": kind, "x": x, "lines": lines}
-
-
-def _scatter(trials: pl.DataFrame) -> dict[str, Any]:
-    """Return a chart of the loss over the trials, which marks the best trial that keeps all limits."""
-    rows = [row for row in trials.sort("number").iter_rows(named=True) if _finite(row["loss"])]
-    best = min((row["loss"] for row in rows if row["kept"]), default=None)
-    points = [
-        {
-            "x": float(row["number"]),
-            "y": float(row["loss"]),
-            "name": f"trial {row['number']}",
-            "kind": "best of all" if row["kept"] and row["loss"] == best else "trial",
-        }
-        for row in rows
-    ]
-    points.sort(key=lambda point: str(point["kind"]) == "best of all")
-    kind, unit = TUNED["loss"]
-    return {
-        "title": "loss over trial",
-        "x": {"name": "trial", "kind": "count", "unit": ""},
-        "y": {"name": "loss", "kind": kind, "unit": unit},
-        "points": points,
-    }
-
-
 def verdicts(groups: pl.DataFrame, keys: Sequence[str]) -> Iterator[str]:
     """Yield for each group the point with its largest rate, and whether the difference is significant."""
-    for group in groups["group"].unique(maintain_order=True).to_list()[:MOST_LINES] if keys else ():
-        own = groups.filter(groups["group"] == group)
-        points = [(point, part["rate"].to_list()) for point, part in own.group_by(keys, maintain_order=True)]
-        if len(points) < 2 or len({len(rates) for _, rates in points}) > 1:
+    for group in groups["group"].unique(maintain_order=True).to_list()[:MOST_LINES]:
+        found = contrast(groups, keys, group)
+        if found is None:
             continue
-        points.sort(key=lambda each: sum(each[1]))
-        (worst, low), (best, high) = points[0], points[-1]
-        more = mean_interval([one - other for one, other in zip(high, low, strict=True)])
-        if len(low) > 1 and more.low <= 0 <= more.high:
+        if not found.sure:
             yield f"{group}: no significant difference in rate between the points, given the seeds' spread."
             continue
+        more = found.gain
         ends = (
             f"95% interval {number(more.low, 'B/s')} to {number(more.high, 'B/s')}"
-            if len(low) > 1
+            if found.seeds > 1
             else "one seed"
         )
-        at = ", ".join(f"`{key}` = {value}" for key, value in zip(keys, best, strict=True))
-        other = ", ".join(f"`{key}` = {value}" for key, value in zip(keys, worst, strict=True))
-        rates = number(sum(high) / len(high), "B/s"), number(sum(low) / len(low), "B/s")
+        at, other = (
+            ", ".join(f"`{key}` = {value}" for key, value in point.items())
+            for point in (found.best, found.worst)
+        )
         yield (
-            f"{group} has its largest rate, {rates[0]}, at {at}; "
-            f"its smallest, {rates[1]}, at {other} (difference: {ends})."
+            f"{group} has its largest rate, {number(found.high, 'B/s')}, at {at}; "
+            f"its smallest, {number(found.low, 'B/s')}, at {other} (difference: {ends})."
         )
 
 
@@ -345,9 +213,15 @@ def _line(part: pl.DataFrame, first: str, x: Sequence[Any], measure: str, name: 
     return {"name": name, **(found if several else {"values": found["values"]})}
 
 
-def _table(
-    name: str, title: str, table: pl.DataFrame, units: Mapping[str, str], keys: Sequence[str]
+def table(
+    name: str,
+    title: str,
+    table: pl.DataFrame,
+    units: Mapping[str, str],
+    keys: Sequence[str],
+    kinds: Mapping[str, tuple[str, str]] = MappingProxyType({}),
 ) -> dict[str, Any]:
+    """Return a table of a page; `kinds` has kind and unit of columns that no result table declares."""
     columns = []
     for column, kind in table.schema.items():
         shown = "text" if not kind.is_numeric() else "number" if kind.is_float() else "count"
@@ -355,36 +229,21 @@ def _table(
         found = (shown, units.get(column, ""))
         if declared is not None and column not in keys:
             found = (declared.kind, declared.unit)
-        if name in ("validation", "trials"):
-            found = TUNED.get(column, found)
+        found = kinds.get(column, found)
         columns.append({"name": column, "kind": found[0], "unit": found[1]})
-    rows = [[_cell(value) for value in row] for row in table.head(MOST_ROWS).iter_rows()]
+    rows = [[cell(value) for value in row] for row in table.head(MOST_ROWS).iter_rows()]
     return {"name": name, "title": title, "total": table.height, "columns": columns, "rows": rows}
 
 
-def _cell(value: Any) -> Any:  # noqa: ANN401
+def cell(value: Any) -> Any:  # noqa: ANN401
+    """Return a value as a cell of a page's table."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return float(f"{value:.6g}") if _finite(value) else None
+        return float(f"{value:.6g}") if finite(value) else None
     return value if value is None or isinstance(value, int | str) else str(value)
 
 
-def _finite(value: Any) -> bool:  # noqa: ANN401
+def finite(value: Any) -> bool:  # noqa: ANN401
+    """Whether a value is a number that can be drawn."""
     return value is not None and value == value and abs(value) != float("inf")
-
-
-def _read(file: Path) -> dict[str, Any]:
-    """Read a JSON file that becalm wrote.
-
-    Raises:
-        ResultsError: the file cannot be read.
-
-    """
-    try:
-        found = json.loads(file.read_bytes())
-    except (OSError, RecursionError, ValueError) as error:
-        raise ResultsError(f"{file}: cannot be read: {error}") from error
-    if not isinstance(found, dict):
-        raise ResultsError(f"{file}: was not written by becalm")
-    return found

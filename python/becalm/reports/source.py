@@ -25,8 +25,8 @@ def page_of(
     """Return the page of the source at a path.
 
     Args:
-        source: a results folder, a tuning's folder, a sweep's file, whose stored runs are shown, or the file
-            of one run in a store.
+        source: a results folder, a tuning's folder, a folder of `becalm whatif`, a sweep's file, whose stored
+            runs are shown, or the file of one run in a store.
         title: the heading; None: a suitable name.
         replication: the only replication of a run to show; None: all.
         max_size: maximum size of the page in bytes; see `becalm.report`.
@@ -38,12 +38,18 @@ def page_of(
         BecalmError: the file of a sweep is invalid.
 
     """
-    from becalm.reports.points import TUNE, sweep_page, tune_page
+    from becalm.reports.points import sweep_page
+    from becalm.reports.tunings import TUNE, tune_page
+    from becalm.whatif import kept
 
+    if (source / kept.INDEX).is_file():
+        return _incast(source, title, max_size)
     if (source / TUNE).is_file():
-        return filled(tune_page(source, title), title or source.name)
+        page, said = tune_page(source, title)
+        return filled(page, title or source.name, said=[said])
     if source.suffix == ".toml" and source.is_file():
-        return filled(sweep_page(source, title, pages), title or source.name)
+        page, said = sweep_page(source, title, pages)
+        return filled(page, title or source.name, said=[said])
     results = _results(source)
     folder = source if source.is_dir() else None
     return report(results, title=title, replication=replication, max_size=max_size, full=full, folder=folder)
@@ -64,6 +70,16 @@ def page_of_two(source: Path, other: Path, *, title: str | None = None, max_size
         raise ResultsError(f"{source}, {other}: a run was stopped before its end; valid: two complete runs")
     names = None if subject(before, after) == CONTROL else (source.stem, other.stem)
     return pair(before, after, title=title, names=names, max_size=max_size)
+
+
+def _incast(folder: Path, title: str | None, max_size: int) -> str:
+    """Return the page of an incast: before, incast, with control."""
+    from becalm.reports.pair import beside
+    from becalm.whatif import kept
+
+    hot, verdict, runs = kept.load(folder)
+    name = title or f"An incast on {hot}"
+    return beside(list(runs.values()), list(runs), verdict, title=name, max_size=max_size)
 
 
 def run_pages(source: Path, folder: Path, *, max_size: int = MOST_SIZE, progress: Steps | None = None) -> int:
@@ -104,7 +120,8 @@ def _results(source: Path) -> Results:
     # Runs in a store are named by their keys: runs/ab/cdef....zip.
     if source.is_file() and len(source.parents) > 2 and source.parents[1].name == _RUNS:
         return Store.open(source.parents[2]).get(source.parent.name + source.stem)
+    problem = "nothing to report" if source.exists() else "no such file or folder"
     raise ResultsError(
-        f"{source}: nothing to report; valid: a results folder, a tuning's folder (tune.json), "
-        "a sweep (.toml), the file of a run in a store"
+        f"{source}: {problem}; valid: a results folder, a tuning's folder (tune.json), "
+        "the folder of `becalm whatif --out`, a sweep (.toml), the file of a run in a store"
     )

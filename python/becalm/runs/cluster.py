@@ -33,7 +33,7 @@ class Dask:
         address: address of a running scheduler, such as `tcp://head:8786`.
         slurm: arguments of `dask_jobqueue.SLURMCluster`, such as `queue` and `walltime`, and the number of
             jobs as `jobs`.
-        timeout: seconds to wait for the scheduler.
+        timeout: seconds to wait for the scheduler; default: `TIMEOUT`.
 
     Raises:
         BecalmError: Dask is not installed, the scheduler does not answer, or its workers have a different
@@ -46,7 +46,7 @@ class Dask:
         workers: int | None = None,
         address: str | None = None,
         slurm: Mapping[str, str] | None = None,
-        timeout: float = TIMEOUT,
+        timeout: float | None = None,
     ) -> None:
         try:
             import distributed
@@ -57,7 +57,11 @@ class Dask:
         if address is None:
             self._cluster = slurm_cluster(slurm) if slurm else self._local(width_of(workers))
         try:
-            self._client = distributed.Client(address or self._cluster, set_as_default=False, timeout=timeout)
+            self._client = distributed.Client(
+                address or self._cluster,
+                set_as_default=False,
+                timeout=TIMEOUT if timeout is None else timeout,
+            )
         except (OSError, TimeoutError, ValueError) as error:
             raise BecalmError(f"{address}: no Dask scheduler answers: {error}") from error
         models = set(self._client.run(_model).values())

@@ -86,7 +86,10 @@ def _read(path: Path) -> bytes:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise SchemeError(f"{path}: {error.strerror or error}") from error
+        step = (
+            f"; `becalm new-scheme {path}` writes one" if path.suffix == ".py" and not path.exists() else ""
+        )
+        raise SchemeError(f"{path}: {error.strerror or error}{step}") from error
     made_for = _machine(content)
     if made_for not in (None, platform.machine()):
         raise SchemeError(f"{path}: is built for {made_for}, but this machine is {platform.machine()}")
@@ -277,7 +280,10 @@ def _module(path: Path) -> ModuleType:
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise SchemeError(f"{path}: {error.strerror or error}") from error
+        step = (
+            f"; `becalm new-scheme {path}` writes one" if path.suffix == ".py" and not path.exists() else ""
+        )
+        raise SchemeError(f"{path}: {error.strerror or error}{step}") from error
     place = Path(os.path.realpath(path))
     if place in _MODULES and _MODULES[place][0] == content:
         return _MODULES[place][1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, overload
@@ -11,6 +12,7 @@ from becalm.results import Results
 from becalm.runs.task import Shelf
 from becalm.scenario import Scenario
 from becalm.sweeps.plan import Changes, Planned, label
+from becalm.sweeps.verdict import verdict
 from becalm.tables import SCHEMA
 
 if TYPE_CHECKING:
@@ -41,8 +43,10 @@ class Point:
 class SweepResults(Tables, Sequence[Point]):
     """The points of a sweep, in the order of the grid, and their combined tables."""
 
-    def __init__(self, points: list[Point]) -> None:
+    def __init__(self, points: list[Point], planned: int | None = None) -> None:
+        """Make results of finished points; `planned` is the number of all points, default: the same."""
         self.points = points
+        self._planned = len(points) if planned is None else planned
 
     @cached_property
     def units(self) -> Mapping[str, Mapping[str, str]]:
@@ -74,6 +78,17 @@ class SweepResults(Tables, Sequence[Point]):
     def fingerprints(self) -> list[str]:
         """The fingerprint of every point, in the order of the grid."""
         return [point.results.fingerprint for point in self.points]
+
+    @cached_property
+    def verdict(self) -> str:
+        """Which group of flows the points change most, by how much, and how sure that is, in one sentence."""
+        number = len(self.points)
+        if not self.points:
+            return "No point is finished."
+        groups = self.table("groups")
+        names = [f"scenario.{key}" if f"scenario.{key}" in groups.columns else key for key in self.keys]
+        said = verdict(groups, names, number)
+        return said if number == self._planned else f"{number} of {self._planned} points: {said}"
 
     def plot(self, column: str = "share", *, table: str = "groups", x: str | None = None) -> Figure:
         """Draw a column of a table over a key of the grid.
@@ -112,10 +127,11 @@ class SweepResults(Tables, Sequence[Point]):
         ahead = groups.columns[: groups.columns.index("replication")]
         shown = [name for name in ("rate", "share", "jain", "marked_share", "latency_p99") if name in groups]
         means = groups.group_by(*ahead, "group", maintain_order=True).agg(pl.col(shown).mean())
-        return f"<p>{len(self)} points, means over the replications</p>{means._repr_html_()}"
+        said = f"<p>{html.escape(self.verdict)}</p>"
+        return f"{said}<p>{len(self)} points, means over the replications</p>{means._repr_html_()}"
 
     def __repr__(self) -> str:
-        return f"<SweepResults: {len(self)} points over {', '.join(self.keys) or 'no key'}>"
+        return f"{self.verdict}\n<SweepResults: {len(self)} points over {', '.join(self.keys) or 'no key'}>"
 
     def __len__(self) -> int:
         return len(self.points)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from becalm import manager
 from becalm.analysis import limits
+from becalm.intervals import Interval
 from becalm.runs import run
 from becalm.runs.drive import closing
 from becalm.runs.engines import Threads
@@ -30,6 +31,8 @@ CASES, AT_ONCE = 96, 3
 """Maximum number of random cases in a decision, and the number to run before checking the clock."""
 FEWEST = 12
 """Number of random cases from which they can decide."""
+TRIED = 6
+"""Number of random cases that every guideline meets."""
 SECONDS = 100.0
 """Default limit of the time of a decision in s."""
 
@@ -44,6 +47,9 @@ class Decision:
     """Largest number of contributors of the cases, for which the settings are derived."""
     numbers: list[int]
     """Number of contributors of each case."""
+    dropped: Mapping[str, tuple[int, Interval]] = field(default_factory=dict)
+    """Guidelines that were certainly worse than the best one, with the number of cases that they met, and
+    their excess loss on these."""
 
     @property
     def best(self) -> str:
@@ -147,6 +153,7 @@ def decide(
     cases, began = _mixed(population.draw(CASES, VALIDATION)), time.monotonic()
     planned(sum(len(rows) + (case.calm is not None) for case in cases))
     found: dict[Run, Measured] = {}
+    dropped: dict[str, tuple[int, Interval]] = {}
     met = 0
     with TemporaryDirectory(prefix="becalm-guidelines-") as folder:
         store = Store(folder)
@@ -156,10 +163,24 @@ def decide(
             for part in _parts(len(cases)):
                 found |= evaluator.evaluate(rows, cases[part], [1])
                 met = part.stop
+                worse = _worse(judged(found, cases[:met], list(rows))) if met >= TRIED else {}
+                dropped |= {name: (met, gap) for name, gap in worse.items()}
+                rows = {name: row for name, row in rows.items() if name not in worse}
                 if (time.monotonic() - began) * (met + AT_ONCE) / met > seconds:
                     break
     verdict = judged(found, cases[:met], list(rows))
-    return Decision(verdict, most, [case.contributors for case in cases[:met]])
+    return Decision(verdict, most, [case.contributors for case in cases[:met]], dropped)
+
+
+def _worse(verdict: Verdict) -> dict[str, Interval]:
+    """Return the guidelines that are certainly worse than the best one, with their excess loss.
+
+    They need no further runs: the others then meet more cases in the same time.
+    """
+    guidelines = [row for row in verdict.losses if row not in (WITHOUT, NOW)]
+    best = min(guidelines, key=verdict.mean, default="")
+    gaps = {row: verdict.difference(row, best) for row in guidelines if row != best}
+    return {row: gap for row, gap in gaps.items() if gap.low > 0}
 
 
 def _population(scenario: Scenario, host: str | None, contributors: int | None) -> Population:

@@ -51,7 +51,7 @@ class Gain(NamedTuple):
         return self.low > 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Tuned:
     """The result of a tuning."""
 
@@ -105,6 +105,9 @@ class Tuned:
                 f"price, found nothing better: {self.verdict.priced(NOW)}; valid: {FEW} trials"
             )
         return self.verdict.sentence()
+
+    def __repr__(self) -> str:
+        return f"{self.answer()}\n<Tuned: {self.trials.height} trials, {self.runs} runs>"
 
     def to_json(self) -> dict[str, Any]:
         """Return everything except the tables of trials, for JSON."""

@@ -225,12 +225,16 @@ class Verdict:
         for name in self.losses:
             for group in (*self.present, ALL):
                 price = self.price(name, group)
+                own = self._chosen(self.losses[name], group)
+                spread = mean_interval(own) if len(own) > 1 else Interval(own[0], -math.inf, math.inf)
                 rows.append(
                     {
                         "row": name,
                         "contributors": group,
                         "cases": len(self._chosen(self.classes, group)),
-                        "loss": self.mean(name, group),
+                        "loss": spread.mean,
+                        "loss_low": spread.low,
+                        "loss_high": spread.high,
                         "to_no_control": price.loss.mean,
                         "low": price.loss.low,
                         "high": price.loss.high,

@@ -57,6 +57,7 @@ def simulate(
     threads: int | None = None,
     progress: Callable[[Progress], object] | None = None,
     on_faults: Callable[[list[Fault]], object] | None = None,
+    keep: bool = False,
 ) -> WhatIf:
     """Read the files of a case and simulate it. The other arguments are the same as for `whatif`.
 
@@ -93,6 +94,7 @@ def simulate(
             threads=threads,
             progress=progress,
             on_faults=on_faults,
+            keep=keep,
         )
     except DeadlockError as error:
         if not scenario.resolved["topology"].get("edges", {}).get("routes") or _has_levels(scenario):

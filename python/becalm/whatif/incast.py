@@ -6,11 +6,13 @@ import contextlib
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from becalm import manager
 from becalm.analysis.faults import Fault, Labels, faults, labels
+from becalm.analysis.formats import counted, share
+from becalm.analysis.recording import recording
 from becalm.errors import BecalmError
 from becalm.results import Results
 from becalm.runs import Progress
@@ -32,6 +34,10 @@ MANY = 4
 """Number of a source's flows in a group above which they count as one, because each is too small."""
 GROWN = 0.05
 """Smallest increase of the share of congested time, due to the incast, for which a link is in the tree."""
+
+
+NOTICED = 0.02
+"""Smallest share of throughput whose loss or gain is not attributed to chance."""
 
 
 class Branch(NamedTuple):
@@ -88,7 +94,7 @@ class Rates(NamedTuple):
     """The flows of the incast."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class WhatIf:
     """The effects of an incast on a fabric."""
 
@@ -118,6 +124,36 @@ class WhatIf:
     """Estimated limit of time in s that permits the runs with control; 0 if they were made."""
     took: float
     """Wall-clock seconds of the runs."""
+    runs: dict[str, Results] = field(default_factory=dict)
+    """The results by run, if they were kept."""
+
+    @property
+    def verdict(self) -> str:
+        """What the incast takes, who suffers most, and what congestion control changes, in one sentence."""
+        taken = self.lost("without")
+        incast = f"An incast of {counted(len(self.sources), 'host')} on {self.hot}"
+        worst = min(self.victims, key=lambda each: each.without - each.calm, default=None)
+        hurt = "no flow is a victim"
+        if worst is not None:
+            number, lost = len(self.victims), max(0.0, worst.lost_to_incast)
+            hurt = "1 flow is a victim" if number == 1 else f"{number} flows are victims"
+            hurt += f", and {worst.source} -> {worst.destination} loses {share(lost)}"
+        return f"{incast} takes {share(taken)} of all other traffic: {hurt}; {self._helps(taken)}."
+
+    def _helps(self, taken: float) -> str:
+        if "managed" not in self.rates:
+            return "what congestion control changes was not simulated"
+        left, before = self.lost("managed"), self.rates["without"].incast
+        gain = taken - left
+        what = "helps" if gain > NOTICED else "harms" if gain < -NOTICED else "changes little"
+        kept = self.rates["managed"].incast / before if before > 0 else math.nan
+        return (
+            f"congestion control {what}: it leaves a loss of {share(left)}, "
+            f"and the incast gets {kept:.0%} of its rate"
+        )
+
+    def __repr__(self) -> str:
+        return f"{self.verdict}\n<WhatIf: an incast on {self.hot}, {len(self.rates)} runs>"
 
     def lost(self, run: str) -> float:
         """Return the share that all other traffic loses in a run, compared with no incast and no control."""
@@ -137,6 +173,7 @@ def whatif(
     threads: int | None = None,
     progress: Callable[[Progress], object] | None = None,
     on_faults: Callable[[list[Fault]], object] | None = None,
+    keep: bool = False,
 ) -> WhatIf:
     """Simulate a fabric with and without an incast on a host, each with and without congestion control.
 
@@ -156,12 +193,14 @@ def whatif(
         threads: threads of each run, see `becalm.run`.
         progress: see `becalm.run`.
         on_faults: called with the faults of the fabric before the first run.
+        keep: whether to keep the results, with the data for their page.
 
     Raises:
         BecalmError: the host is unknown, a number is out of range, there is no background, or time ran out.
         FabricError: a run cannot continue.
 
     """
+    scenario = recording(scenario) if keep else scenario
     names = labels(scenario.network()) if names is None else names
     sources = _sources(scenario, hot, contributors, rails)
     incast = _with_incast(scenario, hot, sources)
@@ -196,6 +235,7 @@ def whatif(
         decay=decay,
         needed=budget.needed,
         took=budget.spent,
+        runs=results if keep else {},
     )
 
 

@@ -33,6 +33,10 @@ impl EchoScheme for AckEcho {
     fn new(_: &Params) -> AckEcho {
         AckEcho
     }
+
+    fn takes_trains(_: &Params) -> bool {
+        true
+    }
 }
 
 impl Echo for AckEcho {

@@ -1,13 +1,11 @@
 //! A user-defined echo, in Python, C or another language.
 //!
 //! # What it does
-//! It runs the user's code. The code is passed on the command line, `becalm run scenario.toml --echo mine.py:Mine`, or
-//! in Python, `becalm.run(scenario, schemes=[Mine])`. A scenario names the scheme but never contains its code, so
-//! opening another person's scenario executes nothing.
+//! It runs the user's code, which is passed on the command line (`becalm run scenario.toml --echo mine.py:Mine`) or in
+//! Python (`becalm.run(scenario, schemes=[Mine])`).
 //!
 //! # Source
-//! Python classes derived from `becalm.Echo`, which Numba may compile, and libraries that use the header `becalm.h`.
-//! They use the same interface as the built-in echoes.
+//! The user's code, which has the same interface as the built-in schemes.
 //!
 //! # Parameters
 //! - `name`: the name that the code declares.

@@ -1,23 +1,21 @@
 //! The echo of IBTA congestion control: a BECN in an ACK or in a separate packet.
 //!
 //! # What it does
-//! On a reliable connection, data packets are acknowledged, and the ACK of a marked packet (FECN) carries the mark to
-//! the source (BECN). An ACK that covers several packets carries a mark if any of them is marked. On an unreliable
-//! connection, packets are not acknowledged, and a congestion notification packet (CNP) answers each marked packet.
+//! On a reliable connection, the ACK of a marked packet (FECN) carries the mark to the source (BECN). An ACK that
+//! covers several packets carries a mark if any of them is marked. On an unreliable connection, packets are not
+//! acknowledged, and a congestion notification packet (CNP) answers each marked packet.
 //!
 //! # Source
-//! InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10, as described in E. G. Gran et al.,
-//! "First Experiences with Congestion Control in InfiniBand Hardware", IPDPS 2010, section II-B.
+//! InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10, as described in E. G. Gran et al., "First
+//! Experiences with Congestion Control in InfiniBand Hardware", IPDPS 2010, section II-B.
 //!
 //! # Parameters
 //! - `transport`: `reliable` or `unreliable`. A flow with a window needs ACKs and therefore `reliable`.
-//! - `ack_every`: a packet is acknowledged if it is the last of its message, or if it is this many packets after the
-//!   last acknowledged one. Marks reach a source only in ACKs, so `CCTI_Timer` should be longer than the time between
-//!   two ACKs of a flow at its fair share.
+//! - `ack_every`: a packet is acknowledged if it is the last of its message, or this many packets after the last
+//!   acknowledged one. `CCTI_Timer` should be longer than the time between two ACKs of a flow at its fair share.
 //!
 //! # Departures from the source
-//! - A mark waits for the next regular ACK. The specification requires marks to be returned as soon as possible, but
-//!   lets the adapter decide when to send ACKs.
+//! - A mark waits for the next regular ACK; the specification requires marks to be returned as soon as possible.
 //! - There is no multicast. Marks on ACKs and CNPs are ignored, as specified.
 
 use crate::scheme::{Cnps, EchoScheme};
@@ -77,12 +75,16 @@ impl EchoScheme for Ibta {
     fn cnps(params: &Params) -> Cnps {
         if params.transport == Transport::Reliable { Cnps::None } else { Cnps::Sent }
     }
+
+    fn takes_trains(_: &Params) -> bool {
+        true
+    }
 }
 
 impl Echo for Ibta {
     fn answer(&mut self, _: Time, packet: &Packet, unanswered: &Unanswered) -> Answer {
         match self.transport {
-            Transport::Reliable if packet.last || unanswered.packets >= self.ack_every => {
+            Transport::Reliable if packet.train.is_last() || unanswered.packets >= self.ack_every => {
                 Answer::ack(unanswered.marked)
             }
             Transport::Reliable => Answer::SILENT,
@@ -95,10 +97,11 @@ impl Echo for Ibta {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use becalm_fabric::Train;
     use becalm_engine::Time;
 
     fn packet(marked: bool, last: bool) -> Packet {
-        Packet { size: 2068, last, marked, ..Packet::default() }
+        Packet { size: 2068, train: Train::new(1, last), marked, ..Packet::default() }
     }
 
     fn unanswered(packets: u32, marked: bool) -> Unanswered {

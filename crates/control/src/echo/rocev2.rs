@@ -2,8 +2,7 @@
 //!
 //! # What it does
 //! A congestion notification packet (CNP) answers each marked packet (CE), unless the last CNP within the same
-//! `cnp_scope` was sent less than `cnp_interval` ago. ACKs are independent of CNPs. They open windows and report no
-//! marks.
+//! `cnp_scope` was sent less than `cnp_interval` ago. ACKs open windows and report no marks.
 //!
 //! # Source
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, the notification point of DCQCN:
@@ -12,23 +11,17 @@
 //!
 //! # Parameters
 //! - `cnp_interval`: minimum time between two CNPs. With `"0 s"`, every marked packet is answered.
-//! - `cnp_scope`: what the limit applies to. With `"qp"`, each flow has its own limit. With `"destination"`, all flows
-//!   from the same host to this host share a limit, because their CNPs have the same destination address. With
-//!   `"port"`, all flows to this host share a limit.
+//! - `cnp_scope`: what the limit applies to. Flows share a limit with `"destination"` if they come from the same host,
+//!   and with `"port"` in any case.
 //! - `cnp_delay`: time from the arrival of a marked packet until its CNP is ready to be sent.
 //! - `ack_every`: a packet is acknowledged if it is the last of its message, or if it is this many packets after the
 //!   last acknowledged one.
 //!
-//! If `cnp_interval` or `cnp_scope` is left out, its value depends on the `preset` of `[response.dcqcn]`:
-//!
-//! | key | `paper`, and other responses | `connectx` |
-//! |---|---|---|
-//! | `cnp_interval` | 50 us | 4 us |
-//! | `cnp_scope` | `"qp"` | `"port"` |
+//! If `cnp_interval` or `cnp_scope` is left out, it is 4 us or `"port"` with the preset `connectx` of
+//! `[response.dcqcn]`, and otherwise 50 us or `"qp"`.
 //!
 //! # Departures from the source
-//! - A pause of a flow does not reset the time of its last CNP. If the flow resumes before the interval has passed, no
-//!   CNP is sent until it has.
+//! - A pause of a flow does not reset the time of its last CNP.
 
 use std::collections::BTreeMap;
 
@@ -122,11 +115,15 @@ impl EchoScheme for RoceV2 {
         params.cnp_interval.get_or_insert(limit.interval);
         params.cnp_scope.get_or_insert(limit.scope);
     }
+
+    fn takes_trains(_: &Params) -> bool {
+        true
+    }
 }
 
 impl Echo for RoceV2 {
     fn answer(&mut self, now: Time, packet: &Packet, unanswered: &Unanswered) -> Answer {
-        let acknowledged = packet.last || unanswered.packets >= self.ack_every;
+        let acknowledged = packet.train.is_last() || unanswered.packets >= self.ack_every;
         let cnp = packet.marked && self.notifies(now, unanswered);
         Answer { ack: acknowledged.then_some(0), cnp }
     }
@@ -139,9 +136,10 @@ impl Echo for RoceV2 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use becalm_fabric::Train;
 
     fn packet(marked: bool, last: bool) -> Packet {
-        Packet { size: 1058, last, marked, ..Packet::default() }
+        Packet { size: 1058, train: Train::new(1, last), marked, ..Packet::default() }
     }
 
     /// CNPs sent for packets, marked or not, that arrive at these times in microseconds, with one ACK for each packet.

@@ -3,21 +3,21 @@
 //! # What it does
 //! An ACK covers the packets that arrived since the last one. It is sent after `ack_every` packets, and at once for a
 //! marked packet, for the first packet of a flow, for the last packet of a message, and for a packet that requests it.
-//! A source lets each packet that fills its window request an ACK. An ACK reports at most one mark, and the mark, the
-//! round trip and the path are those of the packet that caused it.
+//! A source lets each packet that fills its window request an ACK. The mark, the round trip and the path that an ACK
+//! reports are those of the packet that caused it.
 //!
 //! # Source
 //! Ultra Ethernet Consortium, "Ultra Ethernet Specification 1.0", 2025, packet delivery sublayer, as implemented in its
-//! simulator uet-htsim, commit 40ccb05, `uec.cpp`. An ACK is sent after 16,384 bytes there, which are four packets of
-//! 4 KiB.
+//! simulator uet-htsim, commit 40ccb05, `uec.cpp`. An ACK is sent after 16,384 bytes there, which are four packets of 4
+//! KiB.
 //!
 //! # Parameters
 //! - `ack_every`: largest number of packets that one ACK covers. 1 acknowledges every packet.
 //!
 //! # Departures from the source
 //! - The number of packets replaces the number of bytes.
-//! - If a window shrinks below the number of packets in flight, and none of them has requested an ACK, the source sends
-//!   another packet, which requests one. In the source, a timer repairs this.
+//! - If a window shrinks below the number of packets in flight, and none has requested an ACK, another packet requests
+//!   one. In the source, a timer repairs this.
 //! - The first packet of a flow is the one sent first, not the one that arrives first.
 
 use crate::scheme::EchoScheme;
@@ -53,7 +53,7 @@ impl EchoScheme for Uet {
 
 impl Echo for Uet {
     fn answer(&mut self, _: Time, packet: &Packet, unanswered: &Unanswered) -> Answer {
-        let at_once = packet.marked || packet.last || packet.sequence == 0 || packet.requests_ack();
+        let at_once = packet.marked || packet.train.is_last() || packet.sequence == 0 || packet.requests_ack();
         if at_once || unanswered.packets >= self.ack_every { Answer::ack(unanswered.marked) } else { Answer::SILENT }
     }
 
@@ -65,6 +65,7 @@ impl Echo for Uet {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use becalm_fabric::Train;
 
     fn answer(ack_every: u32, packet: &Packet, packets: u32) -> Answer {
         let unanswered = Unanswered { packets, marked: u32::from(packet.marked), ..Unanswered::default() };
@@ -85,7 +86,7 @@ mod tests {
         let mut request = packet;
         request.request_ack();
         let mut answered = [packet, packet, packet, request];
-        (answered[0].marked, answered[1].last, answered[2].sequence) = (true, true, 0);
+        (answered[0].marked, answered[1].train, answered[2].sequence) = (true, Train::LAST, 0);
         assert_eq!(answered.map(|packet| answer(4, &packet, 1).ack), [Some(1), Some(0), Some(0), Some(0)]);
     }
 }

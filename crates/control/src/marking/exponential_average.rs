@@ -16,8 +16,7 @@
 //!
 //! # Departures from the source
 //! - There is one queue per output and virtual lane.
-//! - The paper states neither the weight nor when the queue was sampled. A weight of 0.1 and sampling at arrivals are
-//!   our choices.
+//! - A weight of 0.1 and sampling at arrivals are our choices.
 //! - ACKs and congestion notification packets count in the queue but are never marked.
 
 use becalm_engine::Time;

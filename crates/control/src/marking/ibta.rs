@@ -6,32 +6,31 @@
 //! if it is in the victim mask. Packets that leave during the congestion state and are large enough are marked (FECN),
 //! either all of them or one in every few.
 //!
-//! Devices without congestion control do not react to marks. Credit starvation slows them down. A packet is starved if
-//! it entered through a port in the credit mask and the queue that remains at its output exceeds a threshold, whether
-//! the output is a root or a victim. The switch returns the credit of starved packets late, so the sender gets credit
-//! for at most one packet per delay.
+//! Credit starvation slows down devices that do not react to marks. A packet is starved if it entered through a port in
+//! the credit mask and the queue that remains at its output exceeds a threshold. The switch returns the credit of
+//! starved packets late, so the sender gets credit for at most one packet per delay.
 //!
 //! # Source
 //! InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10; the marking as described in E. G. Gran et
-//! al., "First Experiences with Congestion Control in InfiniBand Hardware", IPDPS 2010, section II-A. The paper does
-//! not describe credit starvation; its parameters are the fields of a switch's settings in OpenSM.
+//! al., "First Experiences with Congestion Control in InfiniBand Hardware", IPDPS 2010, section II-A. Credit starvation
+//! is not in the paper: its keys are the fields of a switch's settings in OpenSM.
 //!
 //! # Parameters
 //! - `threshold`: `Threshold`. With 0, no packet is marked. With 1 to 15, a queue is over its threshold while more than
 //!   (16 - threshold)/16 of the capacity of one input buffer waits for an output: 15/16 at 1, the least aggressive
 //!   value, and 1/16 at 15. The default is from Gran 2010, Table I.
-//! - `victim_mask`: `Victim_Mask`, the ports that can be congested even without credit: `none`, `all`, or `host_ports`,
-//!   the ports that lead to a host. A slow receiver marks no packets itself, but its switch can.
+//! - `victim_mask`: `Victim_Mask`, the ports that can be congested even without credit; `host_ports` are those that
+//!   lead to a host. A slow receiver marks no packets itself, but its switch can.
 //! - `packet_size`: `Packet_Size`, in credits of 64 B. Smaller packets are not marked.
 //! - `marking_rate`: `Marking_Rate`, the number of eligible packets left unmarked between two marked ones.
 //! - `spacing`: whether packets are counted, which makes `marking_rate` exact (`counted`), or selected at random, which
 //!   makes it a mean (`drawn`).
-//! - `credit_mask`: `Credit_Mask`, the ports that starve their neighbours: `none`, `all`, or `host_ports`.
+//! - `credit_mask`: `Credit_Mask`, the ports that starve their neighbours.
 //! - `cs_threshold`: `CS_Threshold`, on the same scale as `threshold`. 0 disables starvation.
-//! - `cs_return_delay`: `CS_ReturnDelay`, a pair [shift, multiplier]. Credit is returned (Tp >> shift) * multiplier
-//!   after the previous credit or after the packet's last byte has left, whichever is later. Tp is the packet's
-//!   transmission time at the rate at which the switch sends on the packet's incoming link.
-//! - `overrides`: other values for some ports, as in IBTA's switch port congestion settings: a list of tables with
+//! - `cs_return_delay`: `CS_ReturnDelay`. Credit is returned (Tp >> shift) * multiplier after the previous credit or
+//!   after the packet's last byte has left, whichever is later. Tp is the packet's transmission time at the rate at
+//!   which the switch sends on the packet's incoming link.
+//! - `overrides`: other values for some ports, as in IBTA's switch port congestion settings:
 //!   - `switches`: names of switches, ranges such as `"L1S0..L1S7"`, or `"*"`,
 //!   - `ports`: a list of port numbers, or `hosts` or `switches` (the ports that lead to them), or `all`,
 //!   - `threshold`, `packet_size`, `marking_rate` as above,
@@ -45,20 +44,15 @@
 //! - The specification leaves the meaning of a threshold to the switch manufacturer; the mapping above is ours. Because
 //!   all inputs feed an output, more bytes may wait for it than one input buffer holds.
 //! - The state is evaluated whenever a packet joins or leaves the queue, without hysteresis. A departing packet does
-//!   not count as waiting, and its credit does not count as available. A port is therefore a root only if it has credit
-//!   for another packet of the largest size.
-//! - In the specification, `Marking_Rate` is a mean. Here it is exact, because packets are counted, unless `spacing` is
-//!   `drawn`. Each port and virtual lane has its own count, which begins with a mark and continues from one period of
-//!   congestion to the next.
+//!   not count as waiting, and a port is a root only if it has credit for another packet of the largest size.
+//! - In the specification, `Marking_Rate` is a mean. Here it is exact, unless `spacing` is `drawn`. Each port and
+//!   virtual lane has its own count, which begins with a mark.
 //! - `Packet_Size` covers the entire packet on the wire. ACKs and congestion notification packets are never marked,
 //!   since no adapter would answer the mark.
-//! - A port's settings may be incomplete. Omitted fields keep the switch's values.
-//! - Only the configuration fields of credit starvation are published: the ports, the threshold, and a delay encoded
-//!   like a table entry. The rest is our choice. The mask applies to the packet's input port and the threshold to its
-//!   output queue. The decision is made when the header leaves. Credit is returned in order per input and virtual lane,
-//!   so another packet's credit may wait behind a starved packet's credit. The switch itself counts the buffer space as
-//!   free as soon as the packet has left. Packets of all kinds are starved, including those of flows outside the
-//!   congestion, because a port cannot tell them apart.
+//! - Only the configuration fields of credit starvation are published; the rest is our choice. The mask applies to the
+//!   packet's input port and the threshold to its output queue, when the header leaves. Credit is returned in order per
+//!   input and virtual lane. The switch itself counts the buffer space as free as soon as the packet has left. Packets
+//!   of all kinds are starved, because a port cannot tell which flows contribute.
 //! - In the specification, a port with `Control_Type` 1 does not mark. Here it both marks and starves, with a separate
 //!   threshold for each.
 
@@ -206,6 +200,11 @@ impl MarkingScheme for Ibta {
             all.push(Conflict::new("overrides", problem));
         }
         all
+    }
+
+    fn takes_trains(params: &Params) -> bool {
+        let sizes = params.packet_size > 0 || params.overrides.iter().any(|own| own.packet_size.is_some());
+        !sizes && !params.masks_credit()
     }
 }
 

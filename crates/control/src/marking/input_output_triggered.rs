@@ -2,22 +2,21 @@
 //!
 //! # What it does
 //! Marks like input-triggered marking. In addition, an arrival triggers marking when the packets in the switch that are
-//! bound for its output, including the one in transmission, exceed a threshold. All packets that wait for the output
-//! are then marked. Full input buffers tend to mark flows that share an input, and long output queues tend to mark
-//! flows with separate inputs. The two biases balance each other.
+//! bound for its output, including the one in transmission, exceed a threshold. Full input buffers tend to mark flows
+//! that share an input, and long output queues tend to mark flows with separate inputs; the two biases balance each
+//! other.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",
 //! GLOBECOM 2002, section IV-C.
 //!
 //! # Parameters
-//! - `threshold`: packets. The first packet above the threshold triggers marking. The paper shows results for 4, 6, 8
+//! - `threshold`: number of packets; the first packet above it triggers marking. The paper shows results for 4, 6, 8
 //!   and 16.
 //! - `method`, `full`, `headroom`, `spare_blocked`: as for input-triggered marking.
 //!
 //! # Departures from the source
-//! Those of input-triggered marking. In addition, the threshold is per output and virtual lane. The paper compares the
-//! threshold with the number of packets that "are waiting for an output link". Here the packet in transmission also
+//! Those of input-triggered marking. The threshold is per output and virtual lane, and the packet in transmission also
 //! counts: only then does a threshold of 4 leave the link underutilized, as the paper finds.
 
 use becalm_engine::Time;

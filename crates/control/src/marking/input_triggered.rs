@@ -2,23 +2,20 @@
 //!
 //! # What it does
 //! When an arriving packet fills its input buffer, every output for which the buffer holds a packet counts as
-//! congested. All packets in the switch that wait for a congested output are marked, whatever their input. The switch
-//! does not need to scan its buffers for this. It counts the packets that wait for an output (`cnt1`), copies this
-//! number to a second counter (`cnt2`), and marks that many of the next departures.
+//! congested. All packets in the switch that wait for a congested output are marked, whatever their input: the switch
+//! copies their number (`cnt1`) to a second counter (`cnt2`), and marks that many of the next departures.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",
-//! GLOBECOM 2002, section IV-B; the same authors, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003,
-//! section IV-A.
+//! GLOBECOM 2002, section IV-B; the same authors, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, section
+//! IV-A.
 //!
 //! # Parameters
-//! - `method`: `counters`, as the papers propose, or `scan`, which marks exactly the packets that waited. The results
-//!   differ if packets overtake each other. With counters, the first packets to leave are marked, so the sources learn
-//!   of the congestion sooner.
-//! - `full`: when to check whether an input buffer is full, which the papers do not specify. With `forwarded`, the
-//!   switch checks right after the forwarding decision for a packet that has to wait. With `stored`, it checks when the
-//!   last byte of such a packet has arrived, if the packet is still waiting. A packet that waits for less than its own
-//!   transmission time then triggers no marking.
+//! - `method`: `counters`, as the papers propose, or `scan`, which marks exactly the packets that waited. With
+//!   counters, the first packets to leave are marked, so the sources learn of the congestion sooner.
+//! - `full`: when to check whether an input buffer is full, which the papers do not specify: with `forwarded`, after
+//!   the forwarding decision for a packet that has to wait; with `stored`, when its last byte has arrived, if it is
+//!   still waiting.
 //! - `headroom`: number of free slots at which a buffer already counts as full (the lower threshold of footnote 3 in
 //!   both papers).
 //! - `spare_blocked`: time for which a link counts as recently blocked. Packets that leave on such a link get no mark

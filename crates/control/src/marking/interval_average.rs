@@ -15,8 +15,7 @@
 //!
 //! # Departures from the source
 //! - There is one queue per output and virtual lane.
-//! - The paper does not state whether its intervals slide or are consecutive. Here they are consecutive, starting at
-//!   time 0.
+//! - Intervals are consecutive, starting at time 0; the paper does not say whether they slide.
 //! - ACKs and congestion notification packets count in the queue but are never marked.
 
 use becalm_engine::Time;

@@ -2,8 +2,8 @@
 //!
 //! # What it does
 //! When an arriving packet fills its input buffer, all packets in this buffer are marked, whatever their output.
-//! Packets in other buffers are not marked, even if they contend for the same output. As a result, flows that share an
-//! input port with many others are slowed down more than flows with a separate port.
+//! Packets in other buffers are not marked, even if they contend for the same output. Flows that share an input port
+//! with many others are therefore slowed down more.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "Evaluation of Congestion Detection Mechanisms for InfiniBand Switches",
@@ -14,8 +14,7 @@
 //!
 //! # Departures from the source
 //! - Both buffers and marking are per virtual lane.
-//! - Packets are marked when they leave. For each buffer, the switch records the latest arrival at the time of the last
-//!   trigger, and marks all packets up to that one.
+//! - Packets are marked when they leave, up to the latest arrival at the time of the last trigger.
 
 use becalm_engine::Time;
 use becalm_fabric::policy::{Arrival, Attention, Departure, Marker, SwitchShape, SwitchView};

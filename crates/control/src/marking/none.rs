@@ -31,6 +31,10 @@ impl MarkingScheme for NoMarks {
     fn new(_: &Params, _: SwitchShape) -> NoMarks {
         NoMarks
     }
+
+    fn takes_trains(_: &Params) -> bool {
+        true
+    }
 }
 
 impl Marker for NoMarks {

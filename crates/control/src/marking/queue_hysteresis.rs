@@ -9,8 +9,7 @@
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
 //! Transactions on Computer Systems 8(2), 1990, section 4 (Fig. 2), with T1 = C - H/2 and T2 = C + H/2. The authors
-//! tried this filter but did not adopt it. Section 5.3 implies that an arriving packet does not count itself, since the
-//! probability of a mark is 1 - (P(0) + ... + P(C - 1)).
+//! tried this filter but did not adopt it. By section 5.3, an arriving packet does not count itself.
 //!
 //! # Parameters
 //! - `centre`: midpoint between the thresholds, in packets (C in the paper).

@@ -1,9 +1,9 @@
 //! Two thresholds on an output's queue, with hysteresis.
 //!
 //! # What it does
-//! When an output's queue exceeds a high threshold, the switch begins to mark packets that leave through the output. It
-//! stops when the queue has fallen to a low threshold. By default, a port without credit to send does not mark packets,
-//! since it is not a root of congestion.
+//! When an output's queue exceeds a high threshold, the switch marks packets that leave through it until the queue has
+//! fallen to a low threshold. By default, a port without credit to send does not mark packets, since it is not a root
+//! of congestion.
 //!
 //! # Source
 //! G. Pfister et al., "Solving Hot Spot Contention Using InfiniBand Architecture Congestion Control", HPI-DC 2005,
@@ -17,11 +17,9 @@
 //! - `marking_rate`: number of eligible packets left unmarked between two marked ones.
 //!
 //! # Departures from the source
-//! - The paper specifies no low threshold; 80% is our choice. Nor does it state whether its switches marked only at the
-//!   root, a restriction that is optional in the specification.
+//! - The low threshold of 80% is our choice. The paper does not state whether its switches marked only at the root.
 //! - The paper's switches share their input buffers; here the capacity is per port and virtual lane.
-//! - The queue is evaluated whenever a packet joins or leaves it. A departing packet does not count as waiting, and its
-//!   credit does not count as available.
+//! - A departing packet does not count as waiting, and its credit does not count as available.
 //! - ACKs and congestion notification packets are never marked.
 
 use becalm_fabric::Rate;

@@ -2,13 +2,11 @@
 //!
 //! # What it does
 //! Let Q be the number of bytes on a packet's virtual lane that still wait for its output when the packet leaves. If Q
-//! is at most `kmin`, the packet is not marked. Between `kmin` and `kmax`, the probability of a mark is
-//! `pmax` (Q - kmin) / (kmax - kmin). Above `kmax`, the packet is always marked, so the probability jumps from `pmax`
-//! to 1 at `kmax`. With `kmin` = `kmax`, the ramp is a step, as DCTCP requires. The random number is derived from the
-//! packet and the switch, so it does not depend on the number of threads.
+//! is at most `kmin`, the packet is not marked. Between `kmin` and `kmax`, the probability of a mark is `pmax` (Q -
+//! kmin) / (kmax - kmin). Above `kmax`, the packet is always marked, so the probability jumps from `pmax` to 1 at
+//! `kmax`. With `kmin` = `kmax`, the ramp is a step, as DCTCP requires.
 //!
-//! With `judged` = `"arrival"`, Q is the number of bytes that wait when the packet arrives. The mark then waits in the
-//! queue with the packet, so the queueing delay also delays the feedback.
+//! With `judged` = `"arrival"`, Q is read when the packet arrives, so the queueing delay also delays the feedback.
 //!
 //! # Source
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, the congestion point of DCQCN:
@@ -20,11 +18,10 @@
 //! # Parameters
 //! - `kmin`, `kmax`: thresholds in kB of 1000 B, with kmin <= kmax. The queue includes packet headers.
 //! - `pmax`: the probability at `kmax`.
-//! - `per`: the port rate in Gb/s for which `kmin` and `kmax` are specified. The thresholds of other ports are
-//!   proportional to the port's rate. If `per` is omitted, the thresholds are the same at every port.
+//! - `per`: the port rate in Gb/s for which `kmin` and `kmax` are specified. Thresholds are proportional to the port's
+//!   rate; without `per`, they are the same at every port.
 //! - `judged`: whether the queue length is read when a packet leaves or when it arrives.
-//! - `root_only`: whether a port marks only while it has credit to send. A port without credit is not a root of
-//!   congestion.
+//! - `root_only`: whether a port marks only while it has credit to send.
 //!
 //! # Departures from the source
 //! - ACKs and congestion notification packets are never marked. Of the sources, only HPCC's simulator specifies this.
@@ -117,6 +114,10 @@ impl MarkingScheme for Ramp {
     fn marks_at(params: &Params, _: &SwitchShape, rate: Rate) -> Option<u64> {
         let scale = params.per.map_or(1.0, |per| rate.bits_per_second() / (per * 1e9));
         Some((params.kmin * KB * scale) as u64)
+    }
+
+    fn takes_trains(_: &Params) -> bool {
+        true
     }
 }
 

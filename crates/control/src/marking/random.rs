@@ -1,10 +1,8 @@
 //! Random marks: a policy that ignores congestion.
 //!
 //! # What it does
-//! Every data packet is marked with the same probability as it leaves its last switch, regardless of the queue there
-//! and the length of the packet's path. This policy is a baseline for others. If it achieves the same effect as another
-//! policy, that effect does not depend on which packets the other policy marks. With `probability` = 1, every packet is
-//! marked.
+//! Every data packet is marked with the same probability as it leaves its last switch. If this policy achieves the same
+//! effect as another, that effect does not depend on which packets the other marks.
 //!
 //! # Source
 //! None. The policy serves as a null hypothesis for claims about other policies.
@@ -41,6 +39,10 @@ impl MarkingScheme for Random {
 
     fn new(params: &Params, shape: SwitchShape) -> Random {
         Random { probability: params.probability, host_ports: shape.host_ports }
+    }
+
+    fn takes_trains(_: &Params) -> bool {
+        true
     }
 }
 

@@ -3,26 +3,23 @@
 //! # What it does
 //! A regeneration cycle of a queue is a busy period and the idle period after it. If a packet arrives at the moment
 //! when the last packet leaves, the busy period continues. An arriving packet is marked if the average number of
-//! packets in the queue, including the one in transmission, is at least a threshold. The average covers the last
-//! complete cycle and the current one so far. The average of a queue that has just become busy still reflects the last
-//! cycle. The average of a queue that has been busy for a long time mainly reflects the current cycle.
+//! packets in the queue, including the one in transmission, over the last complete cycle and the current one so far, is
+//! at least a threshold. The average of a queue that has been busy for a long time mainly reflects the current cycle.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
-//! Transactions on Computer Systems 8(2), 1990, sections 2 and 4.1: the interval of the average "is the last
-//! (busy + idle) cycle time plus the busy period of the current cycle".
+//! Transactions on Computer Systems 8(2), 1990, sections 2 and 4.1: the interval of the average "is the last (busy +
+//! idle) cycle time plus the busy period of the current cycle".
 //!
 //! # Parameters
 //! - `threshold`: the smallest average, in packets, at which arrivals are marked. The paper uses 1.
-//! - `width`: distance between two thresholds, with `threshold` in the middle. If it is above 0, arrivals are marked from
-//!   the moment when the average has risen to the higher one until it has fallen to the lower one (section 4).
-//! - `over`: `"last_and_current"`, or `"last"` to average over only the last complete cycle. The paper begins with
-//!   `"last"` and then adds the current cycle, because a busy period may be long (section 4.1).
+//! - `width`: distance between two thresholds, with `threshold` in the middle. If it is above 0, arrivals are marked
+//!   from the moment when the average has risen to the higher one until it has fallen to the lower one (section 4).
+//! - `over`: `"last_and_current"`, or `"last"` to average over only the last complete cycle.
 //!
 //! # Departures from the source
 //! - There is one queue per output and virtual lane; the paper models a router as one queue.
-//! - When the first packet arrives, there is no average yet, so the packet is not marked. During the first cycle, the
-//!   average covers only that cycle.
+//! - The first packet is not marked. During the first cycle, the average covers only that cycle.
 //! - ACKs and congestion notification packets count in the queue but are never marked.
 
 use becalm_engine::Time;

@@ -8,12 +8,8 @@
 //! packets that may be in flight.
 //!
 //! The ACK that triggers a change releases the next packet before the window changes, so a full window of the previous
-//! size is in flight when the change takes effect. The ignored ACKs answer exactly those packets, and the counted ACKs
-//! answer the first packets of the current window. If the source decides at every ACK, no ACK is ignored and changes
-//! take effect at once.
-//!
-//! A window that has grown does not grow again until the number of packets in flight has reached it. Before that, the
-//! source is the bottleneck, not the network.
+//! size is in flight when the change takes effect. A window that has grown does not grow again until the number of
+//! packets in flight has reached it, since until then the source is the bottleneck.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
@@ -26,16 +22,16 @@
 //! - `cutoff`: smallest share of marked ACKs at which the window shrinks. The paper uses 0.5.
 //! - `increase`: number of packets by which the window grows. The paper uses 1.
 //! - `decrease`: `{multiplicative = {factor = 0.875}}`, with a factor of 0.01 to 0.999, or `{additive = {by = 1}}`,
-//!   with 0.01 to 1000 packets. The paper finds additive decreases unfair (Fig. 7).
+//!   with 0.01 to 1000 packets. The paper finds the latter unfair (Fig. 7).
 //! - `decide`: `"two_windows"`, or `"every_ack"` for a decision at each ACK, based only on its mark. In the paper, the
 //!   window then oscillates (Fig. 4).
 //! - `keep_bits`: whether ACKs that counted in earlier decisions also count in the next one. Section 5.2 advises
 //!   against this.
 //! - `history`: with `keep_bits`, the number of earlier decisions whose ACKs count again.
-//! - `check_source`: whether a window that has grown must be filled before it grows again. Without this check, the
-//!   window of a source that is the bottleneck grows without limit (section 6.3.2).
-//! - `arithmetic`: `"real"`; `"single"` for single precision; or `"integer"` to truncate the window to an integer after
-//!   every change. Truncation can be unfair, and single precision is adequate (section 5.4).
+//! - `check_source`: whether a window that has grown must be filled before it grows again. Otherwise, the window of a
+//!   source that is the bottleneck grows without limit (section 6.3.2).
+//! - `arithmetic`: `"single"` for single precision, or `"integer"` to truncate the window after every change, which can
+//!   be unfair (section 5.4).
 //!
 //! # Departures from the source
 //! - The first decision is made after one window of ACKs, since there is no previous window to wait for.

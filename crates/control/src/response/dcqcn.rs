@@ -16,9 +16,9 @@
 //! target by `hyper_increase`; in all other cases, by `additive_increase`. The target never exceeds the link rate. When
 //! the rate reaches the link rate, the timers and the counter stop.
 //!
-//! With `periodic`, as on ConnectX adapters, alpha changes at the end of each period of `alpha_timer`, counted from the
-//! first CNP. It rises if a CNP arrived in that period, and falls otherwise. The rate is cut at the end of each
-//! `cut_interval` in which a CNP arrived, so the first cut comes one full interval after the first CNP.
+//! With `periodic`, as on ConnectX adapters, periods of `alpha_timer` and `cut_interval` are counted from the first
+//! CNP. At the end of each, alpha rises or the rate is cut if a CNP arrived in it; otherwise, alpha falls. A stage of the
+//! timer that ends together with a period raises the rate before the cut.
 //!
 //! # Source
 //! Y. Zhu et al., "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, sections 3 and 5: preset
@@ -52,20 +52,15 @@
 //!
 //! - `cut_interval`: CNPs that arrive within this time after a cut together cause a single cut, at its end. In the
 //!   paper, the receiver limits the rate of CNPs instead (`cnp_interval` of `[echo.rocev2]`).
-//! - `min_decrease_factor`: minimum ratio of the rate after a cut to the rate before it.
 //! - `clamp_target`: whether every cut sets the target; otherwise, only the first cut after an increase does. Increases
 //!   by the byte counter always count; increases by the timer count only with `clamp_after_timer`.
-//! - `decrease_divisor`: on the adapter, alpha is a number below 1024, and a cut removes alpha / 2^`rpg_gd` of the
-//!   rate.
-//! - `byte_counter = 0` disables the byte counter, as in HPCC's simulator. The timer's stages then count for both.
 //! - `byte_counter`: the unit of the adapter's `rpg_byte_reset` is uncertain. The field has 15 bits, and `mstflint`
 //!   describes it as "Bytes, default 150". We assume bytes.
-//! - `window`: limit in packets, or `"unlimited"`. The sources have no window.
+//! - `window`: limit in packets; the sources of the scheme have none.
 //!
 //! # Departures from the source
-//! - The paper's `additive_increase` of 40 Mb/s is meant for links of 40 Gb/s. The preset scales it with the link rate,
-//!   because at 400 Gb/s, recovery from half the rate would otherwise take 275 ms. The paper states neither a minimum
-//!   rate nor a `hyper_increase`, which is usually ten times `additive_increase`.
+//! - The preset scales the paper's `additive_increase` of 40 Mb/s with the link rate, because at 400 Gb/s, recovery
+//!   from half the rate would otherwise take 275 ms. The paper states neither a minimum rate nor a `hyper_increase`.
 //! - A marked ACK counts as a CNP, so the response also works with echoes that send no CNPs.
 //! - A rate within a millionth of the link rate counts as the link rate.
 //! - Rates include packet headers. A flow that resumes after a pause starts from the initial state.
@@ -180,13 +175,14 @@ impl Dcqcn {
             if next > now || next == Time::MAX {
                 return;
             }
-            if next == cut {
-                self.cut(cut);
-            } else {
+            // At equal times, the timer comes first, as it does when a CNP arrives at that time.
+            if next == self.timer {
                 self.timer = next.saturating_add(self.values.increase_timer);
                 self.timer_stage += 1;
                 self.raise();
                 self.raised |= self.values.clamp_after_timer;
+            } else {
+                self.cut(cut);
             }
         }
     }

@@ -17,16 +17,15 @@
 //! # Parameters
 //! - `g`: weight of the last window in alpha. It is 1/16 in the paper and in RFC 8257.
 //! - `initial_alpha`: alpha at the start. It is 1 in RFC 8257, Linux and ns-3, and 0 in the paper.
-//! - `initial`: the initial window in packets. If it is omitted, it is the bandwidth-delay product of the flow's path,
-//!   which is the link rate times the round-trip time on an empty fabric.
+//! - `initial`: the initial window in packets. If it is omitted, it is the bandwidth-delay product of the flow's path
+//!   on an empty fabric.
 //! - `largest`: limit of the window in packets, or `"unlimited"`.
 //! - `slow_start`: whether the window grows by the number of acknowledged packets until the first mark.
 //!
 //! # Departures from the source
 //! - No packets are lost here, so there is neither retransmission nor a timeout. The window never falls below one
-//!   packet. If more flows share a path than packets fit on it, the excess packets wait in a queue.
-//! - By default, a flow starts with a window of one bandwidth-delay product and without slow start, just as flows of
-//!   other RDMA schemes start at the link rate.
+//!   packet.
+//! - By default, a flow starts with a window of one bandwidth-delay product and without slow start.
 //! - ACKs report the number of marked packets, so an ACK for several packets does not inflate F.
 //! - A congestion notification packet counts as the mark of one packet.
 //! - Flows that share a response (`port_control = "sl"`) share its window and its counts.

@@ -13,16 +13,10 @@
 //!
 //! # Parameters
 //! - `m`: factor of a decrease; the paper uses 2.
-//! - `rmin`, `rmax`, `initial`: shares of the link's rate, with rmin <= initial <= rmax. The paper uses rmin = rmax/256
-//!   and starts at rmax.
-//! - `window`: limit in packets, or `"unlimited"`. The paper uses 1.
-//! - `discrete`: whether to allow only the rates rmax/(1 + i), i = 0 to 255 (section VI-B.1). Requires rmin
-//!   >= rmax/256.
-//! - `rounding`: whether a delay between two integers is rounded up or to the nearest one. The paper states no rule.
-//! - `persistent`: whether the rate is kept across a pause of the flow (section VI-B.2).
+//! - `rmin`, `rmax`, `initial`, `window`, `discrete`, `rounding`, `persistent`: as for LIPD.
 //!
 //! # Departures from the source
-//! - m is at least 1.01, not just above 1, so that a rate recovers in a reasonable number of ACKs.
+//! - m is at least 1.01, not just above 1.
 //! - A congestion notification packet counts as a marked ACK.
 //! - Packets of all sizes count equally.
 

@@ -2,12 +2,12 @@
 //!
 //! # What it does
 //! The flow keeps a manually set rate and window and ignores marks. By default, a gap follows each packet, so a packet
-//! that waits delays all packets after it, and the flow stays below its rate. With a schedule, the time of each packet
-//! follows from the first one's, and packets after a late one leave as soon as the window allows.
+//! that waits delays all packets after it. With a schedule, packets after a late one leave as soon as the window
+//! allows.
 //!
 //! # Source
-//! J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, section
-//! IV-B (Fig. 3 (d)): "the rate limit for each flow is set manually to the optimal value".
+//! J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, section IV-B
+//! (Fig. 3 (d)): "the rate limit for each flow is set manually to the optimal value".
 //!
 //! # Parameters
 //! - `rate`: share of the link's rate.

@@ -1,11 +1,10 @@
 //! HPCC: a window that depends on the bytes in flight on the busiest link, as reported by switches in telemetry.
 //!
 //! # What it does
-//! In each data packet, every switch on the path records the number of bytes that its output has sent, the number of
-//! waiting bytes, and the time. The ACK returns the records to the source. From two records of a link, the source
-//! computes the link's utilization between them. The source sets its window, and a rate of one window per base round
-//! trip, to keep the busiest link on its path at the share `eta` of its capacity, at which queues are empty. An
-//! additive increase, small enough to keep links below capacity, makes flows converge to equal shares.
+//! From the records of switches that ACKs return, the source computes the utilization of each link on the path. The
+//! source sets its window, and a rate of one window per base round trip, to keep the busiest link on its path at a
+//! utilization of `eta`. Queues are then empty. An additive increase, small enough to keep links below capacity, makes
+//! flows converge to equal shares.
 //!
 //! With N flows, the utilization of the busiest link is eta + N wai / (C T). If this exceeds 1, the excess, multiplied
 //! by C T, is the amount of data in the queue.
@@ -31,20 +30,14 @@
 //! - `rmin`: smallest rate, as a share of the link's rate.
 //!
 //! # Departures from the source
-//! - By default, `max_stage` is 0 instead of the paper's 5. The paper's authors write that 5 is a typo and that the
-//!   published runs use 0.
+//! - By default, `max_stage` is 0 instead of the paper's 5, which is a typo according to its authors.
 //! - The window is rounded up to an integer number of packets; the rate W / T provides finer control.
-//! - U is `eta` before any link has been measured. In the authors' simulator, it is 1, which slows down every new flow
-//!   at its second ACK.
+//! - U is `eta` before any link has been measured; in the authors' simulator, it is 1.
 //! - W never exceeds C T, and W / T never falls below `rmin`. The authors' runs use a minimum of 1 Gb/s or 100 Mb/s.
-//! - The fields of records are wide enough that no time or count wraps around after a pause. The 24-, 20- and 17-bit
-//!   fields in the authors' simulator do wrap around. Hosts add no records, and ACKs have the same size with or without
-//!   records.
-//! - If the outputs in two consecutive ACKs differ, a packet has taken another path, and the source only stores the new
-//!   records.
-//! - Some implementations compute tau / T with integer division, store records only when the number of hops changes, or
-//!   use one variable for W and Wc. This implementation does none of these. An ACK for several packets counts once,
-//!   with the last packet's records.
+//! - Fields of records never wrap around; the 24-, 20- and 17-bit fields in the authors' simulator do. Hosts add no
+//!   records, and ACKs have the same size with or without records.
+//! - If a packet has taken another path, the source only stores its records.
+//! - An ACK for several packets counts once, with the last packet's records.
 //! - Marks and congestion notification packets are ignored.
 
 use std::sync::Arc;

@@ -2,14 +2,12 @@
 //!
 //! # What it does
 //! After each packet, the flow waits for the delay in the current table entry. A BECN, in an ACK or in a congestion
-//! notification packet, increases the index into the table, and each expiry of a timer decreases it. An ACK without a
-//! BECN has no effect.
+//! notification packet, increases the index into the table, and each expiry of a timer decreases it.
 //!
 //! # Source
-//! InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10, as described in E. G. Gran et al.,
-//! "First Experiences with Congestion Control in InfiniBand Hardware", IPDPS 2010, sections II-B and VII-B;
-//! G. Pfister et al., "Solving Hot Spot Contention Using InfiniBand Architecture Congestion Control", HPI-DC 2005,
-//! section IV-A.
+//! InfiniBand Architecture Specification, Volume 1, Release 1.2.1, Annex A10, as described in E. G. Gran et al., "First
+//! Experiences with Congestion Control in InfiniBand Hardware", IPDPS 2010, sections II-B and VII-B; G. Pfister et al.,
+//! "Solving Hot Spot Contention Using InfiniBand Architecture Congestion Control", HPI-DC 2005, section IV-A.
 //!
 //! # Parameters
 //! - `ccti_increase`: `CCTI_Increase`, the number of steps that a BECN adds to the index.
@@ -19,17 +17,14 @@
 //! - `ccti_timer`: `CCTI_Timer`, the time between two expiries, in units of 1.024 us. A BECN does not restart the
 //!   timer. With 0, the timer never expires. Gran 2010, Table I, uses 150.
 //! - `timer_scope`: with `"sl"`, the flows of the same port and service level share a timer, as in the specification
-//!   and in Gran 2010, section II-B: an expiry decreases the index of each of them. With `"flow"`, each flow has a
-//!   separate timer.
-//! - `phase`: with `"random"`, each timer has a random phase derived from the seed. With `"zero"`, all timers expire at
-//!   the same times, starting one period after the run begins.
-//! - `clock_error`: the largest error of an adapter's clock in ppm, fast or slow. The errors of the hosts' clocks are
-//!   uniformly distributed. InfiniBand allows 100 ppm for a link's clock, and neither paper states the errors of its
-//!   adapters.
-//! - `ccti_decrease`: number of steps by which an expiry decreases the index. The specification allows only 1, but in
-//!   Pfister 2005, the manager sets the number.
-//! - `trigger_threshold`: `Trigger_Threshold`. An adapter logs an event each time the index rises to this value; with
-//!   0, it logs none. becalm itself logs no events, and only writes the value to the options of a subnet manager.
+//!   and in Gran 2010, section II-B.
+//! - `phase`: with `"zero"`, all timers expire at the same times.
+//! - `clock_error`: the largest error of an adapter's clock in ppm, fast or slow. InfiniBand allows 100 ppm for a
+//!   link's clock.
+//! - `ccti_decrease`: number of steps by which an expiry decreases the index. The specification allows only 1; in
+//!   Pfister 2005, the manager sets it.
+//! - `trigger_threshold`: `Trigger_Threshold`. An adapter logs an event each time the index rises to this value. becalm
+//!   only writes it to the options of a subnet manager.
 //! - `cct`: the table, one of
 //!   - `quadratic`: i^2 * `numerator` / `divisor`^2 microseconds, with 7 / 106^2 in Gran 2010 and 7 / 95^2 according to
 //!     the manufacturer,
@@ -37,10 +32,7 @@
 //!   - `geometric`: `first`, then `ratio` times the previous entry; entry 0 is 0,
 //!   - `list`: `entries`, pairs [shift, multiplier], at most 16384.
 //!
-//!   Each of the formulas has two more keys: the number of `entries`, from 128 to 16384, and `packet_time`, the
-//!   transmission time of the packets for which the microseconds are specified. An entry is a multiple of each packet's
-//!   own transmission time, multiplier / 2^shift, with a shift of at most 3 and a multiplier of at most 16383. Delays
-//!   are rounded to the nearest entry.
+//!   Each formula also has the number of `entries`, from 128 to 16384, and `packet_time`, the transmission time of the packets for which the microseconds are specified. An entry is rounded to a multiple of each packet's own transmission time, multiplier / 2^shift.
 //! - `window`: limit in packets, or `"unlimited"`. Only ACKs reopen the window.
 //!
 //! # Departures from the source

@@ -2,7 +2,7 @@
 //!
 //! # What it does
 //! A marked ACK lengthens the delay between packets by one packet time. A flow with the fair share of n flows thus
-//! falls to the fair share of n + 1 flows. Low rates fall by a smaller factor than high rates. An unmarked ACK
+//! falls to the fair share of n + 1 flows, and low rates fall by a smaller factor than high rates. An unmarked ACK
 //! multiplies the rate by a constant.
 //!
 //! # Source
@@ -13,11 +13,11 @@
 //! - F_inc(t) = Rmax / (Rmax/Rmin - t/T_rec), T_rec = 1/Rmin
 //!
 //! # Parameters
-//! - `rmin`, `rmax`, `initial`: shares of the link's rate, with rmin <= initial <= rmax. The paper uses rmin = rmax/256
-//!   and starts at rmax.
+//! - `rmin`, `rmax`, `initial`: shares of the link's rate, in ascending order rmin, initial, rmax. The paper uses rmin
+//!   = rmax/256 and starts at rmax.
 //! - `window`: limit in packets, or `"unlimited"`. The paper uses 1.
-//! - `discrete`: whether to allow only the rates rmax/(1 + i), i = 0 to 255 (section VI-B.1). Requires rmin
-//!   >= rmax/256.
+//! - `discrete`: whether to allow only the rates rmax/(1 + i), i = 0 to 255 (section VI-B.1). Requires rmin >=
+//!   rmax/256.
 //! - `rounding`: whether a delay between two integers is rounded up or to the nearest one. The paper states no rule.
 //! - `persistent`: whether the rate is kept across a pause of the flow (section VI-B.2).
 //!

@@ -1,16 +1,15 @@
 //! NSCC, the network-signaled congestion control of Ultra Ethernet: a window that follows delays and marks.
 //!
 //! # What it does
-//! A source combines two signs of congestion in each ACK: whether the packet was marked, and the queueing delay d, which
-//! is the round trip less the flow's base round trip. T is the target of the delay.
+//! A source combines two signs of congestion in each ACK: whether the packet was marked, and the queueing delay d,
+//! which is the round trip less the flow's base round trip. T is the target of the delay.
 //!
 //! | | d < T | d >= T |
 //! |---|---|---|
 //! | no mark | the window grows in proportion to T - d, and faster if all queues are empty | the window grows slowly |
 //! | mark | no change | the window shrinks, at most once per base round trip |
 //!
-//! If little arrives during a round trip although d exceeds 4 T, the window falls at once to what has arrived (quick
-//! adapt).
+//! If little arrives during a round trip although d exceeds 4 T, the window falls to what has arrived (quick adapt).
 //!
 //! # Source
 //! Ultra Ethernet Consortium, "Ultra Ethernet Specification 1.0", 2025, congestion management sublayer, as implemented
@@ -25,27 +24,27 @@
 //!   `achieved` is less than an eighth of the largest window, then W <- max(`achieved`, B), and the ACK has no other
 //!   effect.
 //! - no mark, d >= T: I <- I + 5 S A n
-//! - no mark, d < T: if d has been below 1 us for more than a window of bytes, W <- W + A n / 4; otherwise
-//!   I <- I + 4 S A (T - d) n / 12 us
-//! - mark, d >= T: if D > T and the last decrease was more than a base round trip ago,
-//!   W <- W max(1 - 0.8 (D - T) / D, 0.5)
+//! - no mark, d < T: if d has been below 1 us for more than a window of bytes, W <- W + A n / 4; otherwise I <- I + 4 S
+//!   A (T - d) n / 12 us
+//! - mark, d >= T: if D > T and the last decrease was more than a base round trip ago, W <- W max(1 - 0.8 (D - T) / D,
+//!   0.5)
 //! - The window is at most 1.5 bandwidth-delay products of the flow, and at least B.
-//! - If `received` exceeds 8 B, or the network's round trip has passed since the last addition of eta: W <- W + I / W; if
-//!   that time has passed, also W <- W + eta, with eta = 0.15 S A. Then I <- 0 and `received` <- 0.
+//! - If `received` exceeds 8 B, or the network's round trip has passed since the last addition of eta: W <- W + I / W;
+//!   if that time has passed, also W <- W + eta, with eta = 0.15 S A. Then I <- 0 and `received` <- 0.
 //!
 //! # Parameters
 //! - `target`: T; the network's round trip if it is omitted. The source uses 0.75 of it where switches trim packets.
 //! - `network_rtt`: round trip of the network's longest path; the longest base round trip of the run if it is omitted.
 //!   It determines A and the period of eta.
-//! - `base_rtt`: the flow's base round trip at the start. If it is omitted, it is the round trip of the flow's path on an
-//!   empty fabric. The source starts from the network's.
+//! - `base_rtt`: the flow's base round trip at the start. If it is omitted, it is the round trip of the flow's path on
+//!   an empty fabric. The source starts from the network's.
 //! - `initial`: the initial window in packets; the largest if it is omitted.
 //! - `gate`: quick adapt applies if less than this share of the largest window has arrived. 0 turns it off.
 //!
 //! # Departures from the source
 //! - No packets are lost or trimmed here. The rules for NACKs, timeouts, trimmed packets and receiver credit have no
 //!   counterpart.
-//! - By default, T is the network's round trip, since nothing is trimmed, and a flow knows its own base round trip.
+//! - A flow knows its own base round trip.
 //! - An ACK reports packets, not bytes, and the window is rounded down to packets. A short packet counts as a full one.
 //! - Congestion notification packets are ignored. An ACK with several marks counts as one marked ACK.
 

@@ -3,19 +3,19 @@
 //! # What it does
 //! An ACK whose delay is below the target widens the window by `ai` packets per round trip. An ACK whose delay is above
 //! the target narrows the window in proportion to the excess, at most once per round trip. The target grows with the
-//! length of the route. It also grows with the number of flows, since a flow with a smaller window has a longer target.
-//! A window below one packet becomes a pause between packets, so any number of flows can share a link.
+//! length of the route. It also grows as the window falls, and thus with the number of flows. A window below one packet
+//! becomes a pause between packets, so any number of flows can share a link.
 //!
-//! There are two windows, each with a target: one for the delay in the fabric (the round trip without the time at the
-//! receiver), and one for the delay at the receiver. The smaller window applies.
+//! The smaller of two windows applies: one for the delay in the fabric (the round trip without the time at the
+//! receiver), and one for the delay at the receiver.
 //!
 //! # Source
 //! G. Kumar et al., "Swift: Delay is Simple and Effective for Congestion Control in the Datacenter", SIGCOMM 2020,
 //! section 3, Algorithm 1 (window) and section 3.5 (target):
 //!
 //! - delay < target: W <- W + ai n / W for n packets acknowledged, or W + ai n below one packet
-//! - otherwise, at least a round trip after the last decrease:
-//!   W <- W max(1 - beta (delay - target) / delay, 1 - max_mdf)
+//! - otherwise, at least a round trip after the last decrease: W <- W max(1 - beta (delay - target) / delay, 1 -
+//!   max_mdf)
 //! - target = base + hops per_hop + max(0, min(A / sqrt(W) + B, fs_range)), A = fs_range / (1/sqrt(fs_min) -
 //!   1/sqrt(fs_max)), B = -A / sqrt(fs_max)
 //!
@@ -30,20 +30,17 @@
 //! - `fs_range`: largest addition for small windows, or 0 for none. If it is omitted, it is five times the base.
 //! - `fs_min`, `fs_max`: windows in packets between which the addition falls from `fs_range` to 0.
 //! - `min_window`: smallest window in packets.
-//! - `max_window`: largest window in packets. If it is omitted, it is the number of packets that the link can send
-//!   during the longest target.
+//! - `max_window`: largest window in packets. If it is omitted, it is what the link can send during the longest target.
 //!
 //! # Departures from the source
 //! - The paper states almost no values. `ai`, `beta`, `max_mdf`, `fs_min` and `fs_max` are from the simulator htsim,
 //!   which calls them guesses; `base`, `per_hop`, `endpoint` and the limits of the windows are our choices.
-//! - A flow starts at line rate, with a window equal to the amount that its link sends in its base round trip.
+//! - A flow starts with the window that its link sends in its base round trip.
 //! - The window is rounded down to an integer number of packets. If W is below one packet, one packet may be in flight,
 //!   and full packets are sent at intervals of the smoothed round trip divided by W. Shorter packets have
 //!   proportionally shorter intervals.
 //! - The last round trip has a weight of 1/8 in the smoothed round trip.
-//! - Loss and retransmission are left out, since no packets are lost here.
-//! - W in the formulas is never rounded to packets. Otherwise, its square root would be 0 below one packet and would
-//!   change in steps above. Hops are links, not queues or other elements of a simulator.
+//! - W in the formulas is never rounded to packets. Hops are links, not queues or other elements of a simulator.
 //! - Marks and congestion notification packets are ignored.
 
 use std::sync::Arc;

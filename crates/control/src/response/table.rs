@@ -2,8 +2,7 @@
 //!
 //! # What it does
 //! The rate is rmax/(1 + i) with an integer inter-packet delay i. For each delay, a table has a step with the delay
-//! after a marked ACK and the delay after a number of consecutive unmarked ACKs. Any pair of increase and decrease
-//! functions can be expressed in this form.
+//! after a marked ACK and the delay after a number of consecutive unmarked ACKs.
 //!
 //! # Source
 //! J. R. Santos, Y. Turner, G. Janakiraman, "End-to-End Congestion Control for InfiniBand", INFOCOM 2003, end of
@@ -22,8 +21,8 @@
 //! - `persistent`: whether the rate is kept across a pause of the flow (section VI-B.2).
 //!
 //! # Departures from the source
-//! - The paper does not state how a table counts ACKs. Here each step has its own number of ACKs. In a table for
-//!   continuous functions, this is the number of ACKs after which those functions reach the faster delay.
+//! - The paper does not state how a table counts ACKs. Here each step has its own number of ACKs, after which the
+//!   continuous functions reach the faster delay.
 //! - A congestion notification packet counts as a marked ACK.
 //! - Packets of all sizes count equally.
 

@@ -1,28 +1,27 @@
 //! TIMELY: rates that follow the gradient of the round-trip time, plain or patched.
 //!
 //! # What it does
-//! Each acknowledged segment provides a sample of the round-trip time. If the sample is below `t_low`, the rate grows
-//! by a step. If it is above `t_high`, the rate falls, by a larger factor for longer round trips. In between, the rate
-//! falls if round trips become longer, and grows otherwise. There, the patched law instead combines an increase and a
-//! decrease towards `t_low`, weighted by the gradient.
+//! Each acknowledged segment provides a sample of the round-trip time. Below `t_low`, the rate grows by a step. Above
+//! `t_high`, it falls, by a larger factor for longer round trips. In between, it falls if round trips become longer,
+//! and grows otherwise; the patched law instead combines an increase and a decrease towards `t_low`, weighted by the
+//! gradient.
 //!
-//! Between the thresholds, the plain law has no fixed point. It reacts only to changes in the queue length, and not to
-//! the length itself or to the flow's share of the link, so the final shares depend on the initial state. The patched
-//! law has a fixed point, with equal shares and, for N flows, a round trip of t_low (1 + N delta / beta).
+//! Between the thresholds, the plain law has no fixed point: it reacts only to changes in the queue length, so the
+//! final shares depend on the initial state. The patched law has a fixed point, with equal shares and, for N flows, a
+//! round trip of t_low (1 + N delta / beta).
 //!
 //! # Source
 //! R. Mittal et al., "TIMELY: RTT-based Congestion Control for the Datacenter", SIGCOMM 2015, Algorithm 1; Y. Zhu et
 //! al., "ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016, section 4.3 (patched). The
-//! defaults are from branch `timely` of ns3-rdma, the simulator by the authors of the second paper. HPCC's simulator
-//! has the same defaults.
+//! defaults are from branch `timely` of ns3-rdma, the simulator by the authors of the second paper.
 //!
 //! Let rtt' be the round trip of the previous segment, and R the rate as a share of the link rate:
 //!
 //! - d <- (1 - alpha) d + alpha (rtt - rtt'), g = d / d_min
 //! - rtt < t_low: R <- R + delta
 //! - rtt > t_high: R <- R (1 - beta (1 - t_high / rtt))
-//! - plain: R <- R + n delta if g <= 0, with n = `hai` after five such segments in a row and n = 1 before;
-//!   R <- R (1 - beta g) otherwise
+//! - plain: R <- R + n delta if g <= 0, with n = `hai` after five such segments in a row and n = 1 before; R <- R (1 -
+//!   beta g) otherwise
 //! - patched: R <- delta (1 - w) + R (1 - beta w (rtt - t_low) / t_low), with w = 2 g + 1/2, limited to the range from
 //!   0 to 1
 //!
@@ -41,11 +40,10 @@
 //!
 //! # Departures from the source
 //! - A segment is not a burst at line rate, since packets are paced one by one. A round trip begins when the last
-//!   packet of the segment leaves the source, so it does not include the segment's own transmission. Bursts would add
-//!   noise to round trips, which would hide the fact that the plain law has no fixed point (Zhu 2016).
+//!   packet of the segment leaves the source, so it does not include the segment's own transmission.
 //! - A segment is an integer number of full packets, at least one; a short packet counts as a full one.
 //! - `delta` is a share of the link rate, so the step grows with the link rate.
-//! - A gradient of 0 increases the rate, as in Algorithm 1, because a constant queue is no reason to slow down.
+//! - A gradient of 0 increases the rate, as in Algorithm 1.
 //! - R never falls below `rmin`. Algorithm 1 has no lower limit, so its R can become negative if g > 1 / beta.
 //! - Marks and congestion notification packets are ignored.
 

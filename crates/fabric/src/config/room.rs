@@ -1,5 +1,7 @@
 //! The capacity of buffers, and the units in which it is counted.
 
+use crate::packet::Packet;
+
 /// The capacity of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
@@ -98,6 +100,18 @@ impl Room {
             Room::Bytes(_) => size.div_ceil(CREDIT_BYTES),
             Room::Units(_, unit) => unit.of(size),
         }
+    }
+
+    /// Units of credit that a packet needs, or all packets of a train.
+    #[inline(always)]
+    pub(crate) fn need_of(self, packet: &Packet) -> u32 {
+        if packet.train.is_single() { self.need(packet.size) } else { self.need_of_train(packet) }
+    }
+
+    #[cold]
+    fn need_of_train(self, train: &Packet) -> u32 {
+        let packets = train.train.packets();
+        packets * self.need(train.size.div_ceil(packets))
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 
 use becalm_engine::{Time, mix};
 
-use crate::config::{AdapterConfig, Answers, Injection};
+use crate::config::{AdapterConfig, Answers};
 use crate::context::Context;
 use crate::event::Signal;
 use crate::flow_control::credit::CreditReturn;
@@ -83,7 +83,7 @@ pub(crate) struct Adapter {
     /// One bit per lane: whether data are due next, not answers.
     data_next: u16,
     /// Pacers that may send.
-    pub(super) ready: Ready,
+    pub ready: Ready,
     /// Whether the first ready pacer lacks credit on the only lane. Nothing is then sent or attempted until
     /// credit arrives, or another change may let a different packet go first.
     blocked: bool,
@@ -189,7 +189,7 @@ impl Adapter {
             // A greedy message has no position in posting order. It counts as posted now.
             let sender = &flows.senders[flow.index()];
             self.ready.push(id, sender.vl, sender.first_order().unwrap_or(self.posted));
-            self.blocked &= self.config.injection == Injection::RoundRobin;
+            self.blocked &= !self.ready.is_sorted();
         } else if pacer.state() != PacerState::Paced(due) {
             pacer.set_state(PacerState::Paced(due));
             self.paced.push((due, mix(flows.seed, u64::from(id)), id));

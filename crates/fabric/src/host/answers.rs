@@ -132,16 +132,16 @@ impl AnswerQueue {
         self.lane(answer.vl).absorb(answer)
     }
 
-    /// The lane and size of the first answer of lane 0.
+    /// The first answer of lane 0.
     #[inline(always)]
-    pub fn first(&self) -> Option<(u8, u32)> {
-        self.first.list.front().map(|(_, first)| (first.vl, first.size))
+    pub fn first(&self) -> Option<&Packet> {
+        self.first.list.front().map(|(_, first)| first)
     }
 
-    /// The lane and size of the first answer whose lane is not among these, which have one bit each.
-    pub fn first_outside(&self, lanes: u16) -> Option<(u8, u32)> {
+    /// The first answer whose lane is not among these, which have one bit each.
+    pub fn first_outside(&self, lanes: u16) -> Option<&Packet> {
         let open = self.lanes().filter_map(|lane| lane.list.front()).filter(|(_, first)| lanes & 1 << first.vl == 0);
-        open.min_by_key(|(number, _)| *number).map(|(_, first)| (first.vl, first.size))
+        open.min_by_key(|(number, _)| *number).map(|(_, first)| first)
     }
 
     /// Removes the first answer of a lane.
@@ -169,7 +169,7 @@ mod tests {
 
     /// Numbers of answers in the order in which they leave, if these lanes cannot send.
     fn leave(answers: &mut AnswerQueue, lanes: u16) -> Vec<u32> {
-        let next = || answers.first_outside(lanes).and_then(|(vl, _)| answers.remove(vl));
+        let next = || answers.first_outside(lanes).map(|first| first.vl).and_then(|vl| answers.remove(vl));
         std::iter::from_fn(next).map(|answer| answer.sequence).collect()
     }
 
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!((answers.len(), answers.iter_mut().count()), (7, 7));
         assert_eq!(leave(&mut answers, 0b001), [1, 4, 5, 7]);
         push(&mut answers, &[(8, 1), (9, 0)]);
-        assert_eq!(answers.first(), Some((0, 0)));
+        assert_eq!(answers.first().map(|first| first.sequence), Some(0));
         assert_eq!(leave(&mut answers, 0), [0, 2, 6, 8, 9]);
         assert!(answers.is_empty());
     }
@@ -206,7 +206,7 @@ mod tests {
             answers.push(Packet { kind: Kind::Cnp, vl: (i % 2) as u8, ..answer });
             // First more leave than join, then fewer.
             for _ in 0..[3, 0, 2, 1][i as usize / 100] {
-                answers.first_outside(0).and_then(|(vl, _)| answers.remove(vl));
+                answers.first_outside(0).map(|first| first.vl).and_then(|vl| answers.remove(vl));
             }
         }
         answers.iter_mut().filter(|waiting| waiting.kind == Kind::Ack).map(|ack| (ack.flow.0, ack.covers)).collect()

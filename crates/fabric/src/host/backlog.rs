@@ -64,9 +64,9 @@ impl Backlog {
         self.packets += packets;
     }
 
-    /// Records that a packet of a posted message is sent.
-    pub fn sent(&mut self) {
-        self.packets -= 1;
+    /// Records that packets of a posted message are sent.
+    pub fn sent(&mut self, packets: u32) {
+        self.packets -= u64::from(packets);
     }
 
     /// Lets a source with messages wait behind all others.

@@ -7,23 +7,39 @@ use crate::event::Signal;
 use crate::host::hosts::Hosts;
 use crate::host::sender::{REQUESTS, SPREAD, Sender};
 use crate::packet::{Kind, Packet, common_tie, tie};
-use crate::policy::{Ack, Echo, Hop, Notice, Observer, Response};
+use crate::policy::{Ack, Answer, Echo, Hop, Notice, Observer, Response, Unanswered};
+use crate::train;
 
 impl<R: Response, E: Echo> Hosts<R, E> {
     /// Handles a packet that a host has received.
     #[inline(always)]
     pub fn deliver<O: Observer>(&mut self, host: u32, packet: &Packet, cx: &mut Context<'_, O>) {
         cx.shared.packets -= 1;
+        if !packet.train.is_single() {
+            return self.deliver_train(host, packet, cx);
+        }
         cx.observer.delivered(cx.now, packet);
         match packet.kind {
             Kind::Data => self.deliver_data(host, packet, cx),
             Kind::Ack => self.deliver_ack(packet, cx),
-            Kind::Cnp => {
-                let sender = &self.flows.senders[packet.flow.index()];
-                if sender.knows(packet.sequence) {
-                    self.notify(sender.pacer, &Notice::Becn, cx);
-                }
-            }
+            Kind::Cnp => self.deliver_cnp(packet, cx),
+        }
+    }
+
+    /// Handles an ACK or a CNP of a train.
+    pub(super) fn deliver_answer<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
+        cx.observer.delivered(cx.now, packet);
+        match packet.kind {
+            Kind::Cnp => self.deliver_cnp(packet, cx),
+            _ => self.acknowledge(packet, Time::from_ns(u64::from(packet.held)), &[], cx),
+        }
+    }
+
+    #[inline(always)]
+    fn deliver_cnp<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
+        let sender = &self.flows.senders[packet.flow.index()];
+        if sender.knows(packet.sequence) {
+            self.notify(sender.pacer, &Notice::Becn, cx);
         }
     }
 
@@ -36,6 +52,25 @@ impl<R: Response, E: Echo> Hosts<R, E> {
     /// Counts a data packet, and queues the answers to it.
     #[inline(always)]
     fn deliver_data<O: Observer>(&mut self, host: u32, packet: &Packet, cx: &mut Context<'_, O>) {
+        let (answer, unanswered) = self.count_data(host, packet, cx);
+        if answer.cnp {
+            self.queue_cnp(host, packet, 1, cx);
+        }
+        if let Some(marked) = answer.ack {
+            self.queue_answer(host, packet, (Kind::Ack, unanswered.packets, marked), cx);
+        } else {
+            cx.shared.trails.end(packet);
+        }
+    }
+
+    /// Counts a data packet, and reports the messages that it completes. Returns the answer, and what it covers.
+    #[inline(always)]
+    pub(super) fn count_data<O: Observer>(
+        &mut self,
+        host: u32,
+        packet: &Packet,
+        cx: &mut Context<'_, O>,
+    ) -> (Answer, Unanswered) {
         let receiver = &mut self.receivers[packet.flow.index()];
         let may_complete = receiver.count(packet);
         let unanswered = receiver.unanswered();
@@ -49,21 +84,14 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         if may_complete {
             self.complete_messages(packet, cx);
         }
-        if answer.cnp {
-            self.queue_cnp(host, packet, cx);
-        }
-        if let Some(marked) = answer.ack {
-            self.queue_answer(host, packet, (Kind::Ack, unanswered.packets, marked), cx);
-        } else {
-            cx.shared.trails.end(packet);
-        }
+        (answer, unanswered)
     }
 
     /// Reports the messages that a packet completes: its own, and later ones whose packets arrived early.
     #[cold]
     fn complete_messages<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
         let receiver = &mut self.receivers[packet.flow.index()];
-        let mut next = match packet.last {
+        let mut next = match packet.train.is_last() {
             true => Some(receiver.complete(packet.flow, packet.posted)),
             false => receiver.complete_early(packet.flow),
         };
@@ -76,15 +104,16 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         }
     }
 
-    /// Queues a congestion notification packet, or schedules the time at which it is ready.
+    /// Queues a congestion notification packet, or a train of them, or schedules the time at which it is ready.
     #[inline(never)]
-    fn queue_cnp<O: Observer>(&mut self, host: u32, packet: &Packet, cx: &mut Context<'_, O>) {
+    pub(super) fn queue_cnp<O: Observer>(&mut self, host: u32, packet: &Packet, cnps: u32, cx: &mut Context<'_, O>) {
         let delay = self.echoes[host as usize].cnp_delay();
+        let cnp = train::of_answers(self.answer(packet, (Kind::Cnp, 0, cnps), cx), cnps);
         if delay == Time::ZERO {
-            return self.queue_answer(host, packet, (Kind::Cnp, 0, 1), cx);
+            return self.queue(host, cnp, cx);
         }
         let posted = cx.now.saturating_add(delay);
-        let cnp = Packet { posted, ..self.answer(packet, (Kind::Cnp, 0, 1), cx) };
+        let cnp = Packet { posted, ..cnp };
         cx.shared.packets += 1;
         let adapter = &mut self.adapters[host as usize];
         adapter.cnps.push_back(cnp);
@@ -109,14 +138,23 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         contents: (Kind, u32, u32),
         cx: &mut Context<'_, O>,
     ) {
-        let answer = self.answer(packet, contents, cx);
+        self.queue(host, self.answer(packet, contents, cx), cx);
+    }
+
+    #[inline(always)]
+    pub(super) fn queue<O: Observer>(&mut self, host: u32, answer: Packet, cx: &mut Context<'_, O>) {
         cx.shared.packets += i64::from(self.adapters[host as usize].queue_answer(answer));
     }
 
     /// An answer to a data packet, with its kind, the number of packets acknowledged and the number of marks
     /// reported.
     #[inline(always)]
-    fn answer<O>(&self, packet: &Packet, (kind, covers, marks): (Kind, u32, u32), cx: &Context<'_, O>) -> Packet {
+    pub(super) fn answer<O>(
+        &self,
+        packet: &Packet,
+        (kind, covers, marks): (Kind, u32, u32),
+        cx: &Context<'_, O>,
+    ) -> Packet {
         let sizes = &self.flows.packets;
         let lane = if kind == Kind::Ack { None } else { sizes.cnp_vl };
         let own_vl = || self.flows.answers_vls.get(packet.flow.index()).map_or(packet.vl, |&vl| vl);
@@ -157,7 +195,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
     #[inline(always)]
     fn acknowledge<O: Observer>(&mut self, packet: &Packet, held: Time, trail: &[Hop], cx: &mut Context<'_, O>) {
         let sender = &mut self.flows.senders[packet.flow.index()];
-        let covers = match self.flows.is_lossy {
+        let covers = match self.flows.common.is_lossy {
             false => u32::from(packet.covers),
             true => sender.unacknowledged_to(packet.sequence),
         };

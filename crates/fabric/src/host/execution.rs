@@ -6,7 +6,7 @@ use becalm_workload::{Action, Arrival, Rank, Turn};
 use crate::context::Context;
 use crate::event::Signal;
 use crate::host::hosts::Hosts;
-use crate::host::jobs::{Asked, Path};
+use crate::host::jobs::Asked;
 use crate::ids::{FlowId, RankId};
 use crate::message::Message;
 use crate::network::link::LOCAL;
@@ -78,17 +78,15 @@ impl<R: Response, E> Hosts<R, E> {
 
     /// Sends a message of a rank.
     fn send<O: Observer>(&mut self, id: RankId, send: u32, cx: &mut Context<'_, O>) {
-        let hosted = &mut self.jobs.ranks[id.index()];
-        let number = hosted.job;
+        let number = self.jobs.ranks[id.index()].job;
         let op = self.jobs.specs[number as usize].program.op(send);
         let Action::Send { to, bytes, .. } = op.action else { return };
-        let place = hosted.paths.binary_search_by_key(&(to, op.port), |(end, _)| *end);
-        let place = place.expect("every channel has a path");
-        match &mut hosted.paths[place].1 {
-            &mut Path::Flow(flow) => {
+        match self.jobs.flow(id, to, op.port) {
+            Some(flow) => {
+                self.flows.make(flow);
                 self.jobs.post(flow, send);
                 match self.jobs.part_of_receiver(flow) {
-                    LOCAL => self.jobs.announce(flow, send),
+                    LOCAL => self.announce(flow, send),
                     part => cx.shared.outboxes[usize::from(part)].push(Message::Announce { flow, send }),
                 }
                 self.post_messages(flow, bytes, 1, cx);
@@ -96,10 +94,11 @@ impl<R: Response, E> Hosts<R, E> {
                     self.wake_adapter(flow, cx);
                 }
             }
-            Path::Local(free) => {
+            None => {
                 let job = &self.jobs.specs[number as usize];
-                let copied = (*free).max(cx.now) + job.local_rate.map_or(Time::ZERO, |rate| rate.time_of_long(bytes));
-                *free = copied;
+                let takes = job.local_rate.map_or(Time::ZERO, |rate| rate.time_of_long(bytes));
+                let hosted = &mut self.jobs.ranks[id.index()];
+                let copied = hosted.copy((to, op.port), cx.now, takes);
                 let arrives = copied + job.local_latency;
                 hosted.rank.leaves_at(copied, send);
                 self.call_rank(id, copied, cx);

@@ -8,20 +8,25 @@ use becalm_engine::{Time, mix};
 use crate::config::PacketConfig;
 use crate::context::Context;
 use crate::event::Signal;
+use crate::host::later::{Common, Later};
 use crate::host::pacer::{Pacer, PacerFlows};
 use crate::host::send_queue::SendQueue;
 use crate::host::sender::Sender;
+use crate::host::store::Store;
 use crate::ids::{FlowId, NodeId};
-use crate::policy::{Notice, Observer, Response, Sent};
+use crate::policy::{Notice, Observer, Pace, Response, Sent};
 
 /// The sending ends of all flows, indexed by flow, and the pacers, indexed by number.
 #[derive(Debug)]
 pub(crate) struct Flows<R> {
-    pub senders: Vec<Sender>,
-    pub pacers: Vec<Pacer>,
+    pub senders: Store<Sender>,
+    pub pacers: Store<Pacer>,
     /// Indexed by pacer. Stored separately, because each has the size of the largest scheme's and most
-    /// packets do not need it.
-    pub responses: Vec<R>,
+    /// packets do not need it. A steady response of a later flow is not stored at all.
+    pub responses: Store<R>,
+    /// Flows that are made when they are needed, each with a pacer of the same number.
+    pub later: Later<R>,
+    pub common: Common,
     /// Indexed by [`PacerFlows::Several`]: the flows of a pacer that have a packet to send.
     pub lists: Vec<SendQueue>,
     /// Whether every flow has its own pacer, with the same number.
@@ -32,8 +37,6 @@ pub(crate) struct Flows<R> {
     pub seed: u64,
     /// The first flow of jobs. Flows of jobs follow all others.
     pub first_of_jobs: u32,
-    /// Whether packets may be lost, so that an ACK covers all packets before it.
-    pub is_lossy: bool,
 }
 
 impl<R> Flows<R> {
@@ -58,22 +61,63 @@ impl<R> Flows<R> {
         matches!(self.pacers[pacer as usize].flows(), PacerFlows::One(_))
     }
 
-    /// Exchanges a pacer, its response and its list with those of another part.
-    pub fn swap_pacer(&mut self, other: &mut Flows<R>, pacer: usize) {
-        if let PacerFlows::Several(list) = self.pacers[pacer].flows() {
-            swap(&mut self.lists[list as usize], &mut other.lists[list as usize]);
+    /// Takes over the pacers of another part's hosts, by rank, with their responses and lists.
+    pub fn take_pacers(&mut self, other: &mut Flows<R>, theirs: impl Fn(u32) -> bool) {
+        let hosts: Vec<u32> = (0..self.pacers.len()).map(|pacer| self.host_of_pacer(pacer)).collect();
+        let theirs = |pacer: usize| theirs(hosts[pacer]);
+        for pacer in (0..self.pacers.len()).filter(|&pacer| theirs(pacer)) {
+            if let Some(PacerFlows::Several(list)) = self.pacers.get(pacer).map(Pacer::flows) {
+                swap(&mut self.lists[list as usize], &mut other.lists[list as usize]);
+            }
         }
-        swap(&mut self.responses[pacer], &mut other.responses[pacer]);
-        swap(&mut self.pacers[pacer], &mut other.pacers[pacer]);
+        self.responses.take_over(&mut other.responses, theirs);
+        self.pacers.take_over(&mut other.pacers, theirs);
+    }
+
+    /// The rank of a pacer's host.
+    fn host_of_pacer(&self, pacer: usize) -> u32 {
+        let later = || self.later.ends_of(FlowId(pacer as u32)).map_or(0, |ends| ends.source);
+        self.pacers.get(pacer).map_or_else(later, |pacer| pacer.host)
     }
 
     /// The rank of a flow's sending host.
     pub fn host_of(&self, flow: FlowId) -> u32 {
         self.pacer_of(flow).host
     }
+
+    /// The ranks of a flow's hosts.
+    pub fn ends_of(&self, flow: FlowId) -> (u32, u32) {
+        match self.later.ends_of(flow) {
+            Some(ends) => (ends.source, ends.destination),
+            None => (self.host_of(flow), self.senders[flow.index()].destination),
+        }
+    }
 }
 
 impl<R: Response> Flows<R> {
+    /// Makes the sending end of a later flow, if it has none.
+    #[inline]
+    pub fn make(&mut self, flow: FlowId) {
+        if self.senders.get(flow.index()).is_none() {
+            self.make_now(flow);
+        }
+    }
+
+    #[inline(never)]
+    fn make_now(&mut self, flow: FlowId) {
+        let (Some(ends), Some(response)) = (self.later.ends_of(flow), &self.later.response) else { return };
+        self.pacers.get_or_make(flow.index(), || Pacer::new(ends.source, PacerFlows::One(flow), response));
+        self.senders.get_or_make(flow.index(), || self.common.sender(flow, flow.0, ends, 0));
+    }
+
+    /// The pace of a flow.
+    pub fn pace_of(&self, flow: FlowId) -> Pace {
+        match (self.senders.get(flow.index()), &self.later.response) {
+            (None, Some(response)) => response.pace(),
+            _ => self.pacer_of(flow).pace(),
+        }
+    }
+
     /// Schedules the timer of a response at its host, if its deadline is earlier than a pending timer.
     pub fn arm_timer<O: Observer>(&mut self, id: u32, host: NodeId, cx: &mut Context<'_, O>) {
         let pacer = &mut self.pacers[id as usize];
@@ -98,15 +142,20 @@ impl<R: Response> Flows<R> {
         self.arm_timer(pacer, host, cx);
     }
 
-    /// Records a packet that is sent, with this transmission time.
+    /// Records a packet that is sent, with this transmission time. For a train, `before` is the number of packets
+    /// before the last one, and the pace applies as if each had been sent with its gap.
     #[inline(always)]
-    pub fn sent(&mut self, id: u32, sent: &Sent, transmission: Time) {
+    pub fn sent(&mut self, id: u32, sent: &Sent, transmission: Time, before: u32) {
         let pacer = &mut self.pacers[id as usize];
+        let (start, transmission) = match before {
+            0 => (sent.now, transmission),
+            _ => pacer.last_of_train(sent.now, transmission, before),
+        };
         let pace = match pacer.follows_sending {
             true => self.responses[id as usize].paced_by(sent),
             false => pacer.pace(),
         };
-        pacer.sent(sent.now, transmission, pace);
+        pacer.sent(start, transmission, pace);
     }
 
     /// The flow for which a pacer sends next.

@@ -8,6 +8,7 @@ use crate::host::flows::Flows;
 use crate::host::jobs::Jobs;
 use crate::host::receiver::Receiver;
 use crate::host::source::Source;
+use crate::host::store::Store;
 use crate::ids::{FlowId, NodeId};
 use crate::policy::{Notice, Observer, Response};
 
@@ -19,7 +20,7 @@ pub(crate) struct Hosts<R, E> {
     /// Indexed by host rank.
     pub echoes: Vec<E>,
     /// Indexed by flow.
-    pub receivers: Vec<Receiver>,
+    pub receivers: Store<Receiver>,
     pub sources: Vec<Source>,
     pub jobs: Jobs,
     /// Round-trip time of each flow's last ACK; empty unless requested.
@@ -36,8 +37,17 @@ impl<R: Response, E> Hosts<R, E> {
 
     /// The source and destination of a flow.
     pub fn ends_of(&self, flow: FlowId) -> (NodeId, NodeId) {
-        let destination = self.flows.senders[flow.index()].destination;
-        (self.adapters[self.flows.host_of(flow) as usize].node, self.adapters[destination as usize].node)
+        let (source, destination) = self.flows.ends_of(flow);
+        (self.adapters[source as usize].node, self.adapters[destination as usize].node)
+    }
+
+    /// Notifies the receiver of a job's flow of a message that is on its way.
+    pub fn announce(&mut self, flow: FlowId, send: u32) {
+        if let Some(ends) = self.flows.later.ends_of(flow) {
+            let common = &self.flows.common;
+            self.receivers.get_or_make(flow.index(), || common.receiver(common.header, ends.source));
+        }
+        self.jobs.announce(flow, send);
     }
 
     /// Re-evaluates whether a flow may send.

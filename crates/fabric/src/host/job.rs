@@ -20,7 +20,7 @@ pub struct JobSpec {
     /// Hosts that one thread must handle, because they are adapters of one node.
     pub together: Vec<(NodeId, NodeId)>,
     /// The channels of the program that cross the fabric, in ascending order.
-    pub channels: Vec<Channel>,
+    pub channels: Arc<[Channel]>,
     /// The flow of the first channel. The other channels' flows follow in order. Jobs' flows come after all others.
     pub first_flow: FlowId,
     /// Time that a rank needs for a send or a receive.
@@ -34,4 +34,8 @@ pub struct JobSpec {
     pub local_rate: Option<Rate>,
     /// Whether to record the times of all operations.
     pub record: bool,
+    /// Index of a [steady](crate::policy::Response::is_steady) response that all flows of all jobs have, each with a pacer
+    /// of its own. Their state is then made when they first carry a message. It must be the last response, and every other
+    /// flow must have the response of the same number.
+    pub steady: Option<u32>,
 }

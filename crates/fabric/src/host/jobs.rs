@@ -6,6 +6,7 @@ use becalm_engine::Time;
 use becalm_workload::{Action, Rank, Surroundings};
 
 use crate::host::job::JobSpec;
+use crate::host::store::Store;
 use crate::ids::{FlowId, NodeId, RankId};
 use crate::network::link::LOCAL;
 
@@ -16,15 +17,15 @@ pub(crate) struct Jobs {
     /// The first rank of each job.
     first_rank: Vec<u32>,
     pub ranks: Vec<HostedRank>,
-    /// Channels indexed by flow, starting with the first flow of jobs.
-    channels: Vec<Channel>,
+    /// Messages of each channel, by flow, starting with the first flow of jobs.
+    channels: Store<Queues>,
     /// Unfinished ranks of this simulator.
     open: u32,
     /// Requests of a rank while its program runs.
     pub asked: Asked,
 }
 
-/// A rank and its paths to the ranks that receive its messages.
+/// A rank, and its copies to ranks on the same host.
 #[derive(Debug, Default)]
 pub(crate) struct HostedRank {
     pub rank: Rank,
@@ -33,24 +34,26 @@ pub(crate) struct HostedRank {
     /// The part that handles this rank's host, or [`LOCAL`].
     pub part: u16,
     pub begun: bool,
-    /// In ascending order of receiving rank and port.
-    pub paths: Vec<((u32, u8), Path)>,
+    /// By receiving rank and port, the time at which the last copy ends. Messages are copied one at a time.
+    pub copies: Vec<((u32, u8), Time)>,
 }
 
-/// The path of messages from one rank to another.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Path {
-    /// Packets of a flow.
-    Flow(FlowId),
-    /// Copies within the host, one message at a time. Contains the time at which the path is free.
-    Local(Time),
+impl HostedRank {
+    /// Begins a copy to a rank and port on the same host as soon as the one before has ended. Returns its end.
+    pub fn copy(&mut self, to: (u32, u8), now: Time, takes: Time) -> Time {
+        let place = self.copies.binary_search_by_key(&to, |(to, _)| *to).unwrap_or_else(|place| {
+            self.copies.insert(place, (to, Time::ZERO));
+            place
+        });
+        let free = &mut self.copies[place].1;
+        *free = (*free).max(now) + takes;
+        *free
+    }
 }
 
-/// A flow between two ranks. Its messages stay in order, so packets and answers need not identify them.
+/// The messages of a flow between two ranks. They stay in order, so packets and answers need not identify them.
 #[derive(Debug, Default)]
-struct Channel {
-    from: RankId,
-    to: RankId,
+struct Queues {
     /// Messages that have not been sent completely, tracked by the sender's part.
     leaving: VecDeque<u32>,
     /// Messages that were posted but have not arrived, tracked by the receiver's part.
@@ -99,20 +102,11 @@ impl Jobs {
                 let part = part_of(host);
                 let state = if part == LOCAL { Rank::new(&spec.program, rank, spec.record) } else { Rank::default() };
                 jobs.open += u32::from(!state.is_done());
-                let hosted = HostedRank { rank: state, job: number, host, part, begun: false, paths: Vec::new() };
+                let hosted = HostedRank { rank: state, job: number, host, part, begun: false, copies: Vec::new() };
                 jobs.ranks.push(hosted);
             }
-            let mut flows = (spec.first_flow.0..).map(FlowId).zip(&spec.channels).peekable();
-            for (from, to, port) in spec.program.channels() {
-                let flow = flows.next_if(|(_, channel)| **channel == (from, to, port)).map(|(flow, _)| flow);
-                let path = flow.map_or(Path::Local(Time::ZERO), Path::Flow);
-                jobs.ranks[(first + from) as usize].paths.push(((to, port), path));
-                if flow.is_some() {
-                    let (from, to) = (RankId(first + from), RankId(first + to));
-                    jobs.channels.push(Channel { from, to, ..Channel::default() });
-                }
-            }
         }
+        jobs.channels = Store::new(Vec::new(), specs.iter().map(|spec| spec.channels.len()).sum());
         jobs.specs = specs;
         jobs
     }
@@ -142,48 +136,67 @@ impl Jobs {
         self.open -= 1;
     }
 
-    fn channel(&mut self, flow: FlowId) -> &mut Channel {
+    /// The flow of a rank's messages to another; `None` if they share a host.
+    pub fn flow(&self, rank: RankId, to: u32, port: u8) -> Option<FlowId> {
+        let job = self.ranks[rank.index()].job;
+        let (spec, from) = (&self.specs[job as usize], rank.0 - self.first_rank[job as usize]);
+        let place = spec.channels.binary_search(&(from, to, port)).ok()?;
+        Some(FlowId(spec.first_flow.0 + place as u32))
+    }
+
+    /// The sender and the receiver of a flow.
+    fn ends(&self, flow: FlowId) -> (RankId, RankId) {
+        let job = self.specs.partition_point(|spec| spec.first_flow <= flow) - 1;
+        let (from, to, _) = self.specs[job].channels[(flow.0 - self.specs[job].first_flow.0) as usize];
+        (self.id(job as u32, from), self.id(job as u32, to))
+    }
+
+    fn queues(&mut self, flow: FlowId) -> &mut Queues {
         let first = self.first_flow();
-        &mut self.channels[(flow.0 - first) as usize]
+        self.channels.get_or_make((flow.0 - first) as usize, Queues::default)
     }
 
     /// Records that a message is posted. It is sent after the flow's earlier messages.
     pub fn post(&mut self, flow: FlowId, send: u32) {
-        self.channel(flow).leaving.push_back(send);
+        self.queues(flow).leaving.push_back(send);
     }
 
     /// Notifies a receiver of a message that is on its way.
     pub fn announce(&mut self, flow: FlowId, send: u32) {
-        self.channel(flow).announced.push_back(send);
+        self.queues(flow).announced.push_back(send);
     }
 
     /// The part that handles the receiver of a flow.
-    pub fn part_of_receiver(&mut self, flow: FlowId) -> u16 {
-        let to = self.channel(flow).to;
-        self.ranks[to.index()].part
+    pub fn part_of_receiver(&self, flow: FlowId) -> u16 {
+        self.ranks[self.ends(flow).1.index()].part
     }
 
     /// The sender of the flow's message that has just been sent, and the index of its send operation.
     pub fn left(&mut self, flow: FlowId) -> (RankId, u32) {
-        let channel = self.channel(flow);
-        (channel.from, channel.leaving.pop_front().expect("a message leaves after it was posted"))
+        let send = self.queues(flow).leaving.pop_front().expect("a message leaves after it was posted");
+        (self.ends(flow).0, send)
     }
 
     /// The sender and the receiver of the flow's message that has just arrived, and the index of its send
     /// operation.
     pub fn arrived(&mut self, flow: FlowId) -> (RankId, RankId, u32) {
-        let channel = self.channel(flow);
-        let send = channel.announced.pop_front().expect("a message is announced before it arrives");
-        (channel.from, channel.to, send)
+        let send = self.queues(flow).announced.pop_front().expect("a message is announced before it arrives");
+        let (from, to) = self.ends(flow);
+        (from, to, send)
     }
 
     /// Takes over the ranks of another part's hosts, and their ends of channels.
     pub fn take(&mut self, other: &mut Jobs, theirs: &dyn Fn(NodeId) -> bool) {
-        for (ours, its) in self.channels.iter_mut().zip(&mut other.channels) {
-            if theirs(self.ranks[ours.from.index()].host) {
+        let first = self.first_flow();
+        let made: Vec<usize> = (0..other.channels.len()).filter(|&i| other.channels.get(i).is_some()).collect();
+        for channel in made {
+            let (from, to) = self.ends(FlowId(first + channel as u32));
+            let (sends, receives) = (theirs(self.ranks[from.index()].host), theirs(self.ranks[to.index()].host));
+            let (ours, its) = (self.channels.get_or_make(channel, Queues::default), &mut other.channels[channel]);
+            if sends {
                 std::mem::swap(&mut ours.leaving, &mut its.leaving);
             }
-            if theirs(self.ranks[ours.to.index()].host) {
+            if receives {
                 std::mem::swap(&mut ours.announced, &mut its.announced);
             }
         }

@@ -5,7 +5,9 @@
 //! send only later, and a `send_queue` determines the sending order. `flows` combines these. A `backlog` counts the packets in a host's send queue, if its size is limited. An
 //! `adapter` sends on the host's link and accepts arriving packets. With a drain rate, packets pass through a
 //! `receive_buffer`. `faults` slow or stop a host. A `receiver` counts the packets of a flow. `hosts` holds all of this for the entire fabric.
-//! `posting` and `delivery` implement the two ends of a flow, and `handling` dispatches events. `jobs` are the programs
+//! A `store` holds an item for each flow, and those of `later` flows are made when they are needed. `posting` and
+//! `delivery` implement the two ends of a flow, `trains` those of trains, and `handling` dispatches events. `jobs` are
+//! the programs
 //! that run on hosts, and `execution` runs their ranks.
 
 mod adapter;
@@ -20,6 +22,7 @@ mod handling;
 mod hosts;
 pub mod job;
 mod jobs;
+mod later;
 pub mod mix;
 mod paced;
 mod pacer;
@@ -30,15 +33,18 @@ mod receiver;
 mod send_queue;
 mod sender;
 mod source;
+mod store;
 pub mod traffic;
+mod trains;
 
 pub(crate) use adapter::Adapter;
-pub(crate) use entropy::Entropy;
 pub(crate) use flows::Flows;
 pub(crate) use hosts::Hosts;
 pub(crate) use jobs::Jobs;
+pub(crate) use later::{Common, Ends, Later};
 pub(crate) use pacer::{Pacer, PacerFlows};
 pub(crate) use receiver::Receiver;
 pub(crate) use send_queue::SendQueue;
 pub(crate) use sender::{RECORDED, Sender};
 pub(crate) use source::Source;
+pub(crate) use store::Store;

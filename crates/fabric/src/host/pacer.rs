@@ -163,6 +163,13 @@ impl Pacer {
         (self.last_start, self.due) = (NONE, Time::ZERO);
     }
 
+    /// The start and the transmission time of the last packet of a train, which is sent now, at the current pace.
+    #[cold]
+    pub fn last_of_train(&self, now: Time, transmission: Time, before: u32) -> (Time, Time) {
+        let packet = Time(transmission.0 / u64::from(before + 1));
+        (now + (transmission - packet).scaled(1.0 + self.gap), packet)
+    }
+
     /// Records a packet that is sent, with this transmission time, and the new pace.
     #[inline]
     pub fn sent(&mut self, now: Time, transmission: Time, pace: Pace) {

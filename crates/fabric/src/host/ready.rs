@@ -15,6 +15,15 @@ pub(crate) struct Listed {
 
 const NONE: u8 = u8::MAX;
 
+/// The turns of pacers that may send trains. They send as many packets as others, whatever the lengths of their trains.
+#[derive(Debug, Default)]
+struct TrainTurns {
+    /// Virtual time in packets: the start of the last train.
+    began: u32,
+    /// Length of the train that a pacer has just sent; 0 for other pacers.
+    sent: u32,
+}
+
 /// Pacers that may send, in sending order, listed by the virtual lane of their packets. While a lane cannot send,
 /// none of its pacers is looked at. Hosts whose data use one lane have one list.
 #[derive(Debug)]
@@ -27,11 +36,41 @@ pub(crate) struct Ready {
     others: Vec<(u8, SendQueue)>,
     /// Pacers listed so far, if they take turns.
     listed: u64,
+    /// Present if pacers take turns and may send trains.
+    trains: Option<Box<TrainTurns>>,
 }
 
 impl Ready {
     pub fn new(injection: Injection) -> Ready {
-        Ready { injection, first_vl: NONE, first: SendQueue::new(injection), others: Vec::new(), listed: 0 }
+        Ready {
+            injection,
+            first_vl: NONE,
+            first: SendQueue::new(injection),
+            others: Vec::new(),
+            listed: 0,
+            trains: None,
+        }
+    }
+
+    /// Lets pacers send trains.
+    pub fn take_trains(&mut self) {
+        if self.injection == Injection::RoundRobin {
+            self.trains = Some(Box::default());
+            // From now on, lists are sorted by the turns.
+            (self.injection, self.first) = (Injection::Posted, SendQueue::new(Injection::Posted));
+        }
+    }
+
+    /// Whether a pacer may be listed before others.
+    #[inline]
+    pub fn is_sorted(&self) -> bool {
+        self.injection == Injection::Posted
+    }
+
+    /// Records the length of the train that the first pacer sends, before the pacer is listed again, or its absence
+    /// afterwards.
+    pub fn sends(&mut self, packets: u32) {
+        self.trains.iter_mut().for_each(|turns| turns.sent = packets);
     }
 
     #[inline]
@@ -43,9 +82,12 @@ impl Ready {
     /// posting order.
     #[inline]
     pub fn push(&mut self, pacer: u32, vl: u8, posted: u64) {
-        let order = match self.injection {
-            Injection::RoundRobin => self.listed,
-            Injection::Posted => posted,
+        let order = match (self.injection, &self.trains) {
+            (Injection::RoundRobin, _) => self.listed,
+            (Injection::Posted, None) => posted,
+            (Injection::Posted, Some(turns)) => {
+                u64::from(turns.began + turns.sent) << 32 | self.listed & u64::from(u32::MAX)
+            }
         };
         self.listed += 1;
         self.list(vl).push(pacer, order);
@@ -91,6 +133,7 @@ impl Ready {
     /// Removes a pacer that is the first of its lane.
     #[inline]
     pub fn remove(&mut self, listed: Listed) {
+        self.trains.iter_mut().for_each(|turns| turns.began = (listed.order >> 32) as u32);
         self.list(listed.vl).pop();
     }
 

@@ -90,6 +90,11 @@ impl Receiver {
         self
     }
 
+    /// Bytes per packet in addition to the payload.
+    pub fn header(&self) -> u32 {
+        self.header
+    }
+
     /// Packets that have arrived.
     pub fn packets(&self) -> u32 {
         self.next + self.early.as_ref().map_or(0, |early| early.pieces.len() as u32 + early.after_loss)
@@ -137,14 +142,14 @@ impl Receiver {
             return false;
         }
         self.add(packet.injected, payload);
-        packet.last || self.early.is_some()
+        packet.train.is_last() || self.early.is_some()
     }
 
     /// Keeps a packet that arrived before an earlier one.
     #[cold]
     fn keep(&mut self, packet: &Packet, payload: u32) {
-        let &Packet { last, posted, injected, .. } = packet;
-        let piece = Piece { payload, last, posted, injected };
+        let &Packet { train, posted, injected, .. } = packet;
+        let piece = Piece { payload, last: train.is_last(), posted, injected };
         let early = self.early.get_or_insert_default();
         if early.is_lossy {
             early.after_loss += 1;
@@ -204,6 +209,7 @@ impl Receiver {
 mod tests {
     use super::*;
     use crate::packet::Kind;
+    use crate::train::Train;
 
     /// A packet injected at as many microseconds as its sequence number. The third and fourth packets end
     /// messages.
@@ -219,7 +225,7 @@ mod tests {
             tie: 0,
             kind: Kind::Data,
             vl: 0,
-            last: sequence == 2 || sequence == 3,
+            train: Train::new(1, sequence == 2 || sequence == 3),
             marked: false,
             covers: 0,
             marks: 0,
@@ -231,7 +237,8 @@ mod tests {
         if !receiver.count(&packet) {
             return Vec::new();
         }
-        let mut found: Vec<_> = packet.last.then(|| receiver.complete(FlowId(7), packet.posted)).into_iter().collect();
+        let mut found: Vec<_> =
+            packet.train.is_last().then(|| receiver.complete(FlowId(7), packet.posted)).into_iter().collect();
         found.extend(std::iter::from_fn(|| receiver.complete_early(FlowId(7))));
         found
     }
@@ -256,8 +263,8 @@ mod tests {
     #[test]
     fn a_message_may_be_longer_than_32_bits() {
         let mut receiver = Receiver::new(20, 5);
-        let part = |sequence| Packet { size: (1 << 31) + 20, last: sequence == 4, ..packet(sequence) };
-        let ends: Vec<bool> = (0..5).map(|i| receiver.count(&part(i)) && part(i).last).collect();
+        let part = |sequence| Packet { size: (1 << 31) + 20, train: Train::new(1, sequence == 4), ..packet(sequence) };
+        let ends: Vec<bool> = (0..5).map(|i| receiver.count(&part(i)) && part(i).train.is_last()).collect();
         assert_eq!(ends, [false, false, false, false, true]);
         let done = receiver.complete(FlowId(7), Time::ZERO);
         assert_eq!((done.bytes, done.began), (5 << 31, Time::ZERO));

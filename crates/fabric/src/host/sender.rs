@@ -11,6 +11,8 @@ use becalm_engine::{Stream, Time};
 use crate::config::PacketConfig;
 use crate::distribution::Distribution;
 use crate::host::entropy::Entropy;
+use crate::policy::Pace;
+use crate::train;
 use rare::{LONG, Rare};
 
 /// Switches record the paths of the flow's packets.
@@ -41,7 +43,7 @@ struct Waiting {
     count: u32,
 }
 
-/// A segment of a message: the payload of one packet.
+/// A segment of a message: the payload of one packet, or of a train.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub posted: Time,
@@ -232,16 +234,28 @@ impl Sender {
         sequence >= self.known_from
     }
 
+    /// Number of packets of the next train.
+    pub fn next_train(&self, packets: &PacketConfig, pace: Pace) -> u32 {
+        let greedy = || self.rare.as_ref().map_or(0, |rare| rare.mean_message());
+        let bytes = match self.partial {
+            Partial::None if self.first.count == 0 => greedy(),
+            Partial::Greedy => greedy(),
+            Partial::None | Partial::Posted => u64::from(self.first.bytes),
+        };
+        let rest = if self.partial == Partial::None { u32::MAX } else { self.rest };
+        train::length(packets, (bytes, rest), pace, self.in_flight)
+    }
+
     /// Posting time of the message that the next packet begins, if it begins one; zero for a greedy flow.
     pub fn next_begins(&self) -> Option<Time> {
         let posted = if self.first.count > 0 { self.first.at } else { Time::ZERO };
         (self.partial == Partial::None).then_some(posted)
     }
 
-    /// Removes the next segment from the current message or, if there is none, from the first. Posted
-    /// messages precede greedy ones, which count as posted when they begin.
+    /// Removes the next segment, of up to this many packets, from the current message or, if there is none, from the
+    /// first. Posted messages precede greedy ones, which count as posted when they begin.
     #[inline]
-    pub fn next_segment(&mut self, now: Time, mtu: u32) -> Segment {
+    pub fn next_segment(&mut self, now: Time, mtu: u32, packets: u32) -> Segment {
         if self.partial == Partial::None {
             (self.partial, self.rest) = match self.first.count {
                 0 => (Partial::Greedy, self.rare.get_or_insert_default().begin_message(now, mtu)),
@@ -255,7 +269,8 @@ impl Sender {
             (Partial::Greedy, Some(rare)) => rare.message_began(),
             _ => self.first.at,
         };
-        let mut segment = Segment { posted, payload: self.rest.min(mtu), last: self.rest <= mtu };
+        let most = packets * mtu;
+        let mut segment = Segment { posted, payload: self.rest.min(most), last: self.rest <= most };
         self.rest -= segment.payload;
         if segment.last {
             if self.goes_on {
@@ -314,10 +329,10 @@ impl Sender {
         self.posted_bytes += wire_bytes(bytes, count, packets, self.header);
     }
 
-    /// Counts a packet that is sent.
-    pub fn sent(&mut self, size: u32) {
-        self.in_flight += 1;
-        self.packets += 1;
+    /// Counts packets that are sent.
+    pub fn sent(&mut self, size: u32, packets: u32) {
+        self.in_flight += packets;
+        self.packets += packets;
         self.bytes += u64::from(size);
     }
 

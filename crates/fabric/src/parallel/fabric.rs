@@ -154,13 +154,19 @@ where
     /// the sender.
     pub fn delivered_bytes(&self, id: FlowId) -> u64 {
         // Parts without the flow's destination count no bytes.
-        self.parts.simulators().iter().map(|part| part.model.hosts.receivers[id.index()].bytes()).sum()
+        let of = |part: &Simulator<Fabric<R, K, E, O>>| {
+            part.model.hosts.receivers.get(id.index()).map_or(0, |receiver| receiver.bytes())
+        };
+        self.parts.simulators().iter().map(of).sum()
     }
 
     /// Bytes of a flow's data packets sent so far, including headers.
     pub fn sent_bytes(&self, id: FlowId) -> u64 {
         // Parts without the flow's source send no bytes.
-        self.parts.simulators().iter().map(|part| part.model.hosts.flows.senders[id.index()].bytes).sum()
+        let of = |part: &Simulator<Fabric<R, K, E, O>>| {
+            part.model.hosts.flows.senders.get(id.index()).map_or(0, |sender| sender.bytes)
+        };
+        self.parts.simulators().iter().map(of).sum()
     }
 
     /// Whether all posted messages have been delivered and answered: no packets exist, none are left to send,
@@ -199,7 +205,7 @@ where
 /// The longest time from the start of a packet's transmission at one end of a cable to its arrival at the
 /// other.
 fn reach<R, K, E>(spec: &FabricSpec<R, K, E>) -> Time {
-    let largest = spec.packets.largest();
-    let time = |cable: &Cable| cable.rate.time_of(largest) + cable.delay + spec.switch.forwarding_delay;
+    let longest = spec.packets.longest();
+    let time = |cable: &Cable| cable.rate.time_of(longest) + cable.delay + spec.switch.forwarding_delay;
     spec.topology.cables().iter().map(time).max().unwrap_or(Time::ZERO)
 }

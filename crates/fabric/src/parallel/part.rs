@@ -34,7 +34,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Part for Fabric<R, K,
                 self.shared.trails.take_in(&mut packet, trail);
                 agenda.at(time, key, Event::Arrive(packet));
             }
-            Message::Announce { flow, send } => self.hosts.jobs.announce(flow, send),
+            Message::Announce { flow, send } => self.hosts.announce(flow, send),
             Message::Credit { time, sender, credit: (credit, vl), units } => {
                 if self.shared.credit[credit as usize].give_back(units, time, Time::ZERO) {
                     let (time, key, signal) = Signal::credit(time, sender, vl);
@@ -100,6 +100,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
             }
         }
         self.shared.hops += other.shared.hops;
+        self.shared.together += other.shared.together;
         self.shared.packets += other.shared.packets;
         self.shared.faults.join(&other.shared.faults, theirs);
         self.observer.join(other.observer, theirs);
@@ -108,20 +109,14 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
     /// Takes over the flow ends, pacers and sources of another part's nodes.
     fn take_flows(&mut self, other: &mut Self, theirs: &dyn Fn(NodeId) -> bool) {
         let (hosts, its) = (&mut self.hosts, &mut other.hosts);
-        for flow in 0..hosts.flows.senders.len() {
-            let (source, destination) = hosts.ends_of(FlowId(flow as u32));
-            if theirs(source) {
-                std::mem::swap(&mut hosts.flows.senders[flow], &mut its.flows.senders[flow]);
-            }
-            if theirs(destination) {
-                std::mem::swap(&mut hosts.receivers[flow], &mut its.receivers[flow]);
-            }
-        }
-        for pacer in 0..hosts.flows.pacers.len() {
-            if theirs(hosts.adapters[hosts.flows.pacers[pacer].host as usize].node) {
-                hosts.flows.swap_pacer(&mut its.flows, pacer);
-            }
-        }
+        let ends: Vec<(bool, bool)> = (0..hosts.flows.senders.len() as u32)
+            .map(|flow| hosts.ends_of(FlowId(flow)))
+            .map(|(source, destination)| (theirs(source), theirs(destination)))
+            .collect();
+        hosts.flows.senders.take_over(&mut its.flows.senders, |flow| ends[flow].0);
+        hosts.receivers.take_over(&mut its.receivers, |flow| ends[flow].1);
+        let adapters = &hosts.adapters;
+        hosts.flows.take_pacers(&mut its.flows, |host| theirs(adapters[host as usize].node));
         for i in 0..hosts.sources.len() {
             if theirs(hosts.node_of_source(i)) {
                 std::mem::swap(&mut hosts.sources[i], &mut its.sources[i]);

@@ -1,6 +1,6 @@
 //! Construction of a fabric from its specification.
 
-use becalm_engine::{Agenda, Key, Simulator, Time, mix};
+use becalm_engine::{Agenda, Key, Simulator, Time};
 
 use crate::config::{AdapterConfig, PathSelection, Switching};
 use crate::context::{Context, Place, Shared};
@@ -10,7 +10,7 @@ use crate::faults::{FaultKind, Faults};
 use crate::flow_control::credit::{CreditReturn, LinkCredit};
 use crate::flow_control::gate::Gate;
 use crate::host::{
-    Adapter, Entropy, Flows, Hosts, Jobs, Pacer, PacerFlows, RECORDED, Receiver, SendQueue, Sender, Source,
+    Adapter, Common, Ends, Flows, Hosts, Jobs, Later, Pacer, PacerFlows, RECORDED, SendQueue, Sender, Source, Store,
 };
 use crate::ids::{FlowId, NodeId, PortId, SourceId};
 use crate::network::link::{Control, EgressLink, LOCAL, Rate};
@@ -80,51 +80,68 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         };
         let trails: Vec<Option<u32>> = spec.responses.iter().map(Response::trail).collect();
         let mut responses = std::mem::take(&mut spec.responses);
-        let (pacers, lists) = pacers(&shapes, &spec.flows, &mut responses, &trails);
-        let senders: Vec<_> = (0u64..).zip(&spec.flows).map(|(i, flow)| sender(&spec, (i, flow), &trails)).collect();
+        let later = later(&spec, &mut responses);
+        let (now, others) = (&spec.flows[..later.first], later.ends.len());
+        let (pacers, lists) = pacers(&shapes, now, &mut responses, &trails);
+        let moves = spec.faults.iter().any(|fault| fault.kind == FaultKind::LinkDown);
+        let in_order = spec.switch.paths == PathSelection::Destination || spec.switch.paths.keeps_order() && !moves;
+        let loses = spec.switch.flow_control.pfc().and_then(|pfc| pfc.watchdog).is_some_and(|dog| dog.loses());
+        let common = Common {
+            header: spec.packets.header,
+            requests: spec.echo.hears_requests(),
+            paths: spec.switch.paths,
+            seed: spec.seed,
+            is_lossy: loses && in_order,
+        };
+        let sender = |(i, flow): (u32, &FlowSpec)| {
+            let trail = trails[flow.response as usize].unwrap_or(0);
+            let mut sender = common.sender(FlowId(i), flow.response, ends(&spec.topology, flow), trail);
+            sender.restart = flow.restart;
+            sender.extras |= if trails[flow.response as usize].is_some() { RECORDED } else { 0 };
+            sender
+        };
+        let senders: Vec<_> = (0u32..).zip(now).map(sender).collect();
         // The largest packets have the longest trail.
         spec.packets.header += trails.iter().flatten().max().unwrap_or(&0);
         let (mut adapters, mut switches) = nodes(&spec, markers, share);
         Headrooms::of(&spec).into_iter().for_each(|headrooms| headrooms.set(&mut adapters, &mut switches));
+        if spec.packets.train > 1 {
+            switches.iter_mut().for_each(|switch| switch.state.take_trains());
+            adapters.iter_mut().for_each(|adapter| adapter.ready.take_trains());
+        }
         if trails.iter().any(Option::is_some) {
             switches.iter_mut().for_each(|switch| switch.state.record());
         }
         let switches_watched = watched(&switches);
-        list_early(&mut adapters, &spec.adapters, &pacers);
-        for (pacer, vl) in senders.iter().map(|sender| (sender.pacer, sender.vl)) {
-            adapters[pacers[pacer as usize].host as usize].data_vls |= 1 << vl;
+        list_early(&mut adapters, &spec.adapters, pacers.iter().map(|pacer| pacer.host).chain(later.sources()));
+        for ends in spec.flows.iter().map(|flow| ends(&spec.topology, flow)) {
+            adapters[ends.source as usize].data_vls |= 1 << ends.vl;
         }
         let sources = (0u64..).zip(spec.sources).map(|(i, source)| Source::new(source, spec.seed, i)).collect();
         let jobs = Jobs::new(spec.jobs, |host| share.part(host));
         let lanes = 2 * spec.topology.cables().len() * usize::from(spec.switch.vls);
         let pauses = spec.switch.flow_control.pauses();
-        let moves = spec.faults.iter().any(|fault| fault.kind == FaultKind::LinkDown);
-        let in_order = spec.switch.paths == PathSelection::Destination || spec.switch.paths.keeps_order() && !moves;
-        let loses = spec.switch.flow_control.pfc().and_then(|pfc| pfc.watchdog).is_some_and(|dog| dog.loses());
-        let is_lossy = loses && in_order;
-        let receiver = |sender: &Sender| {
-            let plain = Receiver::new(sender.header, pacers[sender.pacer as usize].host);
-            if is_lossy { plain.lossy() } else { plain }
-        };
+        let receiver = |sender: &Sender| common.receiver(sender.header, pacers[sender.pacer as usize].host);
         Ok(Fabric {
             observer,
             hosts: Hosts {
                 echoes: vec![spec.echo; adapters.len()],
                 adapters,
-                receivers: senders.iter().map(receiver).collect(),
+                receivers: Store::new(senders.iter().map(receiver).collect(), others),
                 sources,
                 rtts: Vec::new(),
                 flows: Flows {
-                    senders,
-                    pacers,
-                    responses,
+                    own_pacers: (0..).zip(now).all(|(i, flow)| flow.response == i),
+                    senders: Store::new(senders, others),
+                    pacers: Store::new(pacers, others),
+                    responses: Store::new(responses, others),
+                    later,
+                    common,
                     lists,
-                    own_pacers: (0..).zip(&spec.flows).all(|(i, flow)| flow.response == i),
                     packets: spec.packets,
                     answers_vls: answers_vls(&spec.flows, spec.routes.lanes().is_some()),
                     seed: spec.seed,
                     first_of_jobs: jobs.first_flow(),
-                    is_lossy,
                 },
                 jobs,
             },
@@ -141,6 +158,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 gates: gates(if pauses { lanes } else { 0 }, &switches_watched),
                 config: spec.switch,
                 hops: 0,
+                together: 0,
                 outboxes: vec![Vec::new(); share.parts],
             },
         })
@@ -176,7 +194,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             }
         }
         hosts.begin_jobs(&mut cx);
-        for pacer in 0..hosts.flows.pacers.len() {
+        // The responses of later flows are steady, and have no timers.
+        for pacer in 0..hosts.flows.later.first.min(hosts.flows.pacers.len()) {
             if share.has(hosts.adapters[hosts.flows.pacers[pacer].host as usize].node) {
                 hosts.arm_timer(pacer as u32, &mut cx);
             }
@@ -245,10 +264,10 @@ fn answers_vls(flows: &[FlowSpec], changes_lanes: bool) -> Vec<u8> {
     if differ { flows.iter().map(|flow| flow.answers_vl).collect() } else { Vec::new() }
 }
 
-/// Lets adapters with a single pacer list it early.
-fn list_early(adapters: &mut [Adapter], configs: &[AdapterConfig], pacers: &[Pacer]) {
+/// Lets adapters with a single pacer list it early. `hosts` are the ranks of the pacers' hosts.
+fn list_early(adapters: &mut [Adapter], configs: &[AdapterConfig], hosts: impl Iterator<Item = u32>) {
     let mut count = vec![0u32; adapters.len()];
-    pacers.iter().for_each(|pacer| count[pacer.host as usize] += 1);
+    hosts.for_each(|host| count[host as usize] += 1);
     for ((adapter, config), pacers) in adapters.iter_mut().zip(configs).zip(count) {
         adapter.lists_early = pacers == 1 && config.injection_rate.is_none();
     }
@@ -262,25 +281,25 @@ fn places(topology: &Topology) -> Vec<Place> {
     topology.nodes().iter().map(place).collect()
 }
 
-/// The sending end of a flow, initially without messages.
-fn sender<R, K, E: Echo>(
-    spec: &FabricSpec<R, K, E>,
-    (number, flow): (u64, &FlowSpec),
-    trails: &[Option<u32>],
-) -> Sender {
-    let destination = spec.topology.node(flow.destination).rank;
-    let trail = trails[flow.response as usize];
-    let mut sender = Sender::new(flow.response, destination, flow.vl);
-    sender.restart = flow.restart;
-    sender.extras |= if trail.is_some() { RECORDED } else { 0 };
-    if spec.echo.hears_requests() {
-        sender.request_acks();
-    }
-    if let PathSelection::Entropy { values, balancer } = spec.switch.paths {
-        sender.spread(Entropy::new(balancer, values, mix(spec.seed, number)));
-    }
-    sender.header = spec.packets.header + trail.unwrap_or(0);
-    sender
+/// The ends of a flow.
+fn ends(topology: &Topology, flow: &FlowSpec) -> Ends {
+    let rank = |node| topology.node(node).rank;
+    Ends { source: rank(flow.source), destination: rank(flow.destination), vl: flow.vl }
+}
+
+/// The flows of jobs, if their ends are made later. Takes their response, which is the last.
+///
+/// # Panics
+/// If the response is not steady, or not the last.
+fn later<R: Response, K, E>(spec: &FabricSpec<R, K, E>, responses: &mut Vec<R>) -> Later<R> {
+    let all = spec.flows.len();
+    let Some(first) = spec.jobs.first().and_then(|job| job.steady).map(|steady| steady as usize) else {
+        return Later { first: all, ends: Vec::new(), response: None };
+    };
+    assert_eq!(responses.len(), first + 1, "the response of all later flows is the last");
+    let response = responses.pop().filter(Response::is_steady).expect("the response is steady");
+    let ends = spec.flows[first..].iter().map(|flow| ends(&spec.topology, flow)).collect();
+    Later { first, ends, response: Some(response) }
 }
 
 /// The pacers, one per response, with the host of its flows, and the lists of pacers with several flows. Also

@@ -3,6 +3,7 @@
 use becalm_engine::Time;
 
 use crate::context::Place;
+use crate::host::{Receiver, Sender};
 use crate::ids::{FlowId, PortId};
 use crate::policy::{Echo, Marker, Observer, Pace, Response};
 use crate::sim::fabric::Fabric;
@@ -88,7 +89,9 @@ pub struct PortCounters {
 impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// The counters of a flow.
     pub fn flow(&self, id: FlowId) -> FlowView {
-        let (sender, receiver) = (&self.hosts.flows.senders[id.index()], &self.hosts.receivers[id.index()]);
+        let (no_sender, no_receiver) = (Sender::default(), Receiver::new(0, 0));
+        let sender = self.hosts.flows.senders.get(id.index()).unwrap_or(&no_sender);
+        let receiver = self.hosts.receivers.get(id.index()).unwrap_or(&no_receiver);
         FlowView {
             sent_packets: u64::from(sender.packets),
             sent_bytes: sender.bytes,
@@ -107,7 +110,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             greedy_since: sender.greedy_since(),
             in_flight: sender.in_flight,
             rtt: self.hosts.rtts.get(id.index()).copied().unwrap_or(Time::ZERO),
-            pace: self.hosts.flows.pacers[sender.pacer as usize].pace(),
+            pace: self.hosts.flows.pace_of(id),
         }
     }
 

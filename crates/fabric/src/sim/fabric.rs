@@ -36,6 +36,11 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 
     /// Number of times that a packet, including ACKs and CNPs, has started to cross a link.
     pub fn packet_hops(&self) -> u64 {
+        self.shared.hops + self.shared.together
+    }
+
+    /// Number of times that a train or a single packet has started to cross a link.
+    pub fn train_hops(&self) -> u64 {
         self.shared.hops
     }
 
@@ -56,7 +61,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 
     /// The responses, in the order of [`FabricSpec::responses`](crate::FabricSpec::responses).
     pub fn responses(&self) -> impl Iterator<Item = &R> {
-        self.hosts.flows.responses.iter()
+        self.hosts.flows.responses.made()
     }
 
     /// Reports all departures from switches up to now to the observer, then calls its `settle`.
@@ -76,11 +81,14 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     /// must be in the future and equal the response's deadline.
     pub fn set_response(&mut self, id: FlowId, response: R, due: Time, agenda: &mut Agenda<Event>) {
         let hosts = &mut self.hosts;
+        hosts.flows.make(id);
         let pacer = hosts.flows.senders[id.index()].pacer;
         let own = &mut hosts.flows.pacers[pacer as usize];
         (own.is_steady, own.follows_sending) = (false, false);
         own.set_timer(own.timer().filter(|pending| *pending == due));
-        hosts.flows.responses[pacer as usize] = response;
+        let mut response = Some(response);
+        let own = hosts.flows.responses.get_or_make(pacer as usize, || response.take().expect("made once"));
+        response.into_iter().for_each(|response| *own = response);
         let mut cx = Context { now: Time(due.0 - 1), agenda, shared: &mut self.shared, observer: &mut self.observer };
         hosts.arm_timer(pacer, &mut cx);
     }
@@ -92,7 +100,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
 
     /// Whether no flow has a packet to send, and no source is blocked by a full send queue.
     pub fn is_silent(&self) -> bool {
-        let mut senders = self.hosts.flows.senders.iter();
+        let mut senders = self.hosts.flows.senders.made();
         senders.all(|sender| !sender.has_packet()) && self.hosts.sources.iter().all(|source| source.held.is_none())
     }
 

@@ -76,7 +76,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 _ => None,
             };
             if let Some(packet) = packet {
-                let units = self.shared.config.buffer.need(packet.size);
+                let units = self.shared.config.buffer.need_of(&packet);
                 *sums.entry((node, port, usize::from(packet.vl))).or_default() += units;
             }
         }
@@ -117,7 +117,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         if moves || !self.shared.config.paths.keeps_order() {
             return Ok(());
         }
-        let disordered: u64 = self.hosts.receivers.iter().map(|receiver| u64::from(receiver.disordered())).sum();
+        let disordered: u64 = self.hosts.receivers.made().map(|receiver| u64::from(receiver.disordered())).sum();
         if disordered > 0 {
             return Err(FabricError::Guard(format!("packets arrived out of order: {disordered}")));
         }
@@ -149,11 +149,12 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     fn waits(&self, now: Time) -> Waits {
         let mut waits_for = Waits::new();
         for Switch { state, .. } in &self.switches {
-            for (output, vl, size) in state.next_sizes(&self.shared.config) {
+            for (output, vl, packet) in state.next_packets(&self.shared.config) {
                 let out = state.output(output);
-                let blocked_by = (self.lacks_credit(&out.link, vl, size) && !out.is_sending(now))
-                    .then(|| self.buffer_at(&out.link, vl))
-                    .flatten();
+                let blocked_by = (self.lacks_credit(&out.link, vl, self.shared.config.need_of(packet))
+                    && !out.is_sending(now))
+                .then(|| self.buffer_at(&out.link, vl))
+                .flatten();
                 for (input, came_on) in state.waiting_for(output, vl) {
                     let sends = state.ports[state.at(input, came_on)].input.is_sending(now);
                     let blocked_by = if sends { None } else { blocked_by };
@@ -175,23 +176,27 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             }
         }
         let flows = &self.hosts.flows;
-        for (flow, sender) in (0..).map(FlowId).zip(&flows.senders) {
+        let made = (0..flows.senders.len()).filter_map(|i| Some((FlowId(i as u32), flows.senders.get(i)?)));
+        for (flow, sender) in made {
             let link = &self.hosts.adapters[flows.pacer_of(flow).host as usize].link;
             let first = self.buffer_at(link, sender.vl);
             let is_stuck = first.is_some_and(|buffer| stuck.contains_key(&buffer));
-            if is_stuck && sender.has_packet() && self.lacks_credit(link, sender.vl, flows.packets.largest()) {
+            if is_stuck
+                && sender.has_packet()
+                && self.lacks_credit(link, sender.vl, self.shared.config.need(flows.packets.longest()))
+            {
                 stopped.insert(flow);
             }
         }
         stopped.len()
     }
 
-    /// Whether a sender lacks credit for a packet even after the credit on its way arrives. With PFC, whether
+    /// Whether a sender lacks this many units of credit even after the credit on its way arrives. With PFC, whether
     /// its gate is closed and no opening is on its way.
-    fn lacks_credit(&self, link: &EgressLink, vl: u8, size: u32) -> bool {
+    fn lacks_credit(&self, link: &EgressLink, vl: u8, units: u32) -> bool {
         let at = link.credit_index(vl);
         match link.control {
-            Control::Credit => self.shared.credit[at].total() < self.shared.config.need(size),
+            Control::Credit => self.shared.credit[at].total() < units,
             Control::Free => false,
             Control::Gate => self.shared.gates[at].stays_closed() && !self.is_stormed(link.peer(), vl),
         }

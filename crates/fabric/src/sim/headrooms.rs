@@ -34,7 +34,8 @@ impl<'a> Headrooms<'a> {
         let largest = spec.packets.largest();
         let (xoff, offset) = (spec.switch.capacity(largest), 2 * largest);
         let needed = needed_headrooms(&spec.topology, &spec.switch, &spec.packets, &spec.changes)?;
-        let given = |needed: u32| pfc.headroom.unwrap_or(needed);
+        // Other packets of a train leave in spite of a pause. They must not overflow a headroom that single packets fit in.
+        let given = |needed: u32| pfc.headroom.map_or(needed, |own| own + spec.packets.longest() - largest);
         let headrooms = needed.into_iter().map(|ports| ports.into_iter().map(given).collect()).collect();
         let xon = pfc.xon.unwrap_or(xoff.saturating_sub(offset)).min(xoff);
         let storms = spec.faults.iter().filter(|fault| matches!(fault.kind, FaultKind::Storm(_)));
@@ -90,7 +91,7 @@ pub fn needed_headrooms(
         let forwarding = if is_switch { switch.forwarding_delay } else { Time::ZERO };
         let whole = !is_switch || switch.switching == Switching::StoreAndForward;
         let blind = cable.delay + pfc.delay_on(cable.rate, packets.largest()) + cable.delay + forwarding;
-        headroom(rate, blind, whole, (packets.smallest(), packets.largest()))
+        headroom(rate, blind, whole, (packets.smallest(), packets.longest()))
     };
     let peers = topology.peers();
     let of_node = |(node, ports)| -> Vec<u32> {

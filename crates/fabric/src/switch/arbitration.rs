@@ -12,13 +12,10 @@ use crate::switch::state::State;
 use crate::switch::vl_arbiter::{VlArbiter, next_in_turn};
 
 impl State {
-    /// Whether an output has credit for a packet of this size.
+    /// Whether an output has credit for a packet.
     #[inline]
-    pub fn has_credit<O>(&self, output: u16, vl: u8, size: u32, cx: &mut Context<'_, O>) -> bool
-    where
-        O: Observer,
-    {
-        cx.has_credit(&self.output(output).link, vl, self.credit_for(size))
+    pub fn has_credit<O: Observer>(&self, output: u16, packet: &Packet, cx: &mut Context<'_, O>) -> bool {
+        cx.has_credit(&self.output(output).link, packet.vl, self.room.need_of(packet))
     }
 
     /// Whether an input that is limited to one packet at a time is already sending.
@@ -64,8 +61,8 @@ impl State {
     #[inline(never)]
     fn oldest_has_credit<M: Rules, O: Observer>(&self, cx: &mut Context<'_, O>) -> bool {
         let Some(foremost) = self.foremost::<M>(&cx.shared.config) else { return false };
-        let &Waiting { output, packet: Packet { vl, size, .. }, .. } = self.pool.get(foremost);
-        self.is_up(output) && self.has_credit(output, vl, size, cx)
+        let Waiting { output, packet, .. } = self.pool.get(foremost);
+        self.is_up(*output) && self.has_credit(*output, packet, cx)
     }
 
     /// The oldest packet of the switch. With FIFO queueing, the head of its buffer, because an answer that
@@ -115,6 +112,9 @@ impl State {
             }
             Arbiter::RoundRobin => {
                 let last = usize::from(self.ports[M::at(self, output, vl)].lane.last_place);
+                if M::TRAINS && self.shares.is_some() {
+                    return self.least_served::<M>((output, vl), last, free());
+                }
                 match M::input_reads(config) {
                     InputReads::Many => bits::next_in_turn(offering, last),
                     InputReads::One => free().find(|&place| place > last).or_else(|| free().next()),
@@ -122,6 +122,20 @@ impl State {
             }
         };
         place.map(|place| place as u16)
+    }
+
+    /// Among these places, the one of the input that has sent the least; among equals, the next one in turn.
+    #[inline(never)]
+    fn least_served<M: Rules>(
+        &self,
+        (output, vl): (u16, u8),
+        last: usize,
+        places: impl Iterator<Item = usize>,
+    ) -> Option<u16> {
+        let shares = self.shares.as_ref()?;
+        let (lane, queues) = (M::at(self, output, vl), M::voq(self, output, vl, 0));
+        let least = places.min_by_key(|&place| (shares.begins(lane, queues + place), place <= last, place));
+        least.map(|place| place as u16)
     }
 
     /// The VL that a free output serves next, among those with credit, and the place of the input.
@@ -166,12 +180,12 @@ impl State {
     pub fn candidate<M: Rules, O: Observer>(&mut self, output: u16, vl: u8, cx: &mut Context<'_, O>) -> Option<u16> {
         let place = self.choose_place::<M>(output, vl, &cx.shared.config)?;
         let head = self.voqs[M::voq(self, output, vl, place)].offered.head;
-        let &Waiting { order, packet: Packet { kind, size, .. }, .. } = self.pool.get(head);
-        if self.must_yield::<M, O>(order, (output, vl), kind, cx) {
+        let Waiting { order, packet, .. } = self.pool.get(head);
+        if self.must_yield::<M, O>(*order, (output, vl), packet.kind, cx) {
             return None;
         }
         let link = &self.ports[M::at(self, output, 0)].output.link;
-        let has_credit = cx.has_credit(link, vl, self.credit_for(size));
+        let has_credit = cx.has_credit(link, vl, M::credit(self.room, packet));
         let (at, port) = (M::at(self, output, vl), self.port(output));
         let lane = &mut self.ports[at].lane;
         if lane.stalled == has_credit {

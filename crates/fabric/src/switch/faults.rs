@@ -204,7 +204,7 @@ impl<K: Marker> Switch<K> {
                 self.state.bypasses[lane].departed(order);
             }
         }
-        let units = self.state.need::<Configured>(packet.size);
+        let units = self.state.need::<Configured>(&packet);
         self.state.change::<Configured, O>((input, came_on), cx.now, cx.observer, |buffer| {
             buffer.taken -= units;
             buffer.packets -= 1;

@@ -143,10 +143,10 @@ impl<K: Marker> Switch<K> {
         let state = &mut self.state;
         let order = state.next_order;
         state.next_order += 1;
-        let units = state.need::<M>(packet.size);
+        let units = state.need::<M>(packet);
         state.change::<M, O>((input, came_on), cx.now, cx.observer, |buffer| {
             buffer.taken += units;
-            buffer.packets += 1;
+            buffer.packets += M::packets(packet);
         });
         let onward;
         let packet = match cx.shared.routes.lanes() {
@@ -247,10 +247,11 @@ impl<K: Marker> Switch<K> {
     fn tail<M: Rules, O: Observer>(&mut self, output: u16, input: u16, vl: u8, units: u32, cx: &mut Context<'_, O>) {
         let state = &mut self.state;
         state.output_mut(output).awaited = false;
+        let packets = state.last_packets::<M>(output);
         let returns_at = self.marker.left(cx.now, input, output, vl);
         state.change::<M, O>((input, vl), cx.now, cx.observer, |buffer| {
             buffer.taken -= units;
-            buffer.packets -= 1;
+            buffer.packets -= packets;
             buffer.leaving -= 1;
         });
         match M::pauses(state) {
@@ -352,7 +353,7 @@ impl<K: Marker> Switch<K> {
             let lane = state.at(output, vl);
             state.bypasses[lane].departed(order);
         }
-        let units = self.state.need::<M>(packet.size);
+        let units = self.state.need::<M>(&packet);
         self.send::<M, O>(&packet, ports, (came_on, marked, units), cx);
     }
 
@@ -390,6 +391,9 @@ impl<K: Marker> Switch<K> {
             state.arbiters[usize::from(output)].sent(vl, size);
         }
         state.record_hop::<M>(packet, output, cx.now, &mut cx.shared.trails);
+        if M::TRAINS && state.shares.is_some() {
+            state.count_turn(packet, (input, output));
+        }
         let silent = state.lazy_tails && !state.is_wanted::<M>(output);
         let (lane, at, buffer) = (M::at(state, output, vl), M::at(state, output, 0), M::at(state, input, came_on));
         let ports = &mut state.ports[..];
@@ -397,13 +401,16 @@ impl<K: Marker> Switch<K> {
         let lane = &mut ports[lane].lane;
         (lane.last_place, lane.last_tie) = (place, tie);
         (lane.last_size, lane.last_began) = (size, cx.now);
+        if M::TRAINS {
+            lane.last_packets = M::packets(packet) as u8;
+        }
         let out = &mut ports[at].output;
         if out.link.credited() {
             cx.shared.credit[out.link.credit_index(vl)].take(units);
         }
         (out.input, out.vl) = (input, vl);
-        out.packets += 1;
-        out.marked += u32::from(marked);
+        out.packets += u64::from(M::packets(packet));
+        out.marked += if marked { M::packets(packet) } else { 0 };
         let copy;
         let packet = match marked && !packet.marked {
             true => {
@@ -417,7 +424,7 @@ impl<K: Marker> Switch<K> {
         // Kept apart from the packet count: updating both as one vector is slower.
         out.bytes += u64::from(size);
         let buffer = &mut ports[buffer].input;
-        if silent && buffer.leave_silently(tail, units) {
+        if silent && buffer.leave_silently(tail, (units, M::packets(packet))) {
             return state.give_back::<M, O>((input, came_on), units, tail, cx);
         }
         buffer.leaving += 1;

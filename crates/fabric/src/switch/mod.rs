@@ -15,6 +15,7 @@ mod queues;
 mod records;
 mod returning;
 mod rules;
+mod shares;
 mod state;
 mod storage;
 mod turns;

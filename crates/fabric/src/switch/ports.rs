@@ -50,6 +50,8 @@ pub(crate) struct Input {
     /// Tails of `silent` packets, earliest first, and their units.
     tails: [Time; SILENT],
     units: [u16; SILENT],
+    /// The numbers of packets that they stand for.
+    counts: [u8; SILENT],
     /// The input's place in the round-robin order.
     pub place: u16,
 }
@@ -84,16 +86,17 @@ const _: () = assert!(size_of::<Output>() == 64 && size_of::<Input>() == 64 && s
 
 impl Input {
     fn new(credit_return: CreditReturn, place: u16) -> Input {
-        let (tails, units) = ([Time::ZERO; SILENT], [0; SILENT]);
-        Input { credit_return, taken: 0, packets: 0, leaving: 0, silent: 0, tails, units, place }
+        let (tails, units, counts) = ([Time::ZERO; SILENT], [0; SILENT], [0; SILENT]);
+        Input { credit_return, taken: 0, packets: 0, leaving: 0, silent: 0, tails, units, counts, place }
     }
 
-    /// Records the tail of a packet if it needs no event; returns whether it was recorded.
+    /// Records the tail of a packet, with its units and the number of packets that it stands for, if it needs no event;
+    /// returns whether it was recorded.
     ///
     /// The event is needed if credit returns without delay, because the order of simultaneous events then
     /// matters.
     #[inline]
-    pub fn leave_silently(&mut self, tail: Time, units: u32) -> bool {
+    pub fn leave_silently(&mut self, tail: Time, (units, packets): (u32, u32)) -> bool {
         let Ok(units) = u16::try_from(units) else { return false };
         let mut at = usize::from(self.silent);
         if at == SILENT || self.credit_return.delay == Time::ZERO {
@@ -101,9 +104,10 @@ impl Input {
         }
         while at > 0 && self.tails[at - 1] > tail {
             (self.tails[at], self.units[at]) = (self.tails[at - 1], self.units[at - 1]);
+            self.counts[at] = self.counts[at - 1];
             at -= 1;
         }
-        (self.tails[at], self.units[at]) = (tail, units);
+        (self.tails[at], self.units[at], self.counts[at]) = (tail, units, packets as u8);
         self.silent += 1;
         true
     }
@@ -116,10 +120,11 @@ impl Input {
         }
         let tail = self.tails[0];
         self.taken -= u32::from(self.units[0]);
-        self.packets -= 1;
+        self.packets -= u32::from(self.counts[0]);
         self.silent -= 1;
         for at in 1..SILENT {
             (self.tails[at - 1], self.units[at - 1]) = (self.tails[at], self.units[at]);
+            self.counts[at - 1] = self.counts[at];
         }
         Some(tail)
     }
@@ -178,9 +183,10 @@ pub(crate) struct Lane {
     /// The place of the input served last, and the hash of its packet.
     pub last_place: u16,
     pub last_tie: u32,
-    /// Bytes of the packet sent last, and the start of its transmission.
+    /// Bytes of the packet sent last, the start of its transmission, and the number of packets that it stands for.
     pub last_size: u32,
     pub last_began: Time,
+    pub last_packets: u8,
     pub stalled: bool,
     /// The last time at which credit arrived for a waiting packet.
     pub blocked_until: Option<Time>,

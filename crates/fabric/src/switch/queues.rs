@@ -150,13 +150,13 @@ impl State {
         if !M::one_lane(self) && self.changes_lanes { self.pool.lane_of(slot) } else { vl }
     }
 
-    /// The outputs and VLs that packets wait for, each with the size of the packet that it would send next.
-    pub fn next_sizes(&self, config: &SwitchConfig) -> impl Iterator<Item = (u16, u8, u32)> {
+    /// The outputs and VLs that packets wait for, each with the packet that it would send next.
+    pub fn next_packets(&self, config: &SwitchConfig) -> impl Iterator<Item = (u16, u8, &Packet)> {
         (0..self.degree).flat_map(move |output| {
             (0..self.vls).filter_map(move |vl| {
                 let place = self.choose_place::<Configured>(output, vl, config)?;
                 let head = self.voqs[self.voq(output, vl, place)].offered.head;
-                Some((output, vl, self.pool.get(head).packet.size))
+                Some((output, vl, &self.pool.get(head).packet))
             })
         })
     }

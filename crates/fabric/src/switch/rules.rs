@@ -5,8 +5,9 @@
 //! with [`OneLane`]; fabrics of several lanes, as all with PFC, with [`Lanes`]. Settings that are then constant are not
 //! checked for every packet.
 
-use crate::config::{Arbiter, FlowControl, InputReads, PathSelection, Queueing, SwitchConfig, VlArbitration};
+use crate::config::{Arbiter, FlowControl, InputReads, PathSelection, Queueing, Room, SwitchConfig, VlArbitration};
 use crate::distribution::Distribution;
+use crate::packet::Packet;
 use crate::switch::bits;
 
 /// The properties of a switch on which the rules depend.
@@ -33,6 +34,9 @@ pub(crate) trait Layout {
 
 /// The rules of a switch. Functions that are not overridden follow its configuration.
 pub(crate) trait Rules {
+    /// Whether packets may be trains.
+    const TRAINS: bool = true;
+
     #[inline(always)]
     fn queueing(config: &SwitchConfig) -> Queueing {
         config.queueing
@@ -93,6 +97,18 @@ pub(crate) trait Rules {
     #[inline(always)]
     fn batches(state: &impl Layout) -> bool {
         state.batches()
+    }
+
+    /// Number of packets that a packet stands for.
+    #[inline(always)]
+    fn packets(packet: &Packet) -> u32 {
+        if Self::TRAINS { packet.train.packets() } else { 1 }
+    }
+
+    /// Units of credit that a packet needs.
+    #[inline(always)]
+    fn credit(room: Room, packet: &Packet) -> u32 {
+        if Self::TRAINS { room.need_of(packet) } else { room.need(packet.size) }
     }
 
     /// Index of a port's lane in lists by (port, VL).
@@ -231,7 +247,7 @@ impl Rules for OneLane {
 }
 
 /// The rules of [`OneLane`], plus one port for each destination and round-robin among inputs, each of which
-/// can feed any number of outputs at the same time. No packet requests records of its path.
+/// can feed any number of outputs at the same time. No packet requests records of its path, and none is a train.
 pub(crate) struct Common;
 
 impl Common {
@@ -245,6 +261,8 @@ impl Common {
 }
 
 impl Rules for Common {
+    const TRAINS: bool = false;
+
     #[inline(always)]
     fn queueing(config: &SwitchConfig) -> Queueing {
         OneLane::queueing(config)
@@ -329,8 +347,8 @@ impl Kind {
         }
     }
 
-    /// The kind of the same switch if packets may request records of their paths.
-    pub fn recording(self) -> Kind {
+    /// The kind of the same switch if packets may request records of their paths, or be trains.
+    pub fn without_common(self) -> Kind {
         if self == Kind::Common { Kind::OneLane } else { self }
     }
 }

@@ -4,13 +4,14 @@ use std::collections::VecDeque;
 
 use becalm_engine::{Stream, Time};
 
-use crate::config::{Arbiter, Bypass, Cbfc, InputReads, Queueing, Room, SwitchConfig, Unit, VlArbitration};
+use crate::config::{Arbiter, Bypass, Cbfc, InputReads, Queueing, Room, SwitchConfig, VlArbitration};
 use crate::distribution::Distribution;
 use crate::flow_control::credit::CreditReturn;
 use crate::flow_control::pauses::Pauses;
 use crate::ids::{NodeId, PortId};
 use crate::network::link::{EgressLink, Rate, Transmission};
 use crate::network::routing::{Routes, SwitchRoutes};
+use crate::packet::Packet;
 use crate::policy::{Arrival, Attention, Observer};
 use crate::switch::arrival_order::ArrivalOrder;
 use crate::switch::bits;
@@ -19,6 +20,7 @@ use crate::switch::choices::Choices;
 use crate::switch::pool::{Fifo, Pool};
 use crate::switch::ports::{Input, Output, Port, Voq, service};
 use crate::switch::rules::{self, Configured, Layout, Rules};
+use crate::switch::shares::Shares;
 use crate::switch::turns::Turns;
 use crate::switch::vl_arbiter::VlArbiter;
 use crate::switch::watchdog::Dog;
@@ -39,8 +41,6 @@ pub(crate) struct State {
     pub degree: u16,
     pub vls: u8,
     pub room: Room,
-    /// The unit of the buffers' capacity.
-    unit: Unit,
     /// Size of an input buffer in units; with PFC, up to XOFF.
     pub capacity: u32,
     /// Units that a packet of the largest size occupies.
@@ -76,6 +76,8 @@ pub(crate) struct State {
     pub pool: Pool,
     /// Present if credit returns in messages.
     pub cbfc: Option<Cbfc>,
+    /// Present if packets may be trains.
+    pub shares: Option<Box<Shares>>,
     /// Present with PFC.
     pub pauses: Option<Box<Pauses>>,
     /// Present with PFC and a watchdog.
@@ -172,7 +174,6 @@ impl State {
             degree: ports as u16,
             vls: config.vls,
             room: config.buffer,
-            unit: config.buffer.unit(),
             capacity: config.capacity(largest),
             largest: config.need(largest),
             ports: (0..).zip(links).flat_map(|link| std::iter::repeat_n(port(link), vls)).collect(),
@@ -198,6 +199,7 @@ impl State {
             },
             pool: Pool::default(),
             cbfc: config.flow_control.cbfc(),
+            shares: None,
             pauses: None,
             lanes_take_turns: config.vl_arbitration == VlArbitration::RoundRobin,
             watchdog: None,
@@ -216,16 +218,10 @@ impl State {
         }
     }
 
-    /// Units that a packet of `size` bytes occupies in an input buffer.
+    /// Units that a packet occupies in an input buffer.
     #[inline]
-    pub fn need<M: Rules>(&self, size: u32) -> u32 {
-        if M::pauses(self) { size } else { self.unit.of(size) }
-    }
-
-    /// Units of credit that a packet of `size` bytes needs.
-    #[inline]
-    pub fn credit_for(&self, size: u32) -> u32 {
-        self.unit.of(size)
+    pub fn need<M: Rules>(&self, packet: &Packet) -> u32 {
+        if M::pauses(self) { packet.size } else { M::credit(self.room, packet) }
     }
 
     pub fn port(&self, port: u16) -> PortId {
@@ -256,12 +252,33 @@ impl State {
         &self.ports[self.at(port, 0)].output
     }
 
+    /// Lets packets be trains.
+    pub fn take_trains(&mut self) {
+        self.rules = self.rules.without_common();
+        self.shares = Some(Box::new(Shares::new(self.voqs.len(), self.ports.len())));
+    }
+
+    /// Counts a packet that leaves towards its input's share of the output.
+    #[inline(never)]
+    pub fn count_turn(&mut self, packet: &Packet, (input, output): (u16, u16)) {
+        let (lane, place) = (self.at(output, packet.vl), self.turns.place(input));
+        let queue = self.voq(output, packet.vl, place);
+        self.shares.iter_mut().for_each(|shares| shares.sent(lane, queue, packet.train.packets()));
+    }
+
     /// The transmission of the last packet of an output.
     pub fn last_sent(&self, port: u16) -> Transmission {
         let &Output { vl, busy_until, .. } = self.output(port);
         let tail = self.downs.iter().find(|down| down.port == port).map_or(busy_until, |down| down.tail);
         let lane = &self.ports[self.at(port, vl)].lane;
         Transmission { begin: lane.last_began, tail, size: lane.last_size }
+    }
+
+    /// The number of packets that an output's last packet stands for.
+    #[inline]
+    pub fn last_packets<M: Rules>(&self, output: u16) -> u32 {
+        let vl = self.ports[M::at(self, output, 0)].output.vl;
+        if M::TRAINS { u32::from(self.ports[M::at(self, output, vl)].lane.last_packets) } else { 1 }
     }
 
     #[inline]

@@ -125,6 +125,34 @@ fn a_cycle_of_routes_is_found_before_the_run() {
     assert_eq!(Paths::new(&tree, &routes).dependency_cycle(pairs), None);
 }
 
+/// Three switches with two hosts each, below two others.
+#[test]
+fn routes_of_all_pairs_that_go_down_and_up_again_can_form_a_cycle() {
+    let mut topology = Topology::default();
+    let hosts: Vec<_> = (0..6).map(|i| topology.add_host(format!("h{i}"))).collect();
+    let leaves = [0, 1, 2].map(|i| topology.add_switch(format!("l{i}")));
+    let spines = [0, 1].map(|i| topology.add_switch(format!("s{i}")));
+    let ends = hosts.iter().enumerate().map(|(i, &host)| (host, leaves[i / 2]));
+    let up = leaves.iter().flat_map(|&leaf| spines.map(|spine| (leaf, spine)));
+    ends.chain(up).for_each(|(a, b)| topology.connect(a, b, gigabyte(), Time::ZERO));
+    let pairs = || hosts.iter().flat_map(|&a| hosts.iter().map(move |&b| (a, b))).filter(|(a, b)| a != b);
+    let cycle = |routes: &Routes| Paths::new(&topology, routes).dependency_cycle(pairs());
+    let mut routes = Routes::shortest(&topology);
+    assert_eq!((cycle(&routes), cycle(&Routes::all_shortest(&topology))), (None, None));
+    // The ports of leaves lead to their hosts and then to the spines. Packets for the last leaf pass the middle one, and
+    // packets for the first leaf pass the last one.
+    let (l0, l1, l2, s0, s1) = (0, 1, 2, 3, 4);
+    let to_leaf = [
+        vec![(l1, 3), (s1, 2), (l2, 2), (s0, 0)],
+        vec![(l2, 2), (s0, 1), (l0, 2)],
+        vec![(l0, 2), (s0, 1), (l1, 3), (s1, 2)],
+    ];
+    for (host, entries) in (0u32..).zip(to_leaf.iter().flat_map(|entries| [entries, entries])) {
+        entries.iter().for_each(|&(switch, port)| routes.set(switch, host, port));
+    }
+    assert_eq!(cycle(&routes).expect("a cycle"), ["s0->l1", "l1->s1", "s1->l2", "l2->s0"]);
+}
+
 #[test]
 fn a_congestion_tree_is_not() {
     let topology = Topology::dumbbell(&DumbbellSpec { remote: 3, local: 3, rate: gigabyte(), delay: Time::ZERO });

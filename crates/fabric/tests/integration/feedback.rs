@@ -66,7 +66,7 @@ struct Both {
 
 impl Echo for Both {
     fn answer(&mut self, now: Time, packet: &Packet, unanswered: &Unanswered) -> Answer {
-        let due = packet.last || unanswered.packets >= self.ack_every;
+        let due = packet.train.is_last() || unanswered.packets >= self.ack_every;
         let rested = |quiet: Time| unanswered.notified.is_none_or(|last| now.since(last) >= quiet);
         Answer { ack: due.then_some(unanswered.marked), cnp: packet.marked && self.quiet.is_some_and(rested) }
     }
@@ -263,7 +263,7 @@ impl Echo for OnRequest {
         if packet.requests_ack() {
             self.requests.lock().unwrap().push(packet.sequence);
         }
-        let due = packet.last || packet.sequence == 0 || packet.requests_ack() || unanswered.packets >= 50;
+        let due = packet.train.is_last() || packet.sequence == 0 || packet.requests_ack() || unanswered.packets >= 50;
         Answer { ack: due.then_some(0), cnp: false }
     }
     fn hears_requests(&self) -> bool {

@@ -32,13 +32,14 @@ fn running(
         start: Time::from_us(1),
         hosts,
         together: Vec::new(),
-        channels,
+        channels: channels.into(),
         first_flow,
         overhead: Time::from_ns(100),
         overhead_per_byte: 10.0,
         local_latency: Time::from_ns(300),
         local_rate: Some(Rate::from_bits_per_second(40e9)),
         record: true,
+        steady: None,
     };
     FabricSpec { jobs: vec![job], ..plain(topology, flows, sources) }
 }

@@ -50,7 +50,7 @@ struct Every(u32);
 
 impl Echo for Every {
     fn answer(&mut self, _: Time, packet: &Packet, unanswered: &Unanswered) -> Answer {
-        Answer { ack: (packet.last || unanswered.packets >= self.0).then_some(0), cnp: packet.marked }
+        Answer { ack: (packet.train.is_last() || unanswered.packets >= self.0).then_some(0), cnp: packet.marked }
     }
 }
 

@@ -42,11 +42,11 @@ pub static COMPLETION: TableSchema = TableSchema {
     ],
 };
 
-/// Up to 20 rows per group, each with a twentieth of the group's messages in order of size. Messages of equal size
-/// share a row.
+/// Up to 20 rows per group, one for each size class. The classes have equally many messages, but messages of equal
+/// size share a class.
 pub static COMPLETION_BY_SIZE: TableSchema = TableSchema {
     name: "completion_by_size",
-    rows: "Up to 20 rows per group, each with a twentieth of the group's messages in order of size. Messages of equal size share a row.",
+    rows: "Up to 20 rows per group, one for each size class. The classes have equally many messages, but messages of equal size share a class.",
     asked_by: "observe.messages = true",
     over_time: false,
     rank: "",
@@ -96,10 +96,7 @@ pub static MESSAGES: TableSchema = TableSchema {
         time("delivered", "Time at which its last byte arrived."),
         time("acknowledged", "Time at which the ACK of its last packet returned; NaN if it did not return."),
         time("completion", "Time from the message's posting to the arrival of its last byte."),
-        time(
-            "ideal",
-            "Ideal completion time, on an empty network. It includes links, switches and adapters on the route, but no delays due to credit, windows or responses.",
-        ),
+        time("ideal", "Ideal completion time, on an empty network."),
         ratio("slowdown", "`completion` divided by `ideal`."),
     ]],
 };

@@ -26,10 +26,7 @@ pub static LINKS: TableSchema = TableSchema {
             "stalled_share",
             "Share of time in which the port sent nothing while a packet waited for lack of credit or, with PFC, for the end of a pause.",
         ),
-        time(
-            "xmit_wait",
-            "Time in which the port sent nothing while a packet waited for lack of credit or, with PFC, for the end of a pause, as counted by PortXmitWait.",
-        ),
+        time("xmit_wait", "Time of `stalled_share`, as counted by PortXmitWait."),
         time(
             "xmit_time_cong",
             "Time in which at least one VL was in the congestion state, as counted by PortXmitTimeCong.",
@@ -103,7 +100,7 @@ pub static PAUSES: TableSchema = TableSchema {
         count("pauses", "pauses", "Pauses that began in the measured window."),
         time(
             "paused",
-            "Total duration of the pauses, each until the frame that ends it; `xmit_wait` in `links` includes only the time in which packets waited.",
+            "Total duration of the pauses, each until the frame that ends it, whether or not packets waited.",
         ),
         share("paused_share", "`paused` as a share of the measured window."),
         bytes("headroom", "Buffer space above XOFF."),
@@ -124,7 +121,7 @@ pub static FAULTS: TableSchema = TableSchema {
         name("node", "Node at which it occurs: an end of the cable, the host, or the node that sends the pauses."),
         number("port", "Port of this node."),
         name("peer", "Node at the other end of the port's cable."),
-        time("begin", "Begin of the fault."),
+        time("begin", "Start of the fault."),
         time("end", "End of the fault, or of the run."),
         count(
             "on_wire",

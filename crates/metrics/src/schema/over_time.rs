@@ -79,7 +79,7 @@ pub static FRAMES: TableSchema = TableSchema {
         row("busy", "Share of the time since the previous frame in which the link sent on any lane, in 255ths."),
         row(
             "stalled",
-            "Share of the time since the previous frame in which the link sent nothing while a packet on any lane waited for credit, in 255ths.",
+            "Share of this time in which the link sent nothing while a packet on any lane waited for credit, in 255ths.",
         ),
         row(
             "marked",

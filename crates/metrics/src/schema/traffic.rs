@@ -43,7 +43,7 @@ pub static FLOWS: TableSchema = TableSchema {
             ),
             rate(
                 "lost",
-                "Shortfall below the offered rate or, with endless data, below the fair share. The value is 0 for a `contributor` and for a shortfall that chance can explain, and NaN for a flow with endless data that waits behind a branch and has several paths. If the role is `none`, no root of congestion caused the shortfall.",
+                "Shortfall below the offered rate or, with endless data, below the fair share. 0 for a `contributor` and for a shortfall that chance can explain; NaN for a flow with endless data that waits behind a branch and has several paths.",
             ),
             flag("own_link", "Whether the flow is a victim that shares its source's link with a contributor."),
             count("marked", "packets", "Delivered packets with a congestion mark."),

@@ -7,8 +7,8 @@ use becalm_control::{EchoScheme, Echoing, Marking, MarkingScheme, Responding, Re
 use becalm_engine::{Stream, Time};
 use becalm_external::Faults;
 use becalm_fabric::{
-    FabricError, FlowId, FlowSpec, JobSpec, NodeId, NodeKind, ParallelFabric, Partition, PortId, RateChange,
-    SourceSpec, SwitchConfig,
+    FabricError, FlowId, FlowSpec, JobSpec, NodeId, NodeKind, PacketConfig, ParallelFabric, Partition, PortId,
+    RateChange, SourceSpec, SwitchConfig,
 };
 use becalm_metrics::{Messages, Pauses, Ports, Watch};
 use becalm_model::{Model, Spec};
@@ -56,7 +56,9 @@ fn clock(seed: u64, scope: TimerScope, response: u64, (host, sl): (NodeId, u32))
 
 impl Scenario {
     /// The fabric in its initial state, with all traffic or only one job's traffic.
-    pub(crate) fn fabric_spec(&self, seed: u64, traffic: Traffic, faults: &Faults) -> Spec {
+    ///
+    /// If `makes_later`, flows of jobs whose response is steady are made when they first carry a message.
+    pub(crate) fn fabric_spec(&self, seed: u64, traffic: Traffic, faults: &Faults, makes_later: bool) -> Spec {
         let sections = &self.sections;
         let vls = sections.vls();
         let shapes = self.network.switch_shapes(vls, self.capacity_bytes());
@@ -71,17 +73,18 @@ impl Scenario {
         if let Echoing::External(external) = &mut echo {
             external.watched_by(faults.clone());
         }
-        let (flows, responses) = self.flows(seed, faults);
+        let steady = makes_later && self.flows_can_be_made_later();
+        let (flows, responses) = self.flows(seed, faults, steady);
         Spec {
             topology: self.network.topology.clone(),
             routes: self.network.routes.clone(),
             switch: self.switch_config(),
-            packets: sections.packet_config(),
+            packets: PacketConfig { train: self.train(), ..sections.packet_config() },
             adapters: self.plan.adapters.clone(),
             flows,
             responses,
             sources: if traffic == Traffic::All { self.sources(seed) } else { Vec::new() },
-            jobs: self.jobs(traffic),
+            jobs: self.jobs(traffic, steady.then_some(self.first_of_jobs())),
             changes: self.rate_changes(),
             faults: self.plan.faults.iter().map(|each| each.fault).collect(),
             markers: markers.collect(),
@@ -90,15 +93,33 @@ impl Scenario {
         }
     }
 
-    /// The jobs of a run.
-    fn jobs(&self, traffic: Traffic) -> Vec<JobSpec> {
+    /// The first flow of jobs.
+    pub(crate) fn first_of_jobs(&self) -> u32 {
+        self.plan.groups.get(self.sections.flows.len()).map_or(0, |flows| flows.start)
+    }
+
+    /// Whether nobody responds to congestion, and all flows have pacers of their own. Then it does not matter when flows of
+    /// jobs are made.
+    pub(crate) fn flows_can_be_made_later(&self) -> bool {
+        let sections = &self.sections;
+        let of = |group: Settings<'_>| group.response.unwrap_or(&sections.response).clone();
+        let mut responses = sections.groups().skip(sections.flows.len()).map(of);
+        let first = responses.next();
+        first.is_some_and(|first| responses.all(|other| other == first))
+            && sections.groups().all(|group| matches!(of(group), ResponseParams::Unlimited(_)))
+            && *sections.adapter.port_control == PortControl::Qp
+            && sections.adapter.control_map.is_none()
+    }
+
+    /// The jobs of a run. `steady` is the response of all their flows, if these are made later.
+    fn jobs(&self, traffic: Traffic, steady: Option<u32>) -> Vec<JobSpec> {
         let first = self.sections.flows.len();
         let wanted = |i: &usize| traffic == Traffic::All || traffic == Traffic::Job(*i);
         let numbers = (0..self.plan.jobs.len()).filter(wanted);
-        numbers.map(|i| self.job_spec(i, FlowId(self.plan.groups[first + i].start))).collect()
+        numbers.map(|i| self.job_spec(i, FlowId(self.plan.groups[first + i].start), steady)).collect()
     }
 
-    fn job_spec(&self, number: usize, first_flow: FlowId) -> JobSpec {
+    fn job_spec(&self, number: usize, first_flow: FlowId, steady: Option<u32>) -> JobSpec {
         let section = &self.sections.jobs[number];
         let job = self.plan.jobs[number].as_ref().expect("checked");
         let overhead_rate = section.overhead_rate.as_ref();
@@ -114,6 +135,7 @@ impl Scenario {
             local_latency: *section.local_latency,
             local_rate: section.local_rate.as_ref().map(|rate| rate.rate()),
             record: *section.record_ops,
+            steady,
         }
     }
 
@@ -143,8 +165,8 @@ impl Scenario {
     }
 
     /// The flows and their responses. There is one response for each flow, or one for all flows of a host and
-    /// service level.
-    fn flows(&self, seed: u64, faults: &Faults) -> (Vec<FlowSpec>, Vec<Responding>) {
+    /// service level, or only one for all flows of jobs, if these are made later.
+    fn flows(&self, seed: u64, faults: &Faults, makes_later: bool) -> (Vec<FlowSpec>, Vec<Responding>) {
         let sections = &self.sections;
         let new = |group: Settings<'_>| Responding::new(group.response.unwrap_or(&sections.response));
         // Some responses share a table among their clones.
@@ -153,8 +175,10 @@ impl Scenario {
         let mut responses = Vec::new();
         let mut shared: HashMap<(NodeId, u32), u32> = HashMap::new();
         let mut flows = Vec::with_capacity(self.plan.flows.len());
+        let first_of_jobs = self.first_of_jobs() as usize;
         for flow in &self.plan.flows {
             let sl = u32::from(flow.sl);
+            let shares = makes_later && responses.len() > first_of_jobs;
             let mut add = || {
                 let responds = sections.adapter.control_map.as_ref().is_none_or(|map| map.contains(&sl));
                 let mut response = if responds { initial[flow.group as usize].clone() } else { none.clone() };
@@ -168,6 +192,7 @@ impl Scenario {
                 responses.len() as u32 - 1
             };
             let response = match *sections.adapter.port_control {
+                PortControl::Qp if shares => first_of_jobs as u32,
                 PortControl::Qp => add(),
                 PortControl::Sl => *shared.entry((flow.source, sl)).or_insert_with(add),
             };
@@ -271,7 +296,7 @@ impl Scenario {
     ) -> Result<Model, FabricError> {
         let seed = self.seed(replication);
         let threads = if self.is_native() { threads } else { 1 };
-        let spec = self.fabric_spec(seed, traffic, faults);
+        let spec = self.fabric_spec(seed, traffic, faults, true);
         let together: Vec<_> = spec.jobs.iter().flat_map(|job| job.together.iter().copied()).collect();
         let partition = match threads {
             0 | 1 => Partition::whole(&spec.topology),
@@ -355,7 +380,7 @@ mod tests {
             response.notice(Time::ZERO, &Notice::Becn);
             response.deadline().expect("the index is above its minimum")
         };
-        scenario.flows(seed, &Faults::default()).1.into_iter().map(expiry).collect()
+        scenario.flows(seed, &Faults::default(), false).1.into_iter().map(expiry).collect()
     }
 
     #[test]

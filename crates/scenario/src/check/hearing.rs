@@ -2,15 +2,15 @@
 
 use becalm_control::{EchoParams, EchoScheme, Echoing, Responding, ResponseParams, ResponseScheme};
 use becalm_engine::Time;
-use becalm_fabric::Packet;
 use becalm_fabric::policy::{Ack, Echo, Notice, Response, Unanswered};
+use becalm_fabric::{Packet, Train};
 
 use super::probe::{TRIES, response};
 
 /// Whether an echo skips marks of a flow that arrive soon after a reported mark.
 pub(crate) fn limits_marks(echo: &EchoParams) -> bool {
     let unanswered = Unanswered { packets: 1, marked: 1, notified: Some(Time::ZERO), ..Unanswered::default() };
-    let packet = Packet { size: 2068, last: true, marked: true, ..Packet::default() };
+    let packet = Packet { size: 2068, train: Train::LAST, marked: true, ..Packet::default() };
     let mut echo = Echoing::new(echo);
     echo.answer(Time::ZERO, &packet, &Unanswered { notified: None, ..unanswered });
     let answer = echo.answer(Time::from_ns(1), &packet, &unanswered);

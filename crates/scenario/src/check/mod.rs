@@ -1,6 +1,6 @@
 //! Checks of whether the sections of a scenario fit together.
 //!
-//! - `run`, `switch`, `schemes`, `send_queue`, `groups`, `jobs`: checks that need only the sections.
+//! - `run`, `switch`, `schemes`, `send_queue`, `groups`, `jobs`, `trains`: checks that need only the sections.
 //! - `network`, `paths`, `traffic`, `observe`: checks that need the network or the traffic.
 //! - `probe`, `hearing`: properties of schemes, determined by trials.
 //!
@@ -19,6 +19,7 @@ mod schemes;
 mod send_queue;
 pub(crate) mod switch;
 mod traffic;
+mod trains;
 
 use becalm_schema::Review;
 
@@ -34,12 +35,14 @@ pub(crate) fn sections(sections: &Sections, review: &mut Review<'_>) {
     jobs::check(sections, review);
     schemes::check(sections, review);
     send_queue::check(sections, review);
+    trains::check(sections, review);
 }
 
 /// Reports conflicts with the network.
 pub(crate) fn network(sections: &Sections, network: &Network, buffers: Buffers, review: &mut Review<'_>) {
     network::check(sections, network, review);
     flow_control::thresholds(sections, buffers, review);
+    trains::length(sections, network, buffers, review);
 }
 
 /// Reports conflicts with the traffic.

@@ -28,6 +28,8 @@ const PAUSES: u64 = 300;
 const QUEUE: u64 = 24;
 /// Bytes of a flow, including its latencies and its row in a table.
 const FLOW: u64 = 1300;
+/// Bytes of a flow of a job that is made when it first carries a message, including its row in a table.
+const LATER_FLOW: u64 = 1000;
 /// Bytes of a message that has been posted but not yet sent.
 const MESSAGE: u64 = 32;
 /// Bytes of a value of a series and its row in a table.
@@ -137,7 +139,7 @@ impl Scenario {
                 .saturating_add(times(self.queues(), QUEUE))
                 .saturating_add(if *observe.queues { times(links * vls, LENGTHS) } else { 0 })
                 .saturating_add(if pfc { times(links * vls, PAUSES) } else { 0 }),
-            flows: times(self.plan.flows.len() as u64, FLOW),
+            flows: self.memory_of_flows(),
             messages: self
                 .plan
                 .sources
@@ -161,6 +163,12 @@ impl Scenario {
         }
     }
 
+    fn memory_of_flows(&self) -> u64 {
+        let (all, first) = (self.plan.flows.len() as u64, u64::from(self.first_of_jobs()));
+        let later = if self.flows_can_be_made_later() { all - first } else { 0 };
+        (all - later).saturating_mul(FLOW).saturating_add(later.saturating_mul(LATER_FLOW))
+    }
+
     /// Number of periods of this number of lanes, limited by `span_rows` and by the duration.
     fn periods(&self, lanes: u64) -> u64 {
         let each = (u64::from(*self.sections.observe.span_rows) / lanes.max(1)).max(LEAST_PERIODS as u64);
@@ -171,8 +179,10 @@ impl Scenario {
 
     fn programs(&self) -> u64 {
         let of_job = |(section, job): (&Located<sections::jobs::Job>, &Option<Job>)| {
-            let ops = job.as_ref().map_or(0, |job| job.program.len() as u64);
-            ops.saturating_mul(if *section.record_ops { OP + SPAN } else { OP })
+            let Some(program) = job.as_ref().map(|job| &job.program) else { return 0 };
+            // A regular program makes its operations when they are needed.
+            let each = if program.is_regular() { 0 } else { OP } + if *section.record_ops { SPAN } else { 0 };
+            (program.len() as u64).saturating_mul(each)
         };
         self.sections.jobs.iter().zip(&self.plan.jobs).map(of_job).sum()
     }

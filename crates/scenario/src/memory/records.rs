@@ -55,13 +55,7 @@ impl Scenario {
 
     /// Number of messages between ranks of jobs on different hosts.
     fn job_messages(&self) -> u64 {
-        let of_job = |job: &Job| {
-            let crossing = |rank: u32| {
-                let ops = job.program.of_rank(rank).map(|number| job.program.op(number));
-                ops.filter(|op| job.channel(rank, op).is_some()).count() as u64
-            };
-            (0..job.program.ranks()).map(crossing).sum::<u64>()
-        };
+        let of_job = |job: &Job| job.crossing().map(|(_, sent)| sent.count).sum::<u64>();
         self.plan.jobs.iter().flatten().map(of_job).sum()
     }
 

@@ -8,11 +8,12 @@ use becalm_fabric::NodeId;
 use becalm_schema::{Located, Place, Review};
 use becalm_workload::collectives::{Repetition, all_to_all_v};
 use becalm_workload::{
-    Action, Builder, Channel, Collective as Lowered, LongCollective, Op, OpId, Part, Program, ProgramError, When,
+    Action, Builder, Channel, Collective as Lowered, LongCollective, Messages, Op, OpId, Part, Program, ProgramError,
+    When,
 };
 
 use super::network::Network;
-use super::pairs::too_many;
+use super::pairs::{MOST_WITH_JOBS, too_many};
 use super::seats::{Seat, Seats};
 use crate::sections::collective::{AllToAllAlgorithm, Collective};
 use crate::sections::jobs::{Job as Section, Operation, Placement};
@@ -27,7 +28,7 @@ pub(crate) struct Job {
     /// The hosts that one thread must handle.
     pub together: Vec<(NodeId, NodeId)>,
     /// The channels that cross the network, in ascending order. Each has one flow.
-    pub channels: Vec<Channel>,
+    pub channels: Arc<[Channel]>,
     /// The hosts at the ends of each of them.
     pub ends: Vec<(NodeId, NodeId)>,
     /// The largest number of bytes that a rank sends.
@@ -35,10 +36,13 @@ pub(crate) struct Job {
 }
 
 impl Job {
-    /// The index of the channel of a rank's operation, if it is a send that crosses the network.
-    pub fn channel(&self, rank: u32, op: &Op) -> Option<usize> {
-        let Action::Send { to, .. } = op.action else { return None };
-        self.channels.binary_search(&(rank, to, op.port)).ok()
+    /// The messages of all ranks that cross the network, with the index of their channel.
+    pub fn crossing(&self) -> impl Iterator<Item = (usize, Messages)> {
+        let of_rank = move |rank: u32| {
+            let sent = self.program.sent(rank).into_iter();
+            sent.filter_map(move |sent| Some((self.channels.binary_search(&(rank, sent.to, sent.port)).ok()?, sent)))
+        };
+        (0..self.program.ranks()).flat_map(of_rank)
     }
 }
 
@@ -64,20 +68,21 @@ pub(super) fn resolve(
     let seats = place(section, seats, program.ranks(), random, review)?;
     let seats = Seats::new(network, seats, (*section.nics, section.pxn_chunk.0), seed);
     let program = if section.on_nodes().is_some() { routed(section, program, &seats, review)? } else { program };
-    let crossing = program.channels().into_iter().filter_map(|channel| Some((channel, seats.ends(channel)?)));
+    let of_ranks = (0..program.ranks()).flat_map(|rank| program.channels_of(rank));
+    let crossing = of_ranks.filter_map(|channel| Some((channel, seats.ends(channel)?)));
     let (channels, ends): (Vec<_>, Vec<_>) = crossing.unzip();
     if channels.len() > most {
         review.add(located.place(), too_many_pairs(section, channels.len(), most));
         return None;
     }
     let hosts = (0..program.ranks()).map(|rank| seats.host(rank)).collect();
-    Some(Job { together: seats.together(), program: Arc::new(program), hosts, channels, ends, most_sent })
+    let (together, channels) = (seats.together(), channels.into());
+    Some(Job { together, program: Arc::new(program), hosts, channels, ends, most_sent })
 }
 
 /// The bytes that a rank sends.
 fn sent(program: &Program, rank: u32) -> u64 {
-    let bytes = |op| if let Action::Send { bytes, .. } = program.op(op).action { bytes } else { 0 };
-    program.of_rank(rank).map(bytes).sum()
+    program.sent(rank).iter().map(|sent| sent.bytes * sent.count).sum()
 }
 
 /// The program with its messages on the ways between nodes; `None` after an error.
@@ -97,7 +102,7 @@ fn too_many_pairs(job: &Section, pairs: usize, most: usize) -> String {
         Some(Collective::AllToAll(p)) if p.algorithm != AllToAllAlgorithm::Bruck => ", as with algorithm = \"bruck\"",
         _ => "",
     };
-    too_many(pairs, most, &format!("{fewer}{bruck}"))
+    too_many(pairs, (most, MOST_WITH_JOBS), &format!("{fewer}{bruck}"))
 }
 
 /// The hosts that a job names, or the GPUs of its nodes. With `placement = "list"`, a host may be named several times.

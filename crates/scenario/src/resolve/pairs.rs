@@ -13,6 +13,8 @@ use crate::sections::pattern::Pattern;
 
 /// Largest number of flows in a scenario.
 pub(super) const MOST_FLOWS: usize = 4_000_000;
+/// Largest number of flows in a scenario with those of jobs, which take less memory.
+pub(super) const MOST_WITH_JOBS: usize = 1 << 25;
 
 /// Every source of a group with its destinations, at most `most` in total; `None` after an error or if names
 /// are ambiguous.
@@ -44,7 +46,7 @@ pub(super) fn sendings(
     };
     let flows = n.saturating_mul(each);
     if flows > most {
-        review.add(place, too_many(flows, most, "fewer hosts, or a `pattern` with fewer destinations"));
+        review.add(place, too_many(flows, (most, MOST_FLOWS), "fewer hosts, or a `pattern` with fewer destinations"));
         return None;
     }
     match (group.pattern.set(), destinations) {
@@ -116,7 +118,7 @@ fn connected(
         review.add(group.connections.place(), "must have at least one connection");
     }
     if connections.len() > most {
-        review.add(group.connections.place(), too_many(connections.len(), most, "fewer connections"));
+        review.add(group.connections.place(), too_many(connections.len(), (most, MOST_FLOWS), "fewer connections"));
         return None;
     }
     let on_off = matches!(group.traffic.get(), Some(Traffic::OnOff(_)));
@@ -139,8 +141,8 @@ fn connected(
     sendings.into_iter().collect()
 }
 
-/// The problem of this number of flows, of which at most `most` are possible, and what is valid instead.
-pub(super) fn too_many(flows: usize, most: usize, valid: &str) -> String {
-    let left = if most < MOST_FLOWS { format!(", of which {most} are left") } else { String::new() };
-    format!("needs {flows} flows; a scenario may have {MOST_FLOWS}{left}; valid: {valid}")
+/// The problem of this number of flows, of which at most `most` `of` all are possible, and what is valid instead.
+pub(super) fn too_many(flows: usize, (most, of): (usize, usize), valid: &str) -> String {
+    let left = if most < of { format!(", of which {most} are left") } else { String::new() };
+    format!("needs {flows} flows; a scenario may have {of}{left}; valid: {valid}")
 }

@@ -11,7 +11,7 @@ use super::flow::Flow;
 use super::jobs::{self, Job};
 use super::levels::Levels;
 use super::network::Network;
-use super::pairs::{MOST_FLOWS, sendings};
+use super::pairs::{MOST_FLOWS, MOST_WITH_JOBS, sendings};
 use super::sources::sources;
 use crate::sections::adapter::Adapter;
 use crate::sections::flows::Group;
@@ -86,10 +86,11 @@ impl Plan {
     fn add_job(&mut self, job: &Located<sections::jobs::Job>, network: &Network, seed: u64, review: &mut Review<'_>) {
         let first = self.flows.len() as u32;
         let number = self.groups.len() as u32;
-        let most = MOST_FLOWS - self.flows.len();
+        let most = MOST_WITH_JOBS - self.flows.len();
         let mut random = Stream::new(seed, u64::from(number), PATTERN_STREAM);
         let sl = job.get().and_then(|job| job.sl.get().copied()).unwrap_or(0);
         let job = jobs::resolve(job, network, (most, seed), &mut random, review);
+        self.flows.reserve_exact(job.as_ref().map_or(0, |job| job.ends.len()));
         for &ends in job.iter().flat_map(|job| &job.ends) {
             self.flows.push(self.levels.flow(ends, number, sl));
         }

@@ -26,6 +26,21 @@ pub(crate) struct FlowCounters {
 }
 
 impl FlowCounters {
+    /// The counters before the run.
+    const ZERO: FlowCounters = FlowCounters {
+        sent_packets: 0,
+        delivered_packets: 0,
+        delivered_bytes: 0,
+        delivered_marked: 0,
+        disordered_packets: 0,
+        messages_delivered: 0,
+        posted_bytes: 0,
+        posted_messages: 0,
+        dropped_messages: 0,
+        greedy_time: Time::ZERO,
+        greedy_since: None,
+    };
+
     /// Total time with endless data, up to now.
     pub fn greedy_until(&self, now: Time) -> Time {
         self.greedy_time + self.greedy_since.map_or(Time::ZERO, |since| now.since(since))
@@ -53,6 +68,7 @@ impl From<FlowView> for FlowCounters {
 /// All counters at one point in time.
 pub(crate) struct Counters {
     pub time: Time,
+    /// Empty before the run, when all are zero.
     pub flows: Vec<FlowCounters>,
     pub links: Vec<PortCounters>,
     /// Time for which each link's output has waited for credit.
@@ -69,13 +85,25 @@ impl Counters {
         let pfc = scenario.sections.switch.flow_control.pfc().is_some();
         let lanes = 0..if pfc { scenario.sections.vls() } else { 0 };
         let headrooms = links.iter().flat_map(|link| lanes.clone().map(|vl| model.headroom(link.to, vl)));
+        let flows = if time == Time::ZERO { 0 } else { scenario.plan.flows.len() as u32 };
         Counters {
             time,
-            flows: (0..scenario.plan.flows.len() as u32).map(|i| model.flow(FlowId(i)).into()).collect(),
+            flows: (0..flows).map(|i| model.flow(FlowId(i)).into()).collect(),
             links: links.iter().map(|link| model.port(link.from)).collect(),
             stalls: links.iter().map(|link| model.observer(link.from.node).stalls.time(link.from, time)).collect(),
             headrooms: headrooms.collect(),
         }
+    }
+}
+
+impl Counters {
+    /// The counters of all flows at this and at a later time.
+    pub fn flows_until<'a>(
+        &'a self,
+        after: &'a Counters,
+    ) -> impl Iterator<Item = (&'a FlowCounters, &'a FlowCounters)> {
+        let before = |i: usize| self.flows.get(i).unwrap_or(&FlowCounters::ZERO);
+        after.flows.iter().enumerate().map(move |(i, after)| (before(i), after))
     }
 }
 

@@ -6,7 +6,7 @@ use becalm_engine::{Stop, Time, Work, order};
 use becalm_external::Faults;
 use becalm_fabric::policy::Pace;
 use becalm_fabric::{FabricError, FlowId, FlowView};
-use becalm_metrics::{Paces, Series, Snapshot};
+use becalm_metrics::{Paces, Series, Snapshot, Table};
 use becalm_model::Model;
 
 use super::counters::{Counters, Observed};
@@ -110,6 +110,12 @@ impl Course {
     /// The counters of a flow.
     pub fn flow(&self, flow: u32) -> FlowView {
         self.model.flow(FlowId(flow))
+    }
+
+    /// The tables `frames` and `frames_groups` so far.
+    pub fn frames(&self, scenario: &Scenario) -> [Table; 2] {
+        let groups: Vec<String> = scenario.sections.groups().map(|group| group.name.to_string()).collect();
+        self.film.so_far().clone().tables(&groups)
     }
 
     /// Records the round-trip time of each flow from now on.
@@ -265,6 +271,7 @@ impl Course {
             events: whole.events(),
             packet_hops: whole.model.packet_hops(),
         };
+        let train_hops = whole.model.train_hops();
         let mut go_on = || !failures.any() && progress(&end);
         // Who stops a run does not wait for others.
         let alone = match stopped {
@@ -288,6 +295,7 @@ impl Course {
             fingerprint: watch.fingerprint.value(),
             events: end.events,
             packet_hops: end.packet_hops,
+            train_hops,
             guards: guards(scenario),
         })
     }

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use becalm_engine::Time;
 use becalm_fabric::FlowId;
-use becalm_workload::Action;
 
 use crate::scenario::Scenario;
 use crate::sections::run::End;
@@ -38,12 +37,8 @@ impl Ending {
         let plan = &scenario.plan;
         let mut bytes = vec![0; scenario.network.topology.nodes().len()];
         for job in plan.jobs.iter().flatten() {
-            for rank in 0..job.program.ranks() {
-                for op in job.program.of_rank(rank).map(|number| job.program.op(number)) {
-                    if let (Action::Send { bytes: sent, .. }, Some(channel)) = (op.action, job.channel(rank, op)) {
-                        bytes[job.ends[channel].0.index()] += sent;
-                    }
-                }
+            for (channel, sent) in job.crossing() {
+                bytes[job.ends[channel].0.index()] += sent.bytes * sent.count;
             }
         }
         let first = plan.groups.get(scenario.sections.flows.len()).map_or(0, |flows| flows.start);

@@ -97,6 +97,11 @@ impl Film {
         }
     }
 
+    /// The frames recorded so far.
+    pub fn so_far(&self) -> &Frames {
+        &self.frames
+    }
+
     /// The recorded frames.
     pub fn done(self) -> Frames {
         self.frames

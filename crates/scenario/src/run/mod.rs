@@ -80,6 +80,8 @@ pub struct Results {
     pub events: u64,
     /// Number of times that a packet crossed a link.
     pub packet_hops: u64,
+    /// Number of times that a train or a single packet crossed a link.
+    pub train_hops: u64,
     /// Rules of the model that were checked at the end and found to hold.
     pub guards: Vec<String>,
 }

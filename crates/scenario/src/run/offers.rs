@@ -48,7 +48,7 @@ pub(super) struct Offers {
 impl Offers {
     pub fn new(scenario: &Scenario, paths: &FlowPaths, before: &Counters, after: &Counters) -> Offers {
         let seconds = after.time.since(before.time).as_secs();
-        let views = || before.flows.iter().zip(&after.flows);
+        let views = || before.flows_until(after);
         let plan = &scenario.plan;
         let greedy_time = |(start, end): (&FlowCounters, &FlowCounters)| {
             end.greedy_until(after.time).as_secs() - start.greedy_until(before.time).as_secs()
@@ -87,7 +87,7 @@ impl Offers {
 
     /// Records the amount by which the delivered traffic of a flow may fall short of its offer by chance.
     fn set_chance(&mut self, scenario: &Scenario, random: &[bool], before: &Counters, after: &Counters) {
-        let views = || before.flows.iter().zip(&after.flows);
+        let views = || before.flows_until(after);
         let of_group = |value: fn(&FlowCounters) -> u64, flows: &std::ops::Range<u32>| {
             let views = views().skip(flows.start as usize).take(flows.len());
             views.map(|(start, end)| value(end) - value(start)).sum::<u64>() as f64

@@ -12,6 +12,7 @@
 use std::ops::Range;
 
 use becalm_engine::Time;
+use becalm_metrics::Names;
 
 use super::counters::Counters;
 use super::offers::Offers;
@@ -32,14 +33,11 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// The name of the role.
-    pub fn role(self) -> &'static str {
-        match (self.contributes, self.suffers) {
-            (true, true) => "both",
-            (true, false) => "contributor",
-            (false, true) => "victim",
-            (false, false) => "none",
-        }
+    /// The names of the roles.
+    pub fn roles(parts: &[Part]) -> Names {
+        let place = |part: &Part| u32::from(part.contributes) << 1 | u32::from(part.suffers);
+        let list = ["none", "victim", "contributor", "both"].map(str::to_string).to_vec();
+        Names { list, of: parts.iter().map(place).collect() }
     }
 }
 

@@ -37,33 +37,46 @@ pub(super) struct Search<'a> {
     pub paths: &'a FlowPaths,
     pub offers: &'a Offers,
     pub outputs: &'a Outputs<'a>,
-    pub crossing: &'a Crossing,
+    pub crossing: &'a Crossing<'a>,
     pub demand: &'a [f64],
     pub loads: &'a Loads,
 }
 
 /// The flows that cross each link, each with the share of its packets on that link.
-pub(super) struct Crossing(Vec<Vec<(u32, f64)>>);
+pub(super) struct Crossing<'a> {
+    paths: &'a FlowPaths,
+    /// Where each link's flows begin in `flows`, and the length of `flows`.
+    starts: Vec<u32>,
+    /// Flows, link by link, each with the position of the link on its path.
+    flows: Vec<(u32, u32)>,
+}
 
-impl Crossing {
-    pub fn new(paths: &FlowPaths, links: usize) -> Crossing {
-        let mut of = vec![Vec::new(); links];
+impl<'a> Crossing<'a> {
+    pub fn new(paths: &'a FlowPaths, links: usize) -> Crossing<'a> {
+        let mut starts = vec![0; links + 1];
+        paths.links.iter().for_each(|&link| starts[link as usize + 1] += 1);
+        (0..links).for_each(|link| starts[link + 1] += starts[link]);
+        let mut next = starts.clone();
+        let mut flows = vec![(0, 0); paths.links.len()];
         for flow in 0..paths.starts.len() - 1 {
             for place in paths.places(flow) {
-                of[paths.links[place] as usize].push((flow as u32, paths.share(place)));
+                let at = &mut next[paths.links[place] as usize];
+                flows[*at as usize] = (flow as u32, place as u32);
+                *at += 1;
             }
         }
-        Crossing(of)
+        Crossing { paths, starts, flows }
     }
 
-    /// The flows that cross a link.
-    pub fn of(&self, link: usize) -> &[(u32, f64)] {
-        &self.0[link]
+    /// The flows that cross a link, in order, each with the share of its packets.
+    pub fn of(&self, link: usize) -> impl Iterator<Item = (u32, f64)> {
+        let flows = &self.flows[self.starts[link] as usize..self.starts[link + 1] as usize];
+        flows.iter().map(|&(flow, place)| (flow, self.paths.share(place as usize)))
     }
 
     /// Sum of a value over the flows that cross a link.
     pub fn sum(&self, link: usize, value: impl Fn(usize) -> f64) -> f64 {
-        self.0[link].iter().map(|&(flow, share)| share * value(flow as usize)).sum()
+        self.of(link).map(|(flow, share)| share * value(flow as usize)).sum()
     }
 }
 
@@ -93,7 +106,7 @@ impl Search<'_> {
         let mut found: Vec<bool> = (0..self.outputs.rows.len()).map(|row| self.is_root(row)).collect();
         let mut explained = vec![false; self.offers.offered.len()];
         let mark = |link: usize, explained: &mut Vec<bool>| {
-            self.crossing.of(link).iter().for_each(|&(flow, _)| explained[flow as usize] = true);
+            self.crossing.of(link).for_each(|(flow, _)| explained[flow as usize] = true);
         };
         (0..found.len()).filter(|&row| found[row]).for_each(|row| mark(row / lanes, &mut explained));
         let marks = *self.scenario.sections.marking != MarkingParams::default();
@@ -130,8 +143,7 @@ impl Search<'_> {
             return true;
         }
         let offers = self.offers;
-        let losing =
-            || self.crossing.of(link).iter().any(|&(f, _)| offers.loses(f as usize, offers.offered[f as usize]));
+        let losing = || self.crossing.of(link).any(|(f, _)| offers.loses(f as usize, offers.offered[f as usize]));
         let lasting = self.outputs.rows[row].longest() >= LASTING * offers.seconds;
         if self.waits_for_host(link) || self.changes(link) {
             return lasting || losing();
@@ -160,8 +172,8 @@ impl Search<'_> {
     /// Whether flows of a job and of another group or job cross a link. A job posts its next messages only when others
     /// have arrived, so it never offers more than a link carries on average, however long its messages wait there.
     fn is_shared_by_job(&self, link: usize) -> bool {
-        let group = |&(flow, _): &(u32, f64)| self.scenario.plan.flows[flow as usize].group;
-        let mut groups: Vec<_> = self.crossing.of(link).iter().filter(|each| self.sends(each.0)).map(group).collect();
+        let group = |(flow, _): (u32, f64)| self.scenario.plan.flows[flow as usize].group;
+        let mut groups: Vec<_> = self.crossing.of(link).filter(|each| self.sends(each.0)).map(group).collect();
         order::sort_and_dedup(&mut groups, Ord::cmp);
         let jobs_from = self.scenario.sections.flows.len();
         groups.len() > 1 && groups.iter().any(|&group| group as usize >= jobs_from)
@@ -175,7 +187,7 @@ impl Search<'_> {
     fn is_aimed_at(&self, link: usize) -> bool {
         let first = |flow: usize| self.paths.of(flow)[0] as usize;
         // Sorted, because the order of a sum can affect its last bit.
-        let mut sources: Vec<usize> = self.crossing.of(link).iter().map(|&(flow, _)| first(flow as usize)).collect();
+        let mut sources: Vec<usize> = self.crossing.of(link).map(|(flow, _)| first(flow as usize)).collect();
         order::sort_and_dedup(&mut sources, usize::cmp);
         let all: f64 = sources.iter().map(|&source| self.crossing.sum(source, |flow| self.offers.offered[flow])).sum();
         self.crossing.sum(link, |flow| self.offers.offered[flow]) >= AIMED * all

@@ -4,15 +4,15 @@
 //! warm-up to the end of the run.
 
 use becalm_engine::Time;
-use becalm_fabric::{NodeKind, PortId};
-use becalm_metrics::{Received, Series, Summary, Table, Watch, jain, schema, snapshots, tree};
+use becalm_fabric::{NodeId, NodeKind, PortId};
+use becalm_metrics::{Names, Received, Series, Summary, Table, Watch, jain, schema, snapshots, tree};
 
 use super::congestion::victims;
 use super::counters::{Counters, Observed};
 use super::outputs::Outputs;
 use super::parts::{Part, Parts};
 use super::{messages, pauses};
-use crate::resolve::Link;
+use crate::resolve::{Flow, Link};
 use crate::scenario::Scenario;
 
 /// All tables.
@@ -27,12 +27,14 @@ pub(crate) fn all(
     let observe = &scenario.sections.observe;
     let groups: Vec<String> = scenario.sections.groups().map(|group| group.name.to_string()).collect();
     let seconds = after.time.since(before.time).as_secs();
-    let flows = Flows::new(scenario, before, after, seconds);
     let outputs = Outputs::new(scenario, watch, before, after);
     let parts = Parts::new(scenario, &outputs, seed, before, after);
+    // With many flows, each column is large: columns move to their table after all else has read them.
+    let flows = Flows::new(scenario, before, after, seconds);
+    let of_groups = flows.groups(scenario, watch, &parts, seconds);
     let mut tables = vec![
         flows.table(scenario, watch, &parts),
-        flows.groups(scenario, watch, &parts, seconds),
+        of_groups,
         watch.latency.table(&groups),
         links_table(scenario, watch, before, after),
         buffers(scenario, watch, after),
@@ -91,7 +93,7 @@ struct Flows {
 
 impl Flows {
     fn new(scenario: &Scenario, before: &Counters, after: &Counters, seconds: f64) -> Flows {
-        let pairs = || before.flows.iter().zip(&after.flows);
+        let pairs = || before.flows_until(after);
         let delivered_bytes: Vec<u64> = pairs().map(|(b, a)| a.delivered_bytes - b.delivered_bytes).collect();
         let rate: Vec<f64> = delivered_bytes.iter().map(|&bytes| bytes as f64 / seconds).collect();
         let link_rates = link_rates(scenario);
@@ -108,30 +110,32 @@ impl Flows {
         }
     }
 
-    fn table(&self, scenario: &Scenario, watch: &Watch, parts: &Parts) -> Table {
+    fn table(self, scenario: &Scenario, watch: &Watch, parts: &Parts) -> Table {
         let flows = &scenario.plan.flows;
-        let name = |node| scenario.network.name(node).to_string();
-        let group = |group: u32| scenario.sections.group(group).name.to_string();
-        let latencies: Vec<Summary> = (0..flows.len()).map(|i| watch.latency.flow(i)).collect();
+        let nodes = scenario.network.topology.nodes().iter();
+        let nodes: Vec<String> = nodes.map(|node| node.name.clone()).collect();
+        let host =
+            |end: fn(&Flow) -> NodeId| Names { list: nodes.clone(), of: flows.iter().map(|f| end(f).0).collect() };
+        let groups = scenario.sections.groups().map(|group| group.name.to_string()).collect();
         let table = Table::new(&schema::FLOWS)
             .with("flow", (0..flows.len() as u64).collect::<Vec<_>>())
-            .with("group", flows.iter().map(|flow| group(flow.group)).collect::<Vec<_>>())
-            .with("source", flows.iter().map(|flow| name(flow.source)).collect::<Vec<_>>())
-            .with("destination", flows.iter().map(|flow| name(flow.destination)).collect::<Vec<_>>())
-            .with("sent_packets", self.sent_packets.clone())
-            .with("delivered_packets", self.delivered_packets.clone())
-            .with("delivered_bytes", self.delivered_bytes.clone())
-            .with("messages", self.messages.clone())
-            .with("rate", self.rate.clone())
-            .with("share", self.share.clone())
+            .with("group", Names { list: groups, of: flows.iter().map(|flow| flow.group).collect() })
+            .with("source", host(|flow| flow.source))
+            .with("destination", host(|flow| flow.destination))
+            .with("sent_packets", self.sent_packets)
+            .with("delivered_packets", self.delivered_packets)
+            .with("delivered_bytes", self.delivered_bytes)
+            .with("messages", self.messages)
+            .with("rate", self.rate)
+            .with("share", self.share)
             .with("offered", parts.offers.offered.clone())
-            .with("role", parts.of.iter().map(|part| part.role().to_string()).collect::<Vec<_>>())
+            .with("role", Part::roles(&parts.of))
             .with("lost", parts.of.iter().map(|part| part.lost).collect::<Vec<_>>())
             .with("own_link", parts.of.iter().map(|part| u64::from(part.own_link)).collect::<Vec<_>>())
-            .with("marked", self.marked.clone())
-            .with("out_of_order", self.out_of_order.clone())
-            .with("dropped", self.dropped.clone());
-        with_latencies(table, &latencies)
+            .with("marked", self.marked)
+            .with("out_of_order", self.out_of_order)
+            .with("dropped", self.dropped);
+        with_latencies(table, flows.len(), |flow| watch.latency.flow(flow))
     }
 
     fn groups(&self, scenario: &Scenario, watch: &Watch, parts: &Parts, seconds: f64) -> Table {
@@ -144,7 +148,6 @@ impl Flows {
         };
         let lost = |flows: &[Part]| flows.iter().filter(|part| part.suffers).map(|part| part.lost).sum::<f64>();
         let links = group_link_rates(scenario);
-        let latencies: Vec<Summary> = (0..groups.len()).map(|i| watch.latency.group(i)).collect();
         let table = Table::new(&schema::GROUPS)
             .with("group", scenario.sections.groups().map(|g| g.name.to_string()).collect::<Vec<_>>())
             .with("flows", groups.iter().map(|g| g.len() as u64).collect::<Vec<_>>())
@@ -155,7 +158,7 @@ impl Flows {
             .with("lost", groups.iter().map(|g| lost(&parts.of[g.clone()])).collect::<Vec<_>>())
             .with("jain", groups.iter().map(|g| jain(&self.share[g.clone()])).collect::<Vec<_>>())
             .with("marked_share", marked.iter().zip(&packets).map(|(m, n)| *m as f64 / *n as f64).collect::<Vec<_>>());
-        with_latencies(table, &latencies)
+        with_latencies(table, groups.len(), |group| watch.latency.group(group))
     }
 }
 
@@ -180,13 +183,13 @@ fn group_link_rates(scenario: &Scenario) -> Vec<f64> {
     scenario.plan.groups.iter().map(mean).collect()
 }
 
-fn with_latencies(table: Table, latencies: &[Summary]) -> Table {
-    let column = |value: fn(&Summary) -> f64| latencies.iter().map(value).collect::<Vec<_>>();
-    table
-        .with("latency_mean", column(|summary| summary.mean))
-        .with("latency_p50", column(|summary| summary.p50))
-        .with("latency_p99", column(|summary| summary.p99))
-        .with("latency_max", column(|summary| summary.max))
+fn with_latencies(table: Table, rows: usize, latency: impl Fn(usize) -> Summary) -> Table {
+    let mut columns = [(); 4].map(|()| Vec::with_capacity(rows));
+    for Summary { mean, p50, p99, max, .. } in (0..rows).map(latency) {
+        columns.iter_mut().zip([mean, p50, p99, max]).for_each(|(column, value)| column.push(value));
+    }
+    let names = ["latency_mean", "latency_p50", "latency_p99", "latency_max"];
+    names.into_iter().zip(columns).fold(table, |table, (name, values)| table.with(name, values))
 }
 
 fn links_table(scenario: &Scenario, watch: &Watch, before: &Counters, after: &Counters) -> Table {

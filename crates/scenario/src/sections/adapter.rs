@@ -91,14 +91,13 @@ becalm_schema::table! {
         /// rate if left out.
         pub injection_rate: Option<LinkRate> = None,
         /// Processing time of a message at its host before its first packet is fetched. A host can process a message
-        /// while it sends the previous one, but it starts at most one message per period of this length.
+        /// while it sends the previous one.
         pub message_overhead: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
         /// Rate at which packets are received; unlimited if left out. The receive buffer is as large as a switch's
         /// input buffer. A slow receiver makes its switch a root of congestion.
         pub drain_rate: Option<LinkRate> = None,
-        /// Capacity of a host's send queue, in packets of posted messages of all flows. An empty queue
-        /// accepts a message of any size. `greedy` and `on_off` flows post no messages and do not use the
-        /// queue.
+        /// Capacity of a host's send queue, in packets of posted messages of all flows. An empty queue accepts a
+        /// message of any size. `greedy` and `on_off` flows do not use it.
         pub queue: Limit = Limit(AdapterConfig::UNLIMITED); "packets",
         /// What happens to a message when the send queue is full.
         pub when_full: WhenFull = WhenFull::Block,

@@ -6,10 +6,9 @@ use becalm_schema::{Conflict, Located};
 use crate::sections::quantities::LinkRate;
 
 becalm_schema::table! {
-    /// A cable carries nothing, in both directions. No packet starts on it; a packet that is on the cable arrives, and is
-    /// counted, as a real cable loses it. Packets for the cable wait, unless `[switch.paths]` chooses among ports: then the
-    /// switches at both ends send them by their other ports, if these lead to the same host. Other switches do not know of
-    /// the fault: no routing protocol or subnet manager acts in becalm.
+    /// A cable carries nothing, in both directions. A packet that is on the cable arrives, and is counted. Packets for
+    /// the cable wait, unless `[switch.paths]` chooses among ports: then the switches at both ends send them by other
+    /// ports that lead to the same host. Other switches do not know of the fault.
     pub located struct LinkDown {
         /// The cable by one of its directions, such as `"A->B"`. If several links join the same two nodes, add the port, as
         /// in `"A[0]->B"`.
@@ -66,7 +65,7 @@ becalm_schema::table! {
     pub located struct Fault {
         /// What breaks.
         pub kind: Kind,
-        /// Begin of the fault.
+        /// Start of the fault.
         pub at: Time; ""; Time(1)..,
         /// End of the fault; if left out, it lasts until the end of the run.
         pub until: Option<Time> = None,

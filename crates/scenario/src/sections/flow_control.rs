@@ -88,8 +88,8 @@ becalm_schema::table! {
         /// packet sizes can require. If a buffer overflows its headroom, the run ends with an error.
         pub headroom: Option<Bytes> = None,
         /// Response time of a sender to a pause: a time, or a number of quanta, such as `"60 quanta"`. A quantum is the
-        /// transmission time of 64 B on the link. If left out, it is the maximum that IEEE 802.3, clause 31B.3.7,
-        /// allows at the link rate or, if the clause does not list that rate, at the next higher rate.
+        /// transmission time of 64 B on the link. If left out, it is the maximum of IEEE 802.3, clause 31B.3.7, at the
+        /// link rate or the next higher rate listed.
         pub response: Option<PauseTime> = None,
         /// Time from a buffer's decision to pause until its sender stops, not including the cable's delay. If left out,
         /// it is the worst case: `response` plus the transmission times of a packet of the largest size and of the
@@ -124,9 +124,8 @@ becalm_schema::words! {
 }
 
 becalm_schema::table! {
-    /// Watchdogs of all switches against storms of pauses, as SONiC has them. The queues of an output are polled together;
-    /// switches are not synchronized. Lost packets are lost for good: no host of becalm sends a packet again. The messages of
-    /// a flow that lost a packet are never complete, and its ACKs acknowledge what was lost.
+    /// Watchdogs of all switches against storms of pauses, as SONiC has them. The queues of an output are polled
+    /// together; switches are not synchronized. No host sends a lost packet again.
     pub located struct Watchdog {
         /// Time for which a storm must last.
         pub detection: Time; ""; Time(1)..,

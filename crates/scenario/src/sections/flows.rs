@@ -77,9 +77,8 @@ becalm_schema::table! {
         /// Distribution of payloads around the mean. Messages longer than `packet.mtu` are split into
         /// packets. A measured distribution has its own mean, and is scaled to `message` if that is set.
         pub sizes: Sizes = Sizes::FIXED,
-        /// Whether a flow stops generating messages while the response delays its next packet, like an application that
-        /// generates a message only when the adapter accepts it. The delay then lengthens the interval between
-        /// messages. If false, messages are posted at once and wait.
+        /// Whether a flow generates no message while the response delays its next packet, so the delay lengthens the
+        /// interval between messages. If false, messages are posted at once and wait.
         pub paced: bool = false,
         /// Later loads, in chronological order.
         pub changes: Vec<Located<Change>> = Vec::new(),
@@ -206,9 +205,8 @@ becalm_schema::table! {
         pub from: Option<Vec<Located<String>>>,
         /// Receiving hosts, in the same form. Set either this or `pattern`.
         pub to: Option<Vec<Located<String>>>,
-        /// Share of each source host's messages that go to each entry of `to`, relative to the other entries. Within
-        /// an entry, all hosts get equal shares. If left out, all hosts of all entries get equal shares. Requires
-        /// `poisson` or `batch`.
+        /// Share of each source host's messages that go to each entry of `to`, relative to the other entries. Within an
+        /// entry, or if left out, all hosts get equal shares. Requires `poisson` or `batch`.
         pub weights: Option<Vec<f64>>,
         /// Pattern of destinations among the hosts in `from`.
         pub pattern: Option<Pattern>,
@@ -223,8 +221,7 @@ becalm_schema::table! {
         /// hosts.
         pub stagger: Time = Time::ZERO,
         /// Upper limit of a random delay that is added to the start of each flow or, with `batch`, of each sending
-        /// host. The delays depend on the seed, so runs with several seeds show which results depend on exact start
-        /// times.
+        /// host. The delays depend on the seed.
         pub start_spread: Time = Time::ZERO,
         /// Service level. `switch.sl_to_vl` maps it to a virtual lane. 0 stands for the level of each flow's path if
         /// `adapter.path_sl` is set.

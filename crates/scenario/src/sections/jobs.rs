@@ -149,15 +149,13 @@ becalm_schema::table! {
         pub goal: Option<Goal>,
         /// A Chakra execution trace, instead of a collective operation. `"NAME"` refers to the files `NAME.0.et`,
         /// `NAME.1.et` and so on, relative to the scenario's folder. The files may be compressed (`.et.gz`), or JSON as
-        /// MLCommons' jsonizer writes it (`NAME.0.json`). The size of an all-gather in the trace is the size of each
-        /// rank's part, as in ASTRA-sim and in PyTorch traces. With `{files = "NAME", all_gather = "whole"}`, it is the
-        /// size of the entire vector that a rank holds at the end.
+        /// MLCommons' jsonizer writes it (`NAME.0.json`). The size of an all-gather in the trace is that of each rank's
+        /// part, as in ASTRA-sim and PyTorch, or with `all_gather = "whole"` that of the entire vector.
         pub chakra: Option<Chakra>,
         /// Start time of all ranks.
         pub start: Time = Time::ZERO,
-        /// Size of the largest message that is sent eagerly. For a larger message (rendezvous), the sender first sends
-        /// an empty request. The data follow after the receive has been posted and an empty reply has arrived. If left
-        /// out, all messages are sent eagerly.
+        /// Size of the largest message that is sent eagerly. For a larger message (rendezvous), an empty request and
+        /// reply are exchanged first. If left out, all messages are sent eagerly.
         pub eager: Option<Payload>,
         /// Processing time of a rank for each message that it sends or receives.
         pub overhead: Time = Time::ZERO,

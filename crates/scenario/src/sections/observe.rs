@@ -28,17 +28,15 @@ becalm_schema::table! {
         /// its role in a congestion tree.
         pub snapshots: Vec<Located<Time>> = Vec::new(),
         /// Interval of frames. In addition to the state in a snapshot, a frame records the shares of time for which
-        /// each link was busy and stalled, and the share of its packets that were marked. Each value is one byte, so
-        /// frames need far less space than snapshots. Reports use frames. With `"auto"`, the interval doubles during the
-        /// run, so that 50 to 100 frames cover it, whenever it ends, unless they were shorter than a packet.
+        /// each link was busy and stalled, and the share of its packets that were marked, each as one byte. Reports use
+        /// frames. With `"auto"`, the interval doubles during the run, so that 50 to 100 frames cover it.
         pub frames: Option<FrameStep> = None,
         /// Whether to measure the lengths of output queues, in waiting bytes as counted by marking policies.
         pub queues: bool = false,
         /// Whether to record the periods in which each output was a root or a branch of a congestion tree.
         pub spans: bool = false,
-        /// Maximum number of rows of the table `spans`, divided equally among the virtual lanes of all
-        /// outputs, with at least 16 for each lane. If a lane has more periods, the shortest periods and gaps
-        /// are merged with their neighbours.
+        /// Maximum number of rows of the table `spans`, divided equally among the virtual lanes of all outputs, with at
+        /// least 16 for each lane. Beyond that, the shortest periods and gaps are merged with their neighbours.
         pub span_rows: u32 = 50_000; ""; 1..=10_000_000,
     }
 }

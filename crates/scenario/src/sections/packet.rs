@@ -49,6 +49,14 @@ impl Packet {
     /// The fabric's settings for packet sizes, with ACKs and CNPs on the lane of their flow.
     pub fn sizes(&self) -> PacketConfig {
         let cnp = self.cnp.unwrap_or(*self.ack).0;
-        PacketConfig { mtu: self.mtu.0, header: self.header.0, ack: self.ack.0, cnp, answers_vl: None, cnp_vl: None }
+        PacketConfig {
+            mtu: self.mtu.0,
+            header: self.header.0,
+            ack: self.ack.0,
+            cnp,
+            answers_vl: None,
+            cnp_vl: None,
+            train: 1,
+        }
     }
 }

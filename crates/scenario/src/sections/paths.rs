@@ -15,9 +15,8 @@ becalm_schema::table! {
     /// Selects by a hash of the flow, so all packets of a flow take one path (ECMP). ACKs and congestion notification
     /// packets form a separate flow.
     pub struct ByFlow {
-        /// Whether the hash includes the switch. Otherwise, the hash at a second-level switch is the same as at the
-        /// first level. The switch then uses only a few of its ports, because the first level has already distributed
-        /// the flows by this hash (polarization).
+        /// Whether the hash includes the switch. Otherwise, a second-level switch uses only a few of its ports, because
+        /// the first level has already distributed the flows by the same hash (polarization).
         pub salted: bool = true,
     }
 }
@@ -35,8 +34,8 @@ becalm_schema::table! {
 
 becalm_schema::table! {
     /// Selects the port with the least waiting data, measured as transmission time on the port's link, including the
-    /// rest of the packet in transmission. Ports with credit for the packet are preferred. A hash breaks ties. This is
-    /// adaptive routing, and packets of a flow arrive out of order.
+    /// rest of the packet in transmission. Ports with credit for the packet are preferred. A hash breaks ties. Packets
+    /// of a flow arrive out of order.
     pub struct LeastWaiting {
         /// Number of randomly sampled ports to compare; all ports if left out. Samples are independent. A value of 2
         /// yields the power of two choices (Mitzenmacher 2001).
@@ -55,18 +54,16 @@ becalm_schema::table! {
 
 becalm_schema::table! {
     /// Sends each data packet through a random intermediate switch of a torus, or a random intermediate group of a
-    /// dragonfly (Valiant 1982). The source's and the destination's switch or group are never selected. With any
-    /// traffic pattern, the load is then as even as with uniform traffic. Answers take the direct path. Packets of a
-    /// flow arrive out of order. Each service level needs twice as many lanes on a torus, and one more lane on a
-    /// dragonfly.
+    /// dragonfly (Valiant 1982). With any traffic pattern, the load is then as even as with uniform traffic. Answers
+    /// take the direct path. Packets of a flow arrive out of order. Each service level needs twice as many lanes on a
+    /// torus, and one more lane on a dragonfly.
     pub struct Valiant {}
 }
 
 becalm_schema::table! {
     /// Like `valiant`, but only for packets that gain from the detour. The source's switch compares the product of
     /// queue length and number of hops on the direct path with the product on the detour (UGAL-L: Singh 2005; Kim,
-    /// Dally, Scott and Abts 2008). The queue length includes the data that wait for the output and, as far as credits
-    /// reveal it, the data in the next buffer.
+    /// Dally, Scott and Abts 2008). The queue includes the data in the next buffer, as far as credits reveal it.
     pub struct Ugal {}
 }
 
@@ -101,10 +98,9 @@ const VALUES: std::ops::RangeInclusive<u32> = 1..=PathSelection::MOST_VALUES;
 
 becalm_schema::table! {
     /// Selects by a hash of the flow and of an entropy value that the source sets in each data packet, as in Ultra
-    /// Ethernet. ACKs tell the source which values led to marks. Packets of a flow arrive out of order. ACKs and
-    /// congestion notification packets are hashed one by one. Source: the Ultra Ethernet Consortium's simulator
-    /// uet-htsim, commit 40ccb05, without its rules for lost and trimmed packets. A source knows the values of at least
-    /// its last 64 packets, and of four times the packets in flight.
+    /// Ethernet. ACKs tell the source which values led to marks. Packets of a flow arrive out of order. Answers are
+    /// hashed one by one. Source: the Ultra Ethernet Consortium's simulator uet-htsim, commit 40ccb05, without its
+    /// rules for lost and trimmed packets.
     pub struct ByEntropy {
         /// Number of values that each flow uses, a power of two.
         pub values: u32 = 64; ""; VALUES,

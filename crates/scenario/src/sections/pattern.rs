@@ -24,8 +24,7 @@ becalm_schema::table! {
 
 becalm_schema::table! {
     /// Every host sends to one other host and receives from one other host, in a random permutation without fixed
-    /// points. All such permutations are equally likely. The permutation depends on `run.seed` and on the group's
-    /// position in the list, and is the same in all replications.
+    /// points. It depends on `run.seed` and on the group's position in the list, and is the same in all replications.
     pub struct Permutation {}
 }
 

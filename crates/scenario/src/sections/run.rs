@@ -15,6 +15,17 @@ becalm_schema::words! {
     }
 }
 
+becalm_schema::words! {
+    /// What a simulated packet stands for.
+    pub enum Fidelity {
+        /// One packet: exact.
+        Packets = "packets",
+        /// Up to 16 packets of one message, at least 32 times per message: faster where messages are long and buffers
+        /// large, and approximate.
+        Trains = "trains",
+    }
+}
+
 becalm_schema::table! {
     /// Duration of a run, measured window and seed.
     pub located struct Run {
@@ -22,6 +33,9 @@ becalm_schema::table! {
         pub duration: Time; ""; Time(1)..=Time::from_ms(86_400_000),
         /// When the run ends.
         pub end: End = End::Duration,
+        /// What a simulated packet stands for. `"trains"` needs cut-through switching, one path for each flow, and schemes
+        /// that read bytes and marks.
+        pub fidelity: Fidelity = Fidelity::Packets,
         /// Start of the measured window. Summary tables do not cover the time before it.
         pub warmup: Time = Time::ZERO,
         /// Seed of all random numbers.

@@ -63,9 +63,8 @@ becalm_schema::words! {
 becalm_schema::table! {
     /// The packet that entered the switch first leaves first.
     pub struct OldestFirst {
-        /// Number of packets that may overtake the oldest packet in the switch. Once that many packets have overtaken
-        /// it, no other packet leaves before it. A bound is suitable only for switches with few ports. With a bound of
-        /// 4 packets, a switch with 32 ports achieves at most half of its capacity.
+        /// Number of packets that may overtake the oldest packet in the switch; no other packet then leaves before it.
+        /// A bound is suitable only for switches with few ports.
         pub max_bypass: Limit = Limit(u32::MAX); "packets",
         /// Whether the bound applies to the oldest packet in the switch or to every packet at its own output.
         /// With `input_reads = "one"`, a packet may be overtaken at its output while its input buffer sends
@@ -156,12 +155,10 @@ becalm_schema::table! {
     /// Settings of all switches.
     pub located struct Switch {
         /// Size of the input buffer of each port and VL; with `[switch.flow_control.pfc]`, its size up to XOFF, not
-        /// including headroom. `"4 packets"` has space for the bytes of four full packets, in which smaller packets
-        /// occupy less; in `"4 slots"`, each packet occupies a slot, whatever its size. `"auto"` is twice the
-        /// product of rate and credit loop of the link that needs most, and at least 4 packets. The credit loop is
-        /// the time from the start of a packet until its credit is back: two delays of the cable, the forwarding delay
-        /// and the packet's transmission time (twice, with `store_and_forward`). A smaller buffer than one product
-        /// leaves the link idle.
+        /// including headroom. `"4 packets"` has space for the bytes of four full packets; in `"4 slots"`, each packet
+        /// occupies a slot, whatever its size. `"auto"` is at least 4 packets, and twice the product of rate and credit
+        /// loop of the link that needs most: two delays of the cable, the forwarding delay and a packet's transmission
+        /// time (twice, with `store_and_forward`).
         pub buffer: Buffer = Buffer::Auto,
         /// Time from the arrival of a packet's header to its earliest departure. With `store_and_forward`, it is
         /// counted from the arrival of the packet's last byte.

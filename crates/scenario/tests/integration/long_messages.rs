@@ -78,15 +78,18 @@ fn refused(traffic: &str) -> String {
 
 #[test]
 fn traffic_that_is_too_large_names_the_numbers_and_what_is_valid() {
-    let ring = refused("[[jobs]]\nname = \"j\"\nhosts = [\"H0..H2299\"]\ncollective.all_reduce.bytes = \"1 MiB\"");
+    let job = |more: &str| refused(&format!("[[jobs]]\nname = \"j\"\nhosts = [\"H0..H2299\"]\n{more}"));
+    let ring = job("repeat = 200\ncollective.all_reduce.bytes = \"1 MiB\"");
     assert!(
         ring.contains(
-            "needs 21150800 operations with 2300 ranks, but at most 20000000 are possible; valid: at most 2236 ranks, \
-             or algorithm = \"recursive_doubling\" or \"halving_doubling\" or \"halving_doubling_near\" or \
-             \"double_binary_tree\""
+            "needs 4230160000 operations with 2300 ranks, but at most 2147483647 are possible; valid: at most 1638 ranks \
+             or at most 101 repetitions, or algorithm = \"recursive_doubling\" or \"halving_doubling\" or \
+             \"halving_doubling_near\""
         ),
         "{ring}"
     );
+    let asks = job("eager = \"100 B\"\ncollective.all_reduce.bytes = \"1 MiB\"");
+    assert!(asks.contains("needs 21150800 operations, but at most 20000000 are possible with a rendezvous"), "{asks}");
     let often = refused("[[jobs]]\nname = \"j\"\nhosts = [\"H0..H99\"]\nrepeat = 1000000\ncollective.barrier = {}");
     assert!(often.contains("needs 1400000000 operations with 100 ranks"), "{often}");
     assert!(often.contains("valid: at most 4 ranks or at most 14285 repetitions"), "{often}");

@@ -38,5 +38,6 @@ mod starvation;
 mod stations;
 mod telemetry;
 mod traffic;
+mod trains;
 mod waits;
 mod watchdog;

@@ -46,7 +46,7 @@ pub fn numbers(results: &Results, name: &str, column: &str) -> Vec<f64> {
     match table(results, name).column(column).unwrap() {
         Data::F64(values) => values.clone(),
         Data::U64(values) => values.iter().map(|&value| value as f64).collect(),
-        Data::Text(_) | Data::Bytes(_) => panic!("{column} holds no numbers"),
+        Data::Text(_) | Data::Names(_) | Data::Bytes(_) => panic!("{column} holds no numbers"),
     }
 }
 
@@ -54,6 +54,7 @@ pub fn numbers(results: &Results, name: &str, column: &str) -> Vec<f64> {
 pub fn names(results: &Results, name: &str, column: &str) -> Vec<String> {
     match table(results, name).column(column).unwrap() {
         Data::Text(values) => values.clone(),
+        Data::Names(names) => names.iter().map(str::to_string).collect(),
         _ => panic!("{column} is no text"),
     }
 }

@@ -7,11 +7,11 @@ use becalm_engine::{Time, order};
 use super::node::{Gathered, Kind, Node, short};
 use super::silence::Silence;
 use super::trace::Trace;
-use crate::Reading;
 use crate::builder::Builder;
 use crate::collectives::{AllGather, AllReduce, AllToAll, Broadcast, Collective, ReduceScatter, Repetition};
 use crate::mistakes::Mistakes;
-use crate::program::{Action, LARGEST_MESSAGE, Op, OpId, Part, Program, When};
+use crate::operation::{Action, LARGEST_MESSAGE, Op, OpId, Part, When};
+use crate::program::{Program, Reading};
 
 /// Lanes of a rank, for the CPU, the GPU, communication, and operations without duration.
 const CPU: u16 = 0;
@@ -262,7 +262,7 @@ impl Lowering {
                 1 => Ok(None),
                 ranks => {
                     let once = Repetition { times: 1, compute: Time::ZERO, reduction_per_byte: 0.0 };
-                    collective.program(ranks as u32, &once).map(Some).map_err(|error| error.to_string())
+                    collective.listed(ranks as u32, &once).map(Some).map_err(|error| error.to_string())
                 }
             }
         });

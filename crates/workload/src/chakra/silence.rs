@@ -2,7 +2,8 @@
 
 use super::node::{Kind, short};
 use super::trace::Trace;
-use crate::program::{Action, Program};
+use crate::operation::Action;
+use crate::program::Program;
 
 /// Largest number of process groups that are named in warnings.
 const MOST_GROUPS: usize = 5;

@@ -4,8 +4,7 @@ use becalm_engine::Time;
 
 use super::{AllGather, AllReduce, AllToAll, Broadcast, Collective, ReduceScatter, Repetition};
 use crate::error::LongCollective;
-
-const MOST: u64 = LongCollective::MOST;
+use crate::regular::Regular;
 
 /// The messages of a schedule, and those whose data the receiver adds to its own.
 struct Messages {
@@ -33,20 +32,33 @@ impl Collective {
     /// # Errors
     /// The number of its operations, and the numbers of ranks and repetitions that are possible.
     pub fn fits(&self, ranks: u32, repetition: &Repetition) -> Result<(), LongCollective> {
+        let most = if self.phases(ranks, repetition).is_some() { Regular::MOST } else { LongCollective::MOST };
+        self.fits_in(ranks, repetition, most)
+    }
+
+    /// Checks that a list of the program's operations is not too long.
+    ///
+    /// # Errors
+    /// As for [`Collective::fits`].
+    pub(crate) fn fits_list(&self, ranks: u32, repetition: &Repetition) -> Result<(), LongCollective> {
+        self.fits_in(ranks, repetition, LongCollective::MOST)
+    }
+
+    fn fits_in(&self, ranks: u32, repetition: &Repetition, most: u64) -> Result<(), LongCollective> {
         let operations = self.operations(ranks, repetition);
-        if operations <= MOST {
+        if operations <= most {
             return Ok(());
         }
-        let fits = |ranks: u32| self.suits(ranks).is_ok() && self.operations(ranks, repetition) <= MOST;
+        let fits = |ranks: u32| self.suits(ranks).is_ok() && self.operations(ranks, repetition) <= most;
         let (mut possible, mut beyond) = (1, ranks);
         while beyond - possible > 1 {
             let middle = possible.midpoint(beyond);
-            let long = self.operations(middle, repetition) > MOST;
+            let long = self.operations(middle, repetition) > most;
             (possible, beyond) = if long { (possible, middle) } else { (middle, beyond) };
         }
         let most_ranks = (1..=possible).rev().find(|&ranks| fits(ranks)).unwrap_or(0);
-        let most_times = MOST / self.operations(ranks, &Repetition { times: 1, ..*repetition });
-        Err(LongCollective { ranks, operations, most: MOST, most_ranks, most_times })
+        let most_times = most / self.operations(ranks, &Repetition { times: 1, ..*repetition });
+        Err(LongCollective { ranks, operations, most, most_ranks, most_times })
     }
 
     /// Number of operations of the program.
@@ -114,8 +126,11 @@ impl Collective {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::super::Channels;
     use super::*;
+    use crate::program::Program;
 
     const BYTES: u64 = 1 << 20;
 
@@ -162,22 +177,67 @@ mod tests {
         }
     }
 
+    /// The messages of a rank, each with its number of occurrences.
+    fn counted(program: &Program, rank: u32) -> BTreeMap<(u32, u64), u64> {
+        program.sent(rank).iter().fold(BTreeMap::new(), |mut sum, sent| {
+            *sum.entry((sent.to, sent.bytes)).or_default() += sent.count;
+            sum
+        })
+    }
+
+    #[test]
+    fn operations_made_when_needed_are_those_of_the_list() {
+        let repetition = |times, compute, reduction_per_byte| Repetition { times, compute, reduction_per_byte };
+        let us = Time::from_us(1);
+        let repetitions = [repetition(1, Time::ZERO, 0.0), repetition(3, us, 10.0), repetition(2, Time::ZERO, 1e-9)];
+        let sized = |bytes| {
+            let rings = [Collective::AllReduce(AllReduce::Ring, bytes), Collective::AllGather(AllGather::Ring, bytes)];
+            let exchanges = [AllToAll::Linear, AllToAll::Pairwise].map(|each| Collective::AllToAll(each, bytes));
+            [rings, exchanges].concat().into_iter().chain([Collective::ReduceScatter(ReduceScatter::Ring, bytes)])
+        };
+        for (collective, repetition) in
+            [0, 7, BYTES].into_iter().flat_map(sized).flat_map(|each| repetitions.map(|other| (each, other)))
+        {
+            for ranks in [2, 3, 4, 7] {
+                let (made, list) = (collective.program(ranks, &repetition), collective.listed(ranks, &repetition));
+                let (made, list, what) = (made.unwrap(), list.unwrap(), format!("{collective:?}, {ranks}"));
+                // With parts of 0 and 1 bytes, only some of the additions take time.
+                assert!(made.is_regular() || collective.bytes() == 7, "{what}");
+                assert!(!list.is_regular() && made.len() == list.len(), "{what}");
+                assert_eq!(made.channels(), list.channels(), "{what}");
+                for rank in 0..ranks {
+                    assert_eq!(counted(&made, rank), counted(&list, rank), "{what}");
+                    assert_eq!(made.free(rank).collect::<Vec<_>>(), list.free(rank).collect::<Vec<_>>(), "{what}");
+                }
+                for number in 0..list.len() as u32 {
+                    assert_eq!(made.op(number), list.op(number), "{what}, operation {number}");
+                    let of = |program: &Program| (program.id(number), program.needs(number));
+                    assert_eq!(of(&made), of(&list), "{what}, operation {number}");
+                    let waiting = |program: &Program| program.waiting(number).collect::<Vec<_>>();
+                    assert_eq!(waiting(&made), waiting(&list), "{what}, operation {number}");
+                }
+                list.check().unwrap();
+            }
+        }
+    }
+
     #[test]
     fn long_collectives_name_their_number_and_what_is_possible() {
         let once = Repetition { times: 1, compute: Time::ZERO, reduction_per_byte: 0.0 };
         let long = |collective: Collective, ranks, repetition| collective.fits(ranks, &repetition).unwrap_err();
         let ring = Collective::AllReduce(AllReduce::Ring, BYTES);
         assert_eq!(
-            long(ring, 2300, once).to_string(),
+            ring.fits_list(2300, &once).unwrap_err().to_string(),
             "needs 21150800 operations with 2300 ranks, but at most 20000000 are possible; valid: at most 2236 ranks"
         );
-        assert!(ring.fits(2236, &once).is_ok() && ring.fits(2237, &once).is_err());
-        let often = Repetition { times: 1000, ..once };
-        assert!(long(ring, 100, often).to_string().ends_with("valid: at most 71 ranks or at most 505 repetitions"));
+        assert!(ring.fits_list(2236, &once).is_ok() && ring.fits_list(2237, &once).is_err());
+        assert!(ring.fits(23_170, &once).is_ok() && ring.fits(23_171, &once).is_err());
+        let often = Repetition { times: 100_000, ..once };
+        assert!(long(ring, 100, often).to_string().ends_with("valid: at most 73 ranks or at most 54229 repetitions"));
         let powers = Collective::AllGather(AllGather::RecursiveDoubling, BYTES);
         assert_eq!(long(powers, 1 << 20, once).most_ranks, 1 << 19, "only powers of two");
         let never = Repetition { times: 20_000_000, ..once };
-        let LongCollective { most_ranks, most_times, .. } = long(ring, 2300, never);
+        let LongCollective { most_ranks, most_times, .. } = ring.fits_list(2300, &never).unwrap_err();
         assert_eq!((most_ranks, most_times), (0, 0));
     }
 }

@@ -1,6 +1,7 @@
 //! Schedules between ranks at doubling or halving distances.
 
-use super::steps::{Steps, share};
+use super::steps::Steps;
+use crate::operation::share;
 
 /// Treatment of numbers of ranks that are not a power of two. Of the first `2 extra` ranks, each even rank sends its
 /// vector to the next rank, and receives the result at the end.

@@ -1,7 +1,8 @@
 //! All-reduce in three phases: within every node, between the nodes on each rail, and within every node again.
 
 use super::rings::{all_reduce_of, round};
-use super::steps::{Ends, Steps, share};
+use super::steps::{Ends, Steps};
+use crate::operation::share;
 
 /// A local reduce-scatter, an all-reduce on every rail, and a local all-gather, all around rings. The vector has `pieces`
 /// pieces. Each phase handles one piece after the other, so the phases of different pieces overlap.

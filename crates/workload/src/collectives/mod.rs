@@ -21,11 +21,12 @@ use becalm_engine::Time;
 
 use crate::builder::Builder;
 use crate::error::ProgramError;
-use crate::program::Program;
+use crate::operation::share;
+use crate::program::{Form, Program};
+use crate::regular::{Pattern, Phase, Regular};
 pub(crate) use personal::at_once_among;
 pub(crate) use rings::all_reduce_of;
 pub(crate) use steps::Steps;
-use steps::share;
 
 /// The algorithm of an all-reduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -209,15 +210,46 @@ impl Collective {
         }
     }
 
-    /// The program with this number of ranks.
+    /// The program with this number of ranks. If every rank executes the same steps, operations are made when they are
+    /// needed.
     ///
     /// # Errors
     /// [`ProgramError::NoRanks`] or [`ProgramError::LongCollective`].
     pub fn program(&self, ranks: u32, repetition: &Repetition) -> Result<Program, ProgramError> {
+        self.fits(ranks, repetition).map_err(ProgramError::LongCollective)?;
+        let regular = self.phases(ranks, repetition).and_then(|phases| Regular::new(ranks, repetition.times, phases));
+        regular.map_or_else(|| self.listed(ranks, repetition), |regular| Ok(Form::Regular(regular).into()))
+    }
+
+    /// The phases of a repetition; `None` if ranks do not all execute the same steps.
+    pub(crate) fn phases(&self, ranks: u32, repetition: &Repetition) -> Option<Vec<Phase>> {
+        if ranks < 2 || repetition.times == 0 {
+            return None;
+        }
+        let adding = |phase: Phase| phase.adding(repetition.reduction_per_byte, ranks);
+        let ring = |own, bytes| Phase::new(Pattern::Ring { own }, bytes, ranks);
+        let exchanges = match *self {
+            Collective::AllReduce(AllReduce::Ring, bytes) => vec![adding(ring(0, bytes))?, ring(1, bytes)],
+            Collective::AllGather(AllGather::Ring, bytes) => vec![ring(0, bytes)],
+            Collective::ReduceScatter(ReduceScatter::Ring, bytes) => vec![adding(ring(0, bytes))?],
+            Collective::AllToAll(AllToAll::Linear, bytes) => vec![Phase::new(Pattern::Linear, bytes, ranks)],
+            Collective::AllToAll(AllToAll::Pairwise, bytes) => vec![Phase::new(Pattern::Pairwise, bytes, ranks)],
+            _ => return None,
+        };
+        let compute = Phase::new(Pattern::Compute(repetition.compute), 0, ranks);
+        let computes = (repetition.compute > Time::ZERO).then_some(compute);
+        Some(computes.into_iter().chain(exchanges).collect())
+    }
+
+    /// The program with this number of ranks, as a list of operations.
+    ///
+    /// # Errors
+    /// [`ProgramError::NoRanks`] or [`ProgramError::LongCollective`].
+    pub(crate) fn listed(&self, ranks: u32, repetition: &Repetition) -> Result<Program, ProgramError> {
         if ranks == 0 {
             return Err(ProgramError::NoRanks);
         }
-        self.fits(ranks, repetition).map_err(ProgramError::LongCollective)?;
+        self.fits_list(ranks, repetition).map_err(ProgramError::LongCollective)?;
         let mut steps = Steps::new(Builder::new(ranks), repetition.reduction_per_byte);
         for _ in 0..repetition.times {
             steps.compute(repetition.compute);

@@ -1,6 +1,7 @@
 //! Schedules in which every rank has separate data for every other rank: all-to-all and barrier.
 
-use super::steps::{Steps, share};
+use super::steps::Steps;
+use crate::operation::share;
 
 /// In step `k`, every rank `r` sends an empty message to rank `r + 2^k`.
 pub(super) fn dissemination(steps: &mut Steps) {

@@ -1,6 +1,7 @@
 //! Schedules around a ring, in which every rank sends to the next rank.
 
-use super::steps::{Steps, share};
+use super::steps::Steps;
+use crate::operation::share;
 
 /// In step `k`, every rank `r` sends part `r - k` to the next rank, which adds the part to its own. At the end, rank
 /// `r` has the sum of part `r + 1`.

@@ -3,7 +3,7 @@
 use becalm_engine::Time;
 
 use crate::builder::Builder;
-use crate::program::{Action, Op, OpId, Part};
+use crate::operation::{Action, Op, OpId, Part, share};
 
 /// A program under construction, in which every rank executes its steps in sequence.
 pub(crate) struct Steps {
@@ -17,12 +17,6 @@ pub(crate) struct Steps {
 
 /// The operations of every rank's last step.
 pub(crate) type Ends = Vec<Vec<OpId>>;
-
-/// The size of part `i` of a vector with `parts` parts, which differ by at most a byte.
-pub(crate) fn share(bytes: u64, i: u32, parts: u32) -> u64 {
-    let end = |i: u64| (u128::from(bytes) * u128::from(i) / u128::from(parts)) as u64;
-    end(u64::from(i) + 1) - end(u64::from(i))
-}
 
 /// A message of a step: the other rank and the number of bytes.
 pub(crate) type Other = (u32, u64);

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::program::OpId;
+use crate::operation::OpId;
 
 use super::steps::Steps;
 

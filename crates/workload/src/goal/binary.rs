@@ -15,7 +15,7 @@
 use becalm_engine::Time;
 
 use crate::builder::Builder;
-use crate::program::{Action, LARGEST_MESSAGE, Op, OpId, Part, When};
+use crate::operation::{Action, LARGEST_MESSAGE, Op, OpId, Part, When};
 
 const MAGIC: u64 = 4223;
 const CORRUPTED: u64 = 2342;

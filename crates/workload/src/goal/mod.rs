@@ -36,7 +36,8 @@ use std::collections::hash_map::Entry;
 use crate::builder::Builder;
 use crate::error::ProgramError;
 use crate::mistakes::Mistakes;
-use crate::program::{Action, Op, OpId, Part, Reading, When};
+use crate::operation::{Action, Op, OpId, Part, When};
+use crate::program::Reading;
 use line::Lines;
 use statement::{Statement, statement};
 

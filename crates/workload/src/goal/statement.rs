@@ -3,7 +3,7 @@
 use becalm_engine::Time;
 
 use super::line::Words;
-use crate::program::{Action, LARGEST_MESSAGE, When};
+use crate::operation::{Action, LARGEST_MESSAGE, When};
 
 /// Duration of the longest computation, in nanoseconds (one day).
 const LONGEST: u64 = 86_400_000_000_000;

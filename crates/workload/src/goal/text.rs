@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::program::{Action, Program, When};
+use crate::operation::{Action, When};
+use crate::program::Program;
 
 /// The text of a program without rendezvous. Times are rounded to nanoseconds.
 pub fn write(program: &Program) -> String {

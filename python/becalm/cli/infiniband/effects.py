@@ -13,13 +13,11 @@ from becalm.analysis import formats
 from becalm.analysis.faults import Fault
 from becalm.cli import console
 from becalm.cli.tables import table
-from becalm.whatif.incast import WhatIf
+from becalm.whatif.incast import NOTICED, WhatIf
 from becalm.whatif.measured import Root
 
 MOST_ROWS = 10
 """Default number of rows of a table."""
-NOTICED = 0.02
-"""Smallest relative loss of throughput that is not attributed to chance."""
 
 
 def show_faults(faults: Sequence[Fault]) -> None:
@@ -31,7 +29,9 @@ def show_faults(faults: Sequence[Fault]) -> None:
 
 
 def show(found: WhatIf, *, every: bool = False) -> None:
-    """Print the congestion tree, victims and throughput. With `every`, print all rows."""
+    """Print the verdict, faults, congestion tree, victims and throughput. With `every`, print all rows."""
+    console.say(found.verdict)
+    show_faults(found.faults)
     sources = _listed(found.sources, len(found.sources) if every else MOST_ROWS)
     console.say(f"{len(found.sources)} hosts send to {found.hot}: {sources}")
     if found.congested_before:
@@ -87,6 +87,7 @@ def _listed(names: Sequence[str], most: int) -> str:
 def to_json(found: WhatIf) -> dict[str, Any]:
     """Return all effects as an object, with rates in B/s and times in s."""
     return {
+        "verdict": found.verdict,
         "hot": found.hot,
         "sources": found.sources,
         "control": found.control,

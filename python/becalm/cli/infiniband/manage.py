@@ -91,6 +91,9 @@ class Choice:
             "cases": verdict.table().to_dicts(),
             "sizes": [each._asdict() for each in sizes(verdict, self.decided.numbers, self.tried)],
             "best": self.decided.best,
+            "dropped": {
+                name: {"cases": cases, **gap._asdict()} for name, (cases, gap) in self.decided.dropped.items()
+            },
             "leave": self.decided.reason,
             "prices": verdict.priced(self.tried),
         }

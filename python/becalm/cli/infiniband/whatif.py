@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import shlex
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from becalm import jsons
 from becalm.cli.options import Changes, Example, scenario_file
+from becalm.errors import BecalmError
+
+if TYPE_CHECKING:
+    from becalm.analysis.faults import Fault
 
 
 def whatif(
@@ -46,6 +53,10 @@ def whatif(
         ),
     ] = None,
     max_time: Annotated[float, typer.Option(min=1, help="Limit on wall-clock time, in seconds.")] = 120,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Keep the runs in a new folder, for `becalm report FOLDER`.", show_default=False),
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="Print all links and victims.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     threads: Annotated[int | None, typer.Option(min=1, help="Threads to use.")] = None,
@@ -54,20 +65,35 @@ def whatif(
     from becalm.cli import console
     from becalm.cli.infiniband import effects
     from becalm.scenario import parse_change
-    from becalm.whatif import case
+    from becalm.whatif import case, kept
 
     source = scenario_file("whatif", file, example)
     changes = dict(parse_change(each) for each in change or [])
     asked = case.Case(source, hot, contributors, lfts, fabric, load, opensm, changes)
-    with console.Bar(quiet=as_json) as bar:
-        found = case.simulate(
-            asked,
-            max_time=max_time,
-            threads=threads,
-            progress=bar.on_run,
-            on_faults=None if as_json else effects.show_faults,
-        )
+    faults: list[list[Fault]] = []
+    try:
+        with contextlib.ExitStack() as stack:
+            place = None if out is None else stack.enter_context(kept.FOLDER.reserve(out))
+            bar = stack.enter_context(console.Bar(quiet=as_json))
+            found = case.simulate(
+                asked,
+                max_time=max_time,
+                threads=threads,
+                progress=bar.on_run,
+                on_faults=faults.append,
+                keep=place is not None,
+            )
+            if place is not None:
+                place.write(partial(kept.fill, found))
+    except BecalmError:
+        # They may be the reason why the fabric stands still.
+        if not as_json:
+            for each in faults:
+                effects.show_faults(each)
+        raise
     if as_json:
         typer.echo(jsons.dumps(effects.to_json(found)))
         return
     effects.show(found, every=every)
+    if out is not None:
+        console.say(f"runs in {out}: `becalm report {shlex.quote(str(out))}` shows them side by side")

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from becalm.store import Store
     from becalm.sweeps.plan import Plan
     from becalm.sweeps.spec import Spec
+    from becalm.sweeps.table import SweepResults
 
 LISTED = 10
 """Maximum number of failed or damaged runs to list."""
@@ -78,11 +79,16 @@ def sweep(
 ) -> None:
     """Run a scenario at all points of a sweep that are not in the store; exit code 1 if any run failed."""
     from becalm.folders import check_new
+    from becalm.mistakes import nearest
     from becalm.store import KEEPS, Store
     from becalm.store.export import check_writable
     from becalm.sweeps.plan import look, shard_of
     from becalm.sweeps.spec import read_spec
+    from becalm.tables import SCHEMA
 
+    if out is not None and table not in SCHEMA:
+        near = nearest(table, SCHEMA) or f"; valid: {', '.join(SCHEMA)}"
+        stop(f"--table {table}: no such table{near}", BAD_INPUT)
     if keep is not None and keep not in KEEPS:
         stop(f"--keep {keep}: unknown; valid: {', '.join(KEEPS)}", BAD_INPUT)
     if out is not None:
@@ -102,7 +108,8 @@ def sweep(
         return
     screen = _compute(plan, shelf, engine, workers, address, slurm, quiet=quiet)
     if as_json or not quiet:
-        _say(_summary(read, plan, shelf, screen), as_json=as_json)
+        said = _whole(plan, shelf).verdict
+        _say(_summary(read, plan, shelf, screen, said), as_json=as_json)
     _tell_failed(plan)
     if out is not None:
         _write(plan, shelf, out, table, quiet=quiet, overwrite=overwrite)
@@ -143,13 +150,24 @@ def _compute(
     return screen
 
 
-def _summary(spec: Spec, plan: Plan, store: Store, screen: Screen | None) -> dict[str, Any]:
+def _whole(plan: Plan, store: Store) -> SweepResults:
+    """Return the points whose runs are all in the store."""
+    from becalm.sweeps.table import Point, SweepResults
+
+    whole = [Point(point, store) for point in plan.points if all(key in plan.found for key in point.keys)]
+    return SweepResults(whole, len(plan.points))
+
+
+def _summary(
+    spec: Spec, plan: Plan, store: Store, screen: Screen | None, said: str | None = None
+) -> dict[str, Any]:
     """Return a sweep's counts of planned, found and computed runs. No screen means that none was computed."""
     failures = [
         {"changes": each.changes, "replication": each.replication, "error": each.error}
         for each in plan.failures()
     ]
     return {
+        "verdict": said,
         "sweep": spec.file,
         "store": str(store.root),
         "points": len(plan.points),
@@ -170,6 +188,8 @@ def _say(summary: dict[str, Any], *, as_json: bool) -> None:
     if as_json:
         typer.echo(jsons.dumps(summary))
         return
+    if summary["verdict"]:
+        console.say(summary["verdict"])
     points, runs = formats.counted(summary["points"], "point"), formats.counted(summary["runs"], "run")
     parts = [f"{points}, {runs}: {summary['found']} found"]
     if summary["to_do"]:
@@ -209,16 +229,15 @@ def _write(plan: Plan, store: Store, out: Path, table: str, *, quiet: bool, over
     """Write the table of all points, unless a run is missing for another reason than failure."""
     from becalm.cli import console
     from becalm.store.export import write_table
-    from becalm.sweeps.table import Point, SweepResults
 
     if plan.others:
         typer.echo(f"{out}: not written, because {plan.others} runs belong to other shards", err=True)
         return
-    whole = [point for point in plan.points if not any(key in plan.failed for key in point.keys)]
-    if not whole:
+    whole = _whole(plan, store)
+    if not whole.points:
         typer.echo(f"{out}: not written, because no point is finished", err=True)
         return
-    made = SweepResults([Point(point, store) for point in whole]).table(table)
+    made = whole.table(table)
     write_table(made, out, table, overwrite=overwrite)
     if not quiet:
         console.say(f"{made.height} rows written to {out}")

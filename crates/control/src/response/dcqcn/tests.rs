@@ -200,6 +200,18 @@ fn by_periods_the_first_cut_comes_an_interval_later() {
 }
 
 #[test]
+fn by_periods_a_stage_that_ends_with_an_interval_raises_before_the_cut() {
+    let keys = "initial_alpha = 1\nperiodic = true\ncut_interval = \"4 us\"\nalpha_timer = \"1 s\"";
+    let flow = &mut flow(&format!("{}\n{keys}", BY_HAND.replace("alpha_timer = \"10 us\"", "")));
+    flow.notice(us(10), &CNP);
+    flow.notice(us(14), &Notice::Timer);
+    flow.notice(us(31), &CNP);
+    is_at(flow, (0.5, 1.0, 1.0), Some(34), "both the timer and the interval end at 34 us");
+    flow.notice(us(34), &Notice::Timer);
+    is_at(flow, (0.375, 0.75, 1.0), Some(54), "to 3/4, and cut to half of it; the timer restarts");
+}
+
+#[test]
 fn keys_of_adapters_set_rates_divisors_and_clamps() {
     let first = &mut flow(&format!("{BY_HAND}\nrate_on_first_cnp = 4000\ninitial_alpha = 0.5"));
     first.notice(us(10), &CNP);

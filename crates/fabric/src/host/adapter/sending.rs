@@ -13,6 +13,7 @@ use crate::host::sender::{RECORDED, REQUESTS, SPREAD, Sender};
 use crate::ids::FlowId;
 use crate::packet::{Kind, Packet, common_tie, tie};
 use crate::policy::{Observer, Response, Sent};
+use crate::train::Train;
 
 impl Adapter {
     /// Sends an answer or a data packet. If answers and data alternate, an answer waits on a lane where data
@@ -56,15 +57,20 @@ impl Adapter {
         while let Some(first) = self.ready.first_outside(closed) {
             let Some(flow) = self.recheck(first, cx.now, flows) else { continue };
             let sender = &flows.senders[flow.index()];
+            let packets = match flows.packets.train {
+                1 => 1,
+                _ => sender.next_train(&flows.packets, flows.pacers[sender.pacer as usize].pace()),
+            };
+            let units = packets * cx.shared.config.buffer.need(flows.packets.largest());
             let prepared = self.prepared(sender);
             if prepared > cx.now {
                 self.prepared_at = self.prepared_at.min(prepared);
                 self.ready.remove(first);
                 self.passed_over.push(first);
-            } else if held & 1 << sender.vl == 0 && self.has_credit(sender.vl, flows.packets.largest(), cx) {
+            } else if held & 1 << sender.vl == 0 && self.has_credit(sender.vl, units, cx) {
                 sent = Some(sender.vl);
                 self.ready.remove(first);
-                self.send_data(flow, flows, cx);
+                self.send_data(flow, packets, flows, cx);
                 break;
             } else {
                 dry |= 1 << sender.vl;
@@ -92,11 +98,12 @@ impl Adapter {
         if self.vls > 1 {
             return self.send_answer_of_several(reserved, cx);
         }
-        let Some((vl, size)) = self.answers.first() else { return Some(0) };
+        let Some(first) = self.answers.first() else { return Some(0) };
         if reserved != 0 {
             return Some(0);
         }
-        if !self.has_credit(vl, size, cx) {
+        let (vl, units) = (first.vl, cx.shared.config.buffer.need_of(first));
+        if !self.has_credit(vl, units, cx) {
             return Some(1);
         }
         let answer = self.answers.remove(vl);
@@ -109,9 +116,10 @@ impl Adapter {
     fn send_answer_of_several<O: Observer>(&mut self, reserved: u16, cx: &mut Context<'_, O>) -> Option<u16> {
         let mut dry = 0;
         while reserved | dry != self.all_vls()
-            && let Some((vl, size)) = self.answers.first_outside(reserved | dry)
+            && let Some(first) = self.answers.first_outside(reserved | dry)
         {
-            if self.has_credit(vl, size, cx) {
+            let (vl, units) = (first.vl, cx.shared.config.buffer.need_of(first));
+            if self.has_credit(vl, units, cx) {
                 let answer = self.answers.remove(vl);
                 self.transmit_answer(answer, cx);
                 return None;
@@ -154,14 +162,23 @@ impl Adapter {
         None
     }
 
-    fn send_data<O: Observer, R: Response>(&mut self, id: FlowId, flows: &mut Flows<R>, cx: &mut Context<'_, O>) {
+    /// Sends a flow's next packet, or a train of up to `packets`.
+    fn send_data<O: Observer, R: Response>(
+        &mut self,
+        id: FlowId,
+        packets: u32,
+        flows: &mut Flows<R>,
+        cx: &mut Context<'_, O>,
+    ) {
         let sender = &mut flows.senders[id.index()];
         if sender.next_begins().is_some() {
             self.message_at = cx.now + self.config.message_overhead;
         }
         let from_backlog = self.backlog.is_limited() && sender.sends_posted();
-        let segment = sender.next_segment(cx.now, flows.packets.mtu);
-        let size = segment.payload + sender.header;
+        let segment = sender.next_segment(cx.now, flows.packets.mtu, packets);
+        // The last train of a message may be shorter.
+        let packets = if packets == 1 { 1 } else { segment.payload.div_ceil(flows.packets.mtu) };
+        let size = segment.payload + packets * sender.header;
         let mut packet = Packet {
             posted: segment.posted,
             injected: cx.now,
@@ -172,7 +189,7 @@ impl Adapter {
             tie: tie(common_tie(flows.seed, id, Kind::Data), sender.packets),
             kind: Kind::Data,
             vl: sender.vl,
-            last: segment.last,
+            train: Train::new(packets, segment.last),
             marked: false,
             held: 0,
             covers: 0,
@@ -182,10 +199,10 @@ impl Adapter {
             let window = flows.pacers[sender.pacer as usize].pace().window;
             dress(&mut packet, sender, window, cx);
         }
-        sender.sent(size);
+        sender.sent(size, packets);
         let pacer = sender.pacer;
         let sent = Sent { now: cx.now, bytes: size, in_flight: sender.in_flight };
-        flows.sent(pacer, &sent, self.link.rate.time_of(size));
+        flows.sent(pacer, &sent, self.link.rate.time_of(size), packets - 1);
         flows.rotate(id);
         if segment.last && flows.senders[id.index()].restarts() {
             flows.restart(id, self.node, cx);
@@ -198,9 +215,11 @@ impl Adapter {
         if segment.last && id.0 >= flows.first_of_jobs {
             cx.schedule(self.busy_until, self.node, 0, u64::from(id.0), Signal::Left(id));
         }
+        self.ready.sends(packets);
         self.update_pacer(pacer, cx.now, flows);
+        self.ready.sends(0);
         if from_backlog {
-            self.backlog.sent();
+            self.backlog.sent(packets);
             if let Some(source) = self.backlog.call() {
                 cx.post(cx.now, self.node, source, flows.seed);
             }
@@ -209,8 +228,8 @@ impl Adapter {
 
     /// Whether the next buffer has space. Reports the start and end of a wait.
     #[inline(always)]
-    fn has_credit<O: Observer>(&mut self, vl: u8, size: u32, cx: &mut Context<'_, O>) -> bool {
-        let has_credit = cx.has_credit(&self.link, vl, cx.shared.config.buffer.need(size));
+    fn has_credit<O: Observer>(&mut self, vl: u8, units: u32, cx: &mut Context<'_, O>) -> bool {
+        let has_credit = cx.has_credit(&self.link, vl, units);
         if !has_credit || self.stalled & 1 << vl != 0 {
             self.note_wait(vl, !has_credit, cx);
         }
@@ -232,9 +251,9 @@ impl Adapter {
     fn transmit<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
         let &Packet { vl, size, .. } = packet;
         if self.link.credited() {
-            cx.shared.credit[self.link.credit_index(vl)].take(cx.shared.config.buffer.need(size));
+            cx.shared.credit[self.link.credit_index(vl)].take(cx.shared.config.buffer.need_of(packet));
         }
-        self.packets += 1;
+        self.packets += u64::from(packet.train.packets());
         self.busy_until = cx.launch(self.port(), &self.link, packet, self.link.rate.time_of(size));
         (self.last_began, self.last_size) = (cx.now, size);
         self.bytes += u64::from(size);

@@ -76,6 +76,11 @@ impl Rare {
         (part as u32, self.left > 0)
     }
 
+    /// Mean message size in bytes while the flow is greedy, otherwise 0.
+    pub fn mean_message(&self) -> u64 {
+        self.greedy.unwrap_or(0)
+    }
+
     pub fn message_began(&self) -> Time {
         self.message_began
     }

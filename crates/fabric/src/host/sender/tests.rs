@@ -2,13 +2,14 @@
 
 use super::*;
 
-const PACKETS: PacketConfig = PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20, answers_vl: None, cnp_vl: None };
+const PACKETS: PacketConfig =
+    PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20, answers_vl: None, cnp_vl: None, train: 1 };
 
 #[test]
 fn cuts_messages_into_packets() {
     let mut sender = Sender { header: 20, ..Sender::default() };
     sender.post(SendRequest { at: Time(7), order: 0, bytes: 5000, count: 2 }, &PACKETS);
-    let segments: Vec<_> = (0..6).map(|_| sender.next_segment(Time(9), 2048)).collect();
+    let segments: Vec<_> = (0..6).map(|_| sender.next_segment(Time(9), 2048, 1)).collect();
     let sizes: Vec<_> = segments.iter().map(|p| (p.payload, p.last)).collect();
     assert_eq!(sizes[..3], [(2048, false), (2048, false), (904, true)]);
     assert_eq!(sizes[3..], sizes[..3]);
@@ -21,7 +22,7 @@ fn message(sender: &mut Sender, mtu: u32) -> (u64, u64) {
     let (mut packets, mut bytes) = (0, 0);
     loop {
         assert_eq!(sender.next_begins().is_some(), packets == 0, "a message has one beginning");
-        let segment = sender.next_segment(Time(0), mtu);
+        let segment = sender.next_segment(Time(0), mtu, 1);
         (packets, bytes) = (packets + 1, bytes + u64::from(segment.payload));
         if segment.last {
             return (packets, bytes);
@@ -53,7 +54,7 @@ fn messages_of_any_length_are_sent_to_the_byte() {
 fn an_empty_message_takes_one_packet() {
     let mut sender = Sender::default();
     sender.post(SendRequest { at: Time(0), order: 0, bytes: 0, count: 1 }, &PACKETS);
-    assert_eq!(sender.next_segment(Time(0), 2048), Segment { posted: Time(0), payload: 0, last: true });
+    assert_eq!(sender.next_segment(Time(0), 2048, 1), Segment { posted: Time(0), payload: 0, last: true });
 }
 
 #[test]
@@ -61,22 +62,23 @@ fn a_greedy_flow_sends_message_after_message() {
     let mut sender = Sender::default();
     sender.set_greedy(Some(5000), Time::ZERO);
     assert_eq!(sender.next_begins(), Some(Time::ZERO));
-    let segments: Vec<_> = (0..4).map(|i| sender.next_segment(Time(i), 2048)).collect();
+    let segments: Vec<_> = (0..4).map(|i| sender.next_segment(Time(i), 2048, 1)).collect();
     let expected = [(0, 2048, false), (0, 2048, false), (0, 904, true), (3, 2048, false)];
     let expected = expected.map(|(at, payload, last)| Segment { posted: Time(at), payload, last });
     assert_eq!(segments, expected);
     assert_eq!(sender.next_begins(), None);
     sender.post(SendRequest { at: Time(7), order: 0, bytes: 100, count: 1 }, &PACKETS);
-    let segments: Vec<_> = (4..8).map(|i| sender.next_segment(Time(i), 2048)).map(|p| (p.posted, p.payload)).collect();
+    let segments: Vec<_> =
+        (4..8).map(|i| sender.next_segment(Time(i), 2048, 1)).map(|p| (p.posted, p.payload)).collect();
     assert_eq!(segments, [(Time(3), 2048), (Time(3), 904), (Time(7), 100), (Time(7), 2048)]);
 }
 
 #[test]
 fn packets_of_an_earlier_flow_are_not_under_way() {
     let mut sender = Sender::default();
-    (0..3).for_each(|_| sender.sent(2068));
+    (0..3).for_each(|_| sender.sent(2068, 1));
     sender.begin_flow();
-    (0..2).for_each(|_| sender.sent(2068));
+    (0..2).for_each(|_| sender.sent(2068, 1));
     sender.acknowledged(1, 1, false);
     assert_eq!((sender.in_flight, sender.acks, sender.knows(2), sender.knows(3)), (2, 1, false, true));
     sender.acknowledged(3, 2, false);
@@ -86,7 +88,7 @@ fn packets_of_an_earlier_flow_are_not_under_way() {
 #[test]
 fn an_ack_stands_for_the_packets_that_it_covers() {
     let mut sender = Sender::default();
-    (0..5).for_each(|_| sender.sent(2068));
+    (0..5).for_each(|_| sender.sent(2068, 1));
     sender.acknowledged(2, 3, true);
     assert_eq!((sender.in_flight, sender.acks, sender.acks_marked), (2, 1, 1));
     sender.acknowledged(4, 2, false);

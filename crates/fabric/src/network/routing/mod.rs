@@ -2,6 +2,7 @@
 
 mod d_mod_k;
 mod dependencies;
+mod descent;
 mod detours;
 pub(crate) mod hash;
 mod lanes;

@@ -1,14 +1,15 @@
 //! Paths of packets from host to host.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
 use crate::error::FabricError;
 use crate::ids::{FlowId, NodeId, PortId};
-use crate::network::routing::dependencies;
 use crate::network::routing::hash::{flow_hash, pick};
 use crate::network::routing::lanes::Heading;
 use crate::network::routing::routes::Routes;
+use crate::network::routing::{dependencies, descent};
 use crate::network::topology::{NodeKind, Topology};
 use crate::packet::Kind;
 
@@ -63,7 +64,7 @@ impl<'a> Paths<'a> {
     /// [`FabricError::Unreachable`] if a forwarding table has no entry, [`FabricError::RoutingLoop`] if the
     /// tables form a cycle.
     pub fn path(&self, source: NodeId, destination: NodeId) -> Result<Vec<PortId>, FabricError> {
-        self.walk(source, destination, |switch, host| self.routes.port(switch, host))
+        self.collect(source, destination, |switch, host| self.routes.port(switch, host))
     }
 
     /// The path of a flow's packets of one kind if a hash chooses among equal ports, in the format of
@@ -78,24 +79,40 @@ impl<'a> Paths<'a> {
         seed: u64,
         salted: bool,
     ) -> Result<Vec<PortId>, FabricError> {
-        self.walk(source, destination, |switch, host| {
+        self.collect(source, destination, |switch, host| {
             let set = self.routes.ports(switch, host);
             let hash = flow_hash(seed, flow, kind, salted.then_some(switch));
             (!set.is_empty()).then(|| set.get(pick(hash, set.len())))
         })
     }
 
-    fn walk(
+    fn collect(
         &self,
         source: NodeId,
         destination: NodeId,
         port: impl Fn(u32, u32) -> Option<u16>,
     ) -> Result<Vec<PortId>, FabricError> {
+        // Most paths are short.
+        let mut path = Vec::with_capacity(8);
+        self.walk(source, destination, port, |port| path.push(port))?;
+        Ok(path)
+    }
+
+    /// Calls a function with the ports of a path, which `port` selects for a switch and a destination.
+    #[inline]
+    fn walk(
+        &self,
+        source: NodeId,
+        destination: NodeId,
+        port: impl Fn(u32, u32) -> Option<u16>,
+        mut visit: impl FnMut(PortId),
+    ) -> Result<(), FabricError> {
         let unreachable = || self.unreachable(source, destination);
-        let mut path = vec![PortId { node: source, port: 0 }];
+        visit(PortId { node: source, port: 0 });
+        let mut length = 1;
         let (mut at, _) = *self.peers[source.index()].first().ok_or_else(unreachable)?;
         while at.node != destination {
-            if path.len() > self.topology.switch_count() as usize {
+            if length > self.topology.switch_count() {
                 return Err(self.runs_in_a_cycle(source, destination, at.node));
             }
             let node = self.topology.node(at.node);
@@ -103,10 +120,11 @@ impl<'a> Paths<'a> {
                 return Err(unreachable());
             }
             let port = port(node.rank, self.topology.node(destination).rank).ok_or_else(unreachable)?;
-            path.push(PortId { node: at.node, port });
+            visit(PortId { node: at.node, port });
+            length += 1;
             at = self.peers[at.node.index()][port as usize].0;
         }
-        Ok(path)
+        Ok(())
     }
 
     /// All ports by which packets between two hosts may leave the nodes on their paths, in order of distance
@@ -241,7 +259,7 @@ impl<'a> Paths<'a> {
     fn check_path(&self, from: NodeId, to: NodeId, good: &mut Good) -> Result<(), FabricError> {
         match self.routes.chooses() {
             true => self.check_choices(from, to, good.entry(to).or_default()),
-            false => self.path(from, to).map(drop),
+            false => self.walk(from, to, |switch, host| self.routes.port(switch, host), |_| {}),
         }
     }
 
@@ -264,6 +282,9 @@ impl<'a> Paths<'a> {
         let mut good = Good::new();
         let detours = self.routes.detours().is_some();
         let ways: Vec<_> = ways.map(|(a, b, vl)| (a, b, if detours { 0 } else { vl })).collect();
+        if !detours && self.surely_descend(&ways) {
+            return None;
+        }
         let entries = self.follow_detours(ways.iter().map(|&(source, ..)| source), &mut next);
         let several = self.routes.lanes().is_some() || ways.iter().any(|&(.., vl)| vl != ways[0].2);
         for (a, b, vl) in ways {
@@ -283,6 +304,41 @@ impl<'a> Paths<'a> {
             format!("{}->{}{lane}", self.name(port.node), self.name(peer.node))
         };
         Some(dependencies::cycle(next)?.iter().map(name).collect())
+    }
+
+    /// Whether packets on these ways never go up again after they have gone down. Then there is no cycle of dependencies.
+    ///
+    /// With a choice of ports, all packets to the same destinations must do so, from any switch. `false` also if following
+    /// the ways themselves takes fewer steps.
+    fn surely_descend(&self, ways: &[(NodeId, NodeId, u8)]) -> bool {
+        if !self.routes.chooses() {
+            let levels = self.topology.levels();
+            return ways.iter().all(|&(from, to, _)| self.climbs_once(from, to, &levels));
+        }
+        let destinations: HashSet<NodeId> = ways.iter().map(|&(_, to, _)| to).collect();
+        let switches = self.topology.switch_count() as usize;
+        ways.len() >= destinations.len() * switches && {
+            descent::never_climbs(self.topology, self.routes, &self.peers, destinations.into_iter())
+        }
+    }
+
+    /// Whether the path between two hosts first goes up from level to level, and then down. Without a path, it does.
+    fn climbs_once(&self, from: NodeId, to: NodeId, levels: &[u32]) -> bool {
+        let (mut climbs, mut has_descended) = (true, false);
+        let walked = self.walk(
+            from,
+            to,
+            |switch, host| self.routes.port(switch, host),
+            |port| {
+                let peer = self.peers[port.node.index()][usize::from(port.port)].0.node;
+                match levels[peer.index()].cmp(&levels[port.node.index()]) {
+                    Ordering::Less => has_descended = true,
+                    Ordering::Equal => climbs = false,
+                    Ordering::Greater => climbs &= !has_descended,
+                }
+            },
+        );
+        walked.is_err() || climbs
     }
 
     /// Follows packets from links to their destination, and records which links each link waits for. Returns

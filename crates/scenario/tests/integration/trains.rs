@@ -1,0 +1,98 @@
+//! Trains stand for their packets: counters, times and guards.
+
+use becalm_scenario::Results;
+
+use crate::bad::complaint;
+use crate::scenes::{numbers, run};
+
+/// A leaf-spine network whose hosts send long messages to others, with packets as described by `run`.
+fn scene(fidelity: &str, more: &str) -> String {
+    format!(
+        "[run]\nduration = \"20 ms\"\nend = \"delivered\"\nfidelity = \"{fidelity}\"\n\
+         [topology.clos]\nleaves = 4\nspines = 2\nhosts_per_leaf = 4\nrate = \"400 Gb/s\"\n\
+         [switch]\nbuffer = \"1 MiB\"\n[packet]\nmtu = \"4 KiB\"\nheader = \"64 B\"\nack = \"64 B\"\n{more}\n"
+    )
+}
+
+const SHIFT: &str = "[[flows]]\nname = \"f\"\nfrom = [\"H0..H7\"]\nto = [\"H8..H15\"]\n\
+                     traffic.batch = {count = 2, message = \"2 MB\"}\n";
+const INCAST: &str = "[[flows]]\nname = \"f\"\nfrom = [\"H1..H6\"]\nto = [\"H0\"]\n\
+                      traffic.batch = {count = 2, message = \"2 MB\"}\n";
+const PFC: &str = "[switch.flow_control.pfc]\n[marking.ramp]\nkmin = 600\nkmax = 900\npmax = 0.5\n\
+                   [echo.rocev2]\n[response.dcqcn]\n";
+
+/// A scene with trains and exactly.
+fn both(more: &str) -> [Results; 2] {
+    ["trains", "packets"].map(|fidelity| run(&scene(fidelity, more)))
+}
+
+fn sum(results: &Results, table: &str, column: &str) -> f64 {
+    numbers(results, table, column).iter().sum()
+}
+
+#[test]
+fn counters_count_the_packets_of_trains() {
+    for more in [SHIFT, INCAST] {
+        let [trains, exact] = both(more);
+        for (table, column) in [
+            ("flows", "sent_packets"),
+            ("flows", "delivered_packets"),
+            ("flows", "delivered_bytes"),
+            ("hosts", "received_bytes"),
+            ("hosts", "received_packets"),
+            ("links", "packets"),
+            ("links", "bytes"),
+        ] {
+            let found = [&trains, &exact].map(|results| sum(results, table, column));
+            // ACKs that wait are merged, and more of them wait behind a train.
+            let tolerance = if table == "flows" { 0.0 } else { 0.02 };
+            assert!((found[0] / found[1] - 1.0).abs() <= tolerance, "{more} {table}.{column}: {found:?}");
+        }
+        assert!(trains.events * 5 < exact.events, "{} and {} events", trains.events, exact.events);
+        assert!((trains.packet_hops as f64 / exact.packet_hops as f64 - 1.0).abs() < 0.02);
+        assert!(trains.train_hops * 5 < trains.packet_hops && exact.train_hops == exact.packet_hops);
+    }
+}
+
+#[test]
+fn trains_arrive_when_their_packets_would() {
+    for (more, tolerance) in [(SHIFT, 0.01), (INCAST, 0.01)] {
+        let [trains, exact] = both(more).map(|results| results.end.as_secs());
+        assert!((trains / exact - 1.0).abs() < tolerance, "{trains} instead of {exact} s");
+    }
+}
+
+#[test]
+fn marks_and_notifications_are_those_of_packets() {
+    let [trains, exact] = both(&format!("{PFC}{INCAST}"));
+    let marked = [&trains, &exact].map(|results| sum(results, "links", "marked"));
+    let share = marked[0] / marked[1];
+    assert!(marked[1] > 200.0 && share > 0.5 && share < 2.0, "{marked:?}");
+    let becn = [&trains, &exact].map(|results| sum(results, "hosts", "rcv_becn"));
+    assert!(becn[0] > 0.0 && becn[0] < 2.0 * becn[1], "{becn:?}");
+    assert!(trains.train_hops < trains.packet_hops);
+    assert!(trains.guards.iter().any(|guard| guard.contains("overflowed")), "{:?}", trains.guards);
+}
+
+#[test]
+fn what_reads_single_packets_is_refused_by_name() {
+    let refused = |more: &str| {
+        let text = scene("trains", &format!("{more}{SHIFT}"));
+        complaint(&text)
+    };
+    for (more, named) in [
+        ("[switch.paths.packet]\n", "switch.paths"),
+        ("[marking.input_triggered]\n[response.aimd]\n", "marking `input_triggered`"),
+        ("[response.swift]\n", "response `swift`"),
+        ("[echo.uet]\n", "echo `uet`"),
+        ("[adapter]\ndrain_rate = \"1 Gb/s\"\n", "drain_rate"),
+        ("[[faults]]\nkind.host_stop = {}\nhosts = [\"H1\"]\n", "faults"),
+    ] {
+        let said = refused(more);
+        assert!(said.contains("\"trains\" cannot be combined with") && said.contains(named), "{more}{said}");
+    }
+    let stored = scene("trains", SHIFT).replace("[switch]\n", "[switch]\nswitching = \"store_and_forward\"\n");
+    assert!(complaint(&stored).contains("store_and_forward"));
+    let small = scene("trains", SHIFT).replace("1 MiB", "64 KiB");
+    assert!(complaint(&small).contains("\"trains\" does nothing"), "{}", complaint(&small));
+}

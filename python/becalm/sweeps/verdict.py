@@ -1,0 +1,90 @@
+"""What the points of a sweep do to a group of flows, with the interval of the difference over the seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from becalm.intervals import Interval, mean_interval
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+class Contrast(NamedTuple):
+    """The two points at which a group has its smallest and its largest mean rate."""
+
+    group: str
+    worst: Mapping[str, object]
+    """Values by key at the point with the smallest rate."""
+    best: Mapping[str, object]
+    """Values by key at the point with the largest rate."""
+    low: float
+    """The smallest mean rate in B/s."""
+    high: float
+    """The largest mean rate in B/s."""
+    gain: Interval
+    """The difference of the two rates, paired by seed."""
+    seeds: int
+
+    @property
+    def sure(self) -> bool:
+        """Whether the interval of the difference excludes 0; one seed has no interval."""
+        return self.seeds == 1 or not self.gain.low <= 0 <= self.gain.high
+
+
+def contrast(groups: pl.DataFrame, keys: Sequence[str], group: str) -> Contrast | None:
+    """Return the contrast of a group; None with fewer than two points, or with other seeds at some of them.
+
+    Args:
+        groups: the table `groups` of all points, with a column for each key.
+        keys: the keys of the sweep.
+        group: the group's name.
+
+    """
+    own = groups.filter(groups["group"] == group)
+    if not keys:
+        return None
+    points = [(point, part["rate"].to_list()) for point, part in own.group_by(keys, maintain_order=True)]
+    if len(points) < 2 or len({len(rates) for _, rates in points}) > 1:
+        return None
+    points.sort(key=lambda each: sum(each[1]))
+    (worst, low), (best, high) = points[0], points[-1]
+    gain = mean_interval([one - other for one, other in zip(high, low, strict=True)])
+    worst_at, best_at = (dict(zip(keys, each, strict=True)) for each in (worst, best))
+    return Contrast(group, worst_at, best_at, sum(low) / len(low), sum(high) / len(high), gain, len(low))
+
+
+def verdict(groups: pl.DataFrame, keys: Sequence[str], points: int) -> str:
+    """Return which group the sweep's keys change most, and by how much, in one sentence.
+
+    Args:
+        groups: the table `groups` of all points, with a column for each key.
+        keys: the keys of the sweep.
+        points: the number of points.
+
+    """
+    names = groups["group"].unique(maintain_order=True).to_list() if groups.height else []
+    found = [each for each in (contrast(groups, keys, name) for name in names) if each is not None]
+    sure = [each for each in found if each.sure and each.high > 0]
+    if not found:
+        return "No two points can be compared."
+    if not sure:
+        return f"No group's rate differs significantly between {points} points, given the seeds' spread."
+    most = max(sure, key=lambda each: (each.high - each.low) / each.high)
+    if most.high == most.low:
+        return f"No group's rate differs between {points} points."
+    at, other = (
+        ", ".join(f"{key} = {value}" for key, value in each.items()) for each in (most.best, most.worst)
+    )
+    ends = (
+        "one seed, so the spread is unknown"
+        if most.seeds == 1
+        else f"95% interval {_percent(most.gain.low / most.high)} to {_percent(most.gain.high / most.high)}"
+    )
+    lost = _percent(1 - most.low / most.high)
+    return f"{most.group} suffers most: its rate is {lost} lower at {other} than at {at} ({ends})."
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}%"

@@ -1,0 +1,80 @@
+"""Trains: provenance, sentences, and the check of their error."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import becalm
+from becalm.cli import app
+from becalm.reports.page import payload
+
+SCENE = """
+[run]
+duration = "20 ms"
+end = "jobs"
+fidelity = "trains"
+[topology.clos]
+leaves = 2
+spines = 2
+hosts_per_leaf = 4
+rate = "400 Gb/s"
+[switch]
+buffer = "1 MiB"
+[packet]
+mtu = "1 KiB"
+[[jobs]]
+name = "j"
+hosts = ["H0..H7"]
+collective.all_to_all = {bytes = "8 MiB", algorithm = "linear"}
+"""
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("trains") / "scene.toml"
+    file.write_text(SCENE)
+    return file
+
+
+def test_results_say_that_a_run_is_approximate(scene: Path, tmp_path: Path) -> None:
+    results = becalm.run(scene)
+    assert results.train is not None and results.train > 4
+    saved = becalm.load_results(results.save(tmp_path / "saved"))
+    assert saved.train == results.train
+    (sentence,) = [each for each in becalm.explain(saved).about("missing") if "approximate" in str(each)]
+    assert sentence.numbers == {"packets": results.train}
+    page = zlib.decompress(payload(results), -zlib.MAX_WBITS).decode(errors="replace")
+    assert f"approximate: trains of {results.train:.1f} packets" in page
+    exact = becalm.run(becalm.load(scene).replace({"run.fidelity": "packets"}))
+    assert exact.train is None and "approximate" not in str(becalm.explain(exact))
+    assert results.jobs["time"][0] == pytest.approx(exact.jobs["time"][0], rel=0.02)
+    assert results.events < exact.events / 3
+
+
+def test_the_check_prints_the_error_of_smaller_jobs(scene: Path, tmp_path: Path) -> None:
+    command = ["run", str(scene), "--set", "jobs.j.collective.all_to_all.bytes=64 MiB", "--check"]
+    done = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "one")])
+    assert done.exit_code == 0, done.output
+    assert "approximate: a simulated packet stood for" in done.output
+    assert "check at 1/64 of the size" in done.output and "j: error of its time" in done.output
+    done = CliRunner().invoke(app, [*command, "--json", "--out", str(tmp_path / "two")])
+    checked = json.loads(done.stdout)["check"]
+    (job,) = checked["jobs"]
+    assert job["error"] == pytest.approx(job["time"] / job["exact"] - 1)
+    assert checked["smaller"] == 64 and checked["train"] >= 1 and checked["seconds"]["without"] > 0
+
+
+def test_only_a_run_with_trains_and_a_collective_is_checked(scene: Path, tmp_path: Path) -> None:
+    def said(*change: str) -> str:
+        done = CliRunner().invoke(app, ["run", str(scene), "--check", *change, "--out", str(tmp_path / "no")])
+        assert done.exit_code == 2, done.output
+        return done.output
+
+    assert "the run is exact" in said("--set", "run.fidelity=packets")
+    flow = 'flows=[{name = "f", from = ["H0"], to = ["H1"]}]'
+    assert "needs a job" in said("--set", "jobs=[]", "--set", "run.end=duration", "--set", flow)
