@@ -404,6 +404,16 @@ def faults(draw: random.Random, data: Tables) -> None:
     ]
 
 
+def cbfc(data: Tables) -> None:
+    """Return the credit of some scenes in messages. A draw of its own leaves all other draws as they are."""
+    draw, switch = random.Random(str(data)), data["switch"]
+    counted = "slots" in switch["buffer"] or switch["buffer"] == "unlimited"
+    if "flow_control" in switch or counted or draw.random() < 0.7:
+        return
+    kinds = [{}, {"credit": "32 B", "overhead": "12 B"}, {"spacing": "800 B"}, {"credit": "1 KiB"}]
+    switch["flow_control"] = {"cbfc": draw.choice(kinds)}
+
+
 def watchdogs(draw: random.Random, data: Tables) -> None:
     """Watch pauses, and find storms within microseconds."""
     pfc = data["switch"].get("flow_control", {}).get("pfc")
@@ -532,6 +542,7 @@ def drawn(draw: random.Random, topology: str, control: str, traffic: str) -> Tab
     for feature, share in FEATURES:
         if draw.random() < share:
             feature(draw, data)
+    cbfc(data)
     return data
 
 

@@ -41,6 +41,7 @@ TOPOLOGIES: dict[str, Table] = {
 }
 FLOW_CONTROLS: dict[str, Table] = {
     "credits": {},
+    "cbfc": {"cbfc": {}},
     "pfc": {"pfc": {}},
     "pfc dynamic": {"pfc": {"thresholds": {"dynamic": {}}}},
 }

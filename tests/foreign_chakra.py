@@ -6,8 +6,11 @@
 from __future__ import annotations
 
 import gzip
+import json
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 DATA = Path(__file__).parent / "data" / "chakra"
 INVALID, METADATA, MEM_LOAD, MEM_STORE, COMP, SEND, RECV, COLLECTIVE = range(8)
@@ -167,6 +170,53 @@ def step() -> dict[str, bytes]:
     return files
 
 
+def as_json() -> dict[str, bytes]:
+    """Return the nodes of `step` in the forms of JSON: objects that follow each other, lists, and lines.
+
+    Protobuf's JSON writes numbers of 64 bits as texts, and names in either spelling.
+    """
+
+    def attributes(**values: bool | int | str) -> list[dict[str, Any]]:
+        keys = {bool: "boolVal", int: "int64Val", str: "stringVal"}
+        texts = {name: value if isinstance(value, bool) else str(value) for name, value in values.items()}
+        return [{"name": name, keys[type(value)]: texts[name]} for name, value in values.items()]
+
+    files = {}
+    for rank in range(4):
+        size: dict[str, Any] = {"comm_size": 65_536, "comm_src": 0, "comm_dst": 1, "comm_tag": 7}
+        if rank > 1:
+            size = {"comm_type": ALL_GATHER, "comm_size": 2048, "pg_name": "pair"}
+        kind = ("COMM_SEND_NODE", "COMM_RECV_NODE", "COMM_COLL_NODE", "COMM_COLL_NODE")[rank]
+        reduce = attributes(is_cpu_op=False, comm_type=ALL_REDUCE, comm_size=1_000_000)
+        messages: list[dict[str, Any]] = [
+            {"version": "1.0.0"} if rank % 2 else {},
+            {
+                "id": "1",
+                "name": "node 1",
+                "type": "COMP_NODE",
+                "durationMicros": "100",
+                "attr": attributes(is_cpu_op=False),
+            },
+            {"id": "2", "type": "COMM_COLL_NODE", "dataDeps": ["1"], "attr": reduce},
+            {
+                "id": "3",
+                "type": "COMP_NODE",
+                "dataDeps": ["2"],
+                "durationMicros": "20",
+                "attr": attributes(is_cpu_op=True),
+            },
+            {"id": "4", "type": kind, "dataDeps": ["3"], "attr": attributes(**size)},
+            {"id": "5", "type": "METADATA_NODE", "dataDeps": ["4"]},
+        ]
+        texts = [json.dumps(message, indent=2) for message in messages]
+        files[f"step_json.{rank}.json"] = ("".join(texts) if rank < 2 else json.dumps(messages)).encode()
+    lines = [json.dumps(each) for each in json.loads(files["step_json.2.json"])]
+    snake = "\n".join(lines).replace("dataDeps", "data_deps").replace("durationMicros", "duration_micros")
+    files["step_json.2.json"] = re.sub(r'"(\d+)"', r"\1", snake).encode()
+    files["step_json.3.json.gz"] = gzip.compress(files.pop("step_json.3.json"), mtime=0)
+    return files
+
+
 def pytorch(ranks: int = 2) -> bytes:
     """Return a trace in the form of the converter for PyTorch traces.
 
@@ -266,6 +316,7 @@ def files() -> dict[str, bytes]:
     """Return all files of `tests/data/chakra`."""
     return {
         **step(),
+        **as_json(),
         **astra(ALL_GATHER, "all_gather", 8),
         **astra(ALL_REDUCE, "all_reduce", 4),
         **astra(ALL_TO_ALL, "all_to_all", 4),

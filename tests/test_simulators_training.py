@@ -163,6 +163,9 @@ def test_networks_of_several_dimensions(tmp_path: Path) -> None:
 
 def test_a_trace_of_astra_sim_takes_its_closed_form(tmp_path: Path) -> None:
     files = [*write(tmp_path, ring_yml=RING, system_json=SYSTEM), *sorted(DATA.glob("all_reduce.*.et"))]
+    # Traces as JSON are traces, too.
+    imported = import_files([files[0], *sorted(DATA.glob("step_json.*"))], tmp_path)
+    assert 'step_json"' in imported.text
     out = tmp_path / "s.toml"
     done = CliRunner().invoke(app, ["import", *map(str, files), "--out", str(out)])
     assert (done.exit_code, "4 traces" in done.output) == (0, True), done.output

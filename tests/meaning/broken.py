@@ -23,7 +23,7 @@ def always_slow_is_a_cap(data: Tables, draw: random.Random) -> list[Tables] | No
     """A receiver that is slow from the beginning to the end of the run has a cap of the adapter."""
     adapter = data.get("adapter", {})
     # These responses derive their targets from the unloaded round trip, which a cap is part of.
-    if any(word in str(data) for word in ("swift", "timely", "hpcc", "dcqcn")):
+    if any(word in str(data) for word in ("swift", "timely", "hpcc", "dcqcn", "nscc")):
         return None
     if "faults" in data or "caps" in adapter or "drain_rate" in adapter or "injection_rate" in adapter:
         return None

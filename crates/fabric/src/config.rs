@@ -1,6 +1,8 @@
 //! Settings of switches and adapters, and packet sizes.
 
+mod cbfc;
 pub mod pfc;
+mod room;
 
 use becalm_engine::Time;
 
@@ -8,72 +10,9 @@ use crate::distribution::Distribution;
 use crate::ids::PortId;
 use crate::network::link::Rate;
 use crate::packet::{Kind, Packet};
+pub use cbfc::Cbfc;
 pub use pfc::{FlowControl, PauseResponse, Pfc, SharedPool, Watchdog, WatchdogAction, WatchdogRule};
-
-/// The capacity of a buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
-    /// Slots; each packet occupies one, whatever its size.
-    Slots(u32),
-    /// Bytes, in credits of [`CREDIT_BYTES`]; a packet's size is rounded up.
-    Bytes(u32),
-}
-
-/// Size of an InfiniBand flow-control credit.
-pub const CREDIT_BYTES: u32 = 64;
-
-impl Room {
-    /// Capacity for any number of packets.
-    pub const UNLIMITED: Room = Room::Slots(u32::MAX);
-
-    /// Whether packets of all sizes occupy the same space.
-    #[inline]
-    pub const fn is_in_slots(self) -> bool {
-        matches!(self, Room::Slots(_))
-    }
-
-    /// The buffer's size in units of credit.
-    pub const fn capacity(self) -> u32 {
-        match self {
-            Room::Slots(n) => n,
-            Room::Bytes(n) => n / CREDIT_BYTES,
-        }
-    }
-
-    /// The buffer's size in bytes. Slots are sized for packets of the largest size.
-    pub const fn bytes(self, largest: u32) -> u32 {
-        match self {
-            Room::Slots(n) => n.saturating_mul(largest),
-            Room::Bytes(n) => n,
-        }
-    }
-
-    /// Number of packets of `size` bytes that fit.
-    pub const fn holds(self, size: u32) -> u32 {
-        self.capacity() / self.need(size)
-    }
-
-    /// Units of credit that a packet of `size` bytes needs.
-    #[inline]
-    pub const fn need(self, size: u32) -> u32 {
-        match self {
-            Room::Slots(_) => 1,
-            Room::Bytes(_) => size.div_ceil(CREDIT_BYTES),
-        }
-    }
-
-    /// Units of credit that a packet needs, or all packets of a train.
-    #[inline(always)]
-    pub(crate) fn need_of(self, packet: &Packet) -> u32 {
-        if packet.train.is_single() { self.need(packet.size) } else { self.need_of_train(packet) }
-    }
-
-    #[cold]
-    fn need_of_train(self, train: &Packet) -> u32 {
-        let packets = train.train.packets();
-        packets * self.need(train.size.div_ceil(packets))
-    }
-}
+pub use room::{CREDIT_BYTES, Room, Unit};
 
 /// When a switch may begin to forward a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,17 +179,17 @@ impl SwitchConfig {
     /// Buffer units that a packet of `size` bytes occupies: credits, or bytes with PFC.
     #[inline]
     pub(crate) fn need(&self, size: u32) -> u32 {
-        if self.flow_control == FlowControl::Credits { self.buffer.need(size) } else { size }
+        if self.flow_control.pauses() { size } else { self.buffer.need(size) }
     }
 
     /// Buffer units that a packet occupies, or all packets of a train.
     pub(crate) fn need_of(&self, packet: &Packet) -> u32 {
-        if self.flow_control == FlowControl::Credits { self.buffer.need_of(packet) } else { packet.size }
+        if self.flow_control.pauses() { packet.size } else { self.buffer.need_of(packet) }
     }
 
     /// A buffer's capacity in these units (with PFC, up to XOFF), where packets have at most `largest` bytes.
     pub(crate) fn capacity(&self, largest: u32) -> u32 {
-        if self.flow_control == FlowControl::Credits { self.buffer.capacity() } else { self.buffer.bytes(largest) }
+        if self.flow_control.pauses() { self.buffer.bytes(largest) } else { self.buffer.capacity() }
     }
 }
 

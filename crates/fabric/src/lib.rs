@@ -160,9 +160,9 @@ mod train;
 
 pub use cdf::{Cdf, CdfError};
 pub use config::{
-    AdapterConfig, Answers, Arbiter, Balancer, Bypass, CREDIT_BYTES, FlowControl, Injection, InputReads, PacketConfig,
-    PathSelection, PauseResponse, Pfc, Queueing, RateChange, Room, SharedPool, SwitchConfig, Switching, VlArbitration,
-    Watchdog, WatchdogAction, WatchdogRule, WhenFull,
+    AdapterConfig, Answers, Arbiter, Balancer, Bypass, CREDIT_BYTES, Cbfc, FlowControl, Injection, InputReads,
+    PacketConfig, PathSelection, PauseResponse, Pfc, Queueing, RateChange, Room, SharedPool, SwitchConfig, Switching,
+    Unit, VlArbitration, Watchdog, WatchdogAction, WatchdogRule, WhenFull,
 };
 pub use distribution::Distribution;
 pub use error::FabricError;

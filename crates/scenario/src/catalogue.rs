@@ -20,7 +20,7 @@ use crate::sections::packet::Packet;
 use crate::sections::paths::PathLaw;
 use crate::sections::pattern::Pattern;
 use crate::sections::run::Run;
-use crate::sections::step::{Slow, Step, StepBytes};
+use crate::sections::step::{Slow, Step, StepBytes, StepExperts};
 use crate::sections::switch::{Arbiter, Switch};
 use crate::sections::topology::TopologyChoice;
 
@@ -58,6 +58,7 @@ pub fn catalogue() -> Value {
             section::<Experts>("jobs.all_to_all_v.experts"),
             section::<Step>("jobs.step"),
             section::<StepBytes>("jobs.step.bytes"),
+            section::<StepExperts>("jobs.step.experts"),
             section::<Slow>("jobs.step.slow"),
             section::<Change>("changes"),
             section::<Fault>("faults"),

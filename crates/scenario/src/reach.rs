@@ -206,8 +206,13 @@ impl Scenario {
         let largest = self.sections.largest(&self.sections.packet);
         let is_switch = self.network.topology.node(link.to.node).kind == NodeKind::Switch;
         let has = if is_switch { credit } else { f64::INFINITY };
+        let spacing = f64::from(self.sections.switch.flow_control.spacing());
         let time = credit_loop(link.delay, link.rate, &self.sections.switch, largest);
-        Limit { place: format!("link {}", link.name), has, needs: link.rate.bytes_per_second() * time.as_secs() }
+        Limit {
+            place: format!("link {}", link.name),
+            has,
+            needs: link.rate.bytes_per_second() * time.as_secs() + spacing,
+        }
     }
 
     /// For each constant window that limits a flow, its key and the flow that it limits most.

@@ -68,5 +68,5 @@ pub use mistakes::{Mistake, Mistakes};
 pub use operation::{Action, Channel, LARGEST_MESSAGE, Op, OpId, Part, When};
 pub use program::{Messages, Program, Reading};
 pub use rank::{Rank, Span, Surroundings, Turn};
-pub use training::{Schedule, Training};
+pub use training::{ExpertBytes, Schedule, Training};
 pub use ways::{Way, Ways};

@@ -9,7 +9,7 @@
 use becalm_engine::Time;
 
 use crate::builder::Builder;
-use crate::collectives::{Steps, all_reduce_of};
+use crate::collectives::{Steps, all_reduce_of, at_once_among};
 use crate::error::ProgramError;
 use crate::program::Program;
 
@@ -22,8 +22,17 @@ pub enum Schedule {
     OneForwardOneBackward,
 }
 
+/// The bytes that experts receive. The experts of a layer are distributed over the replicas of a tensor-parallel part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExpertBytes {
+    /// Bytes that every rank sends to the experts of each replica in a pass, for all layers of a stage together.
+    pub dispatch: Vec<u64>,
+    /// Bytes that come back from each replica.
+    pub combine: Vec<u64>,
+}
+
 /// A step of training.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Training {
     /// Number of ranks that divide each layer.
     pub tensor: u32,
@@ -45,6 +54,8 @@ pub struct Training {
     pub pipeline_bytes: u64,
     /// Bytes of a rank's gradients, which replicas all-reduce at the end.
     pub data_bytes: u64,
+    /// Tokens of a mixture of experts, if the model has one.
+    pub experts: Option<ExpertBytes>,
     /// Time for the reduction of a byte, in picoseconds.
     pub reduction_per_byte: f64,
 }
@@ -66,7 +77,9 @@ impl Training {
     pub fn operations(&self, times: u32) -> u64 {
         let [tensor, data, passes] = [self.tensor, self.data, 2 * self.microbatches].map(u64::from);
         let ring = |ranks: u64| 5 * 2 * (ranks - 1);
-        self.ranks().saturating_mul(passes * (3 + ring(tensor)) + ring(data)).saturating_mul(times.into())
+        // Dispatch and combination: a send and a receive for every other replica.
+        let experts = if self.experts.is_some() { 4 * data } else { 0 };
+        self.ranks().saturating_mul(passes * (3 + ring(tensor) + experts) + ring(data)).saturating_mul(times.into())
     }
 
     /// The program with this number of steps, one after the other. `slowness` is the factor by which a rank's computations
@@ -118,15 +131,22 @@ impl Training {
             Pass::Forward(i) => first_tag + i * self.pipeline + stage,
             Pass::Backward(i) => first_tag + (self.microbatches + i) * self.pipeline + stage,
         };
-        for replica in 0..self.data {
-            let ranks: Vec<u32> = (0..self.tensor).map(|part| self.rank(stage, replica, part)).collect();
-            for (part, &rank) in (0u32..).zip(&ranks) {
-                if let Some(other) = before {
-                    let from = (self.rank(other, replica, part), self.pipeline_bytes);
-                    steps.step(rank, tag(stage), None, Some(from), false);
-                }
-                steps.compute_on(rank, time.scaled(slowness(rank)));
+        let group = |replica: u32| (0..self.tensor).map(move |part| (part, self.rank(stage, replica, part)));
+        if let Some(other) = before {
+            for (replica, (part, rank)) in
+                (0..self.data).flat_map(|replica| group(replica).map(move |of| (replica, of)))
+            {
+                let from = (self.rank(other, replica, part), self.pipeline_bytes);
+                steps.step(rank, tag(stage), None, Some(from), false);
             }
+        }
+        self.exchange(stage, |experts, _, to| experts.dispatch[to as usize], steps);
+        for (_, rank) in (0..self.data).flat_map(group) {
+            steps.compute_on(rank, time.scaled(slowness(rank)));
+        }
+        self.exchange(stage, |experts, from, _| experts.combine[from as usize], steps);
+        for replica in 0..self.data {
+            let ranks: Vec<u32> = group(replica).map(|(_, rank)| rank).collect();
             if self.tensor_bytes > 0 {
                 all_reduce_of(&ranks, self.tensor_bytes, steps);
             }
@@ -137,6 +157,16 @@ impl Training {
                     steps.send(rank, tag(other), to, &done);
                 }
             }
+        }
+    }
+
+    /// Adds an all-to-all among the replicas of each part of a stage, if the model has experts. `size` is the bytes from one
+    /// replica to another.
+    fn exchange(&self, stage: u32, size: fn(&ExpertBytes, u32, u32) -> u64, steps: &mut Steps) {
+        let Some(experts) = &self.experts else { return };
+        for part in 0..self.tensor {
+            let replicas: Vec<u32> = (0..self.data).map(|replica| self.rank(stage, replica, part)).collect();
+            at_once_among(&replicas, |from, to| size(experts, from, to), steps);
         }
     }
 
@@ -169,6 +199,7 @@ mod tests {
         tensor_bytes: 2000,
         pipeline_bytes: 100,
         data_bytes: 8000,
+        experts: None,
         reduction_per_byte: 0.0,
     };
 
@@ -193,6 +224,18 @@ mod tests {
         let slow = |rank| if rank == 5 { 1.5 } else { 1.0 };
         // Its stage takes 45 us for each microbatch, and the other stages' passes of one microbatch come in addition.
         assert_eq!(time(&STEP, slow), Time::from_us(6 * 45 + 3 * 30));
+    }
+
+    #[test]
+    fn experts_exchange_tokens_among_replicas_in_each_pass() {
+        let experts = ExpertBytes { dispatch: vec![300, 100], combine: vec![600, 200] };
+        let step = Training { experts: Some(experts), ..STEP };
+        assert_eq!(time(&step, |_| 1.0), time(&STEP, |_| 1.0));
+        let (plain, program) = (STEP.program(1, |_| 1.0).unwrap(), step.program(1, |_| 1.0).unwrap());
+        // Part 0 of stage 1 in both replicas: 12 passes, tokens to the other replica and results from this one.
+        let more = |from, to| program.bytes(from, to) - plain.bytes(from, to);
+        assert_eq!((more(4, 6), more(6, 4)), (12 * (100 + 600), 12 * (300 + 200)));
+        assert_eq!((more(4, 5), more(4, 8)), (0, 0));
     }
 
     #[test]

@@ -101,6 +101,29 @@ fn the_size_of_an_all_gather_has_two_meanings() {
 }
 
 #[test]
+fn json_is_the_same_trace() {
+    let names = [0, 1, 2, 3].map(|rank| format!("step_json.{rank}.json{}", if rank == 3 { ".gz" } else { "" }));
+    assert_eq!(read(&names.each_ref().map(String::as_str)).unwrap(), read(&STEP).unwrap());
+    let mistakes = |text: &str| Trace::read(text.as_bytes(), "a.0.json", u64::MAX).unwrap_err().to_string();
+    for (text, problem) in [
+        ("", "is empty"),
+        ("{}{", "is not a Chakra execution trace as JSON: EOF while parsing an object at line 1"),
+        ("[{}, 7]", "has 7 instead of an object for each node"),
+        (r#"{"id": "1"}"#, "must begin with the metadata"),
+        (r#"{"version": "0.0.1"}"#, "has version 0.0.1"),
+        (r#"{}{"id": "x"}"#, "`id` must be a whole number"),
+        (r#"{}{"id": "1", "type": "COMPUTE"}"#, "node 1: has type COMPUTE; valid: INVALID_NODE, METADATA_NODE"),
+        (r#"{}{"id": "1", "dataDeps": "2"}"#, "node 1: `dataDeps` must be a list of nodes"),
+        (
+            r#"{}{"id": "1", "type": "COMM_SEND_NODE", "attr": [{"name": "comm_size", "int64Val": "-8"}]}"#,
+            "node 1: `comm_size` must be a whole number, at least 0, not -8",
+        ),
+    ] {
+        assert!(mistakes(text).contains(problem), "{text}: {}", mistakes(text));
+    }
+}
+
+#[test]
 fn every_kind_of_whole_number_is_read() {
     let program = of_ranks("kinds", 2, Gathered::Part).program;
     let mut sizes: Vec<u64> = (0..program.len() as u32)

@@ -50,6 +50,7 @@ def explain(
     # Import here, so that importing becalm stays fast.
     from becalm.analysis.case import Case
     from becalm.analysis.facts import Facts
+    from becalm.analysis.owners import named, owners
     from becalm.analysis.trials import Bench
     from becalm.explanations.rules import RULES
     from becalm.results import Results, load_results
@@ -65,7 +66,8 @@ def explain(
         made += said
     order = {each.name: place for place, each in enumerate(case.bottlenecks)}
     ranked = sorted(made, key=lambda each: (list(TOPICS).index(each.topic), _rank(each, order)))
-    sentences = tuple(replace(each, text=_spaced(each.text)) for each in ranked)
+    of_nodes = owners(results.scenario)
+    sentences = tuple(replace(each, text=named(_spaced(each.text), of_nodes)) for each in ranked)
     return Explanation(results.scenario.name, replication, sentences, results.verdict_of(replication))
 
 

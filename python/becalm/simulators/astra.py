@@ -22,7 +22,7 @@ GIGABYTE = 1 << 30
 IMPLEMENTATIONS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all")
 MOST = 65_536
 """Maximum number of NPUs, and of cables between them."""
-TRACE = re.compile(r"(.+)\.(\d+)\.et(?:\.gz)?")
+TRACE = re.compile(r"(.+)\.(\d+)\.(?:et|json)(?:\.gz)?")
 
 
 @dataclass
@@ -196,7 +196,9 @@ def traces(files: list[Path], folder: Path) -> tuple[str, int]:
     names = set(found.values())
     if len(names) != 1 or sorted(found) != list(range(len(found))):
         mistakes = Mistakes(files[0])
-        mistakes.add(None, "", "", "is not with the traces of all ranks", "NAME.0.et, NAME.1.et, ...")
+        mistakes.add(
+            None, "", "", "is not with the traces of all ranks", "NAME.0.et, NAME.1.et, ..., or .json"
+        )
         mistakes.check()
     return os.path.relpath(names.pop(), folder).replace("\\", "/"), len(found)
 

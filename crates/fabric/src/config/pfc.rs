@@ -2,6 +2,7 @@
 
 use becalm_engine::Time;
 
+use crate::config::Cbfc;
 use crate::network::link::Rate;
 
 /// The policy that keeps a sender from overflowing a buffer.
@@ -10,17 +11,32 @@ pub enum FlowControl {
     /// A sender tracks the free space in the next buffer and reserves it before it sends.
     #[default]
     Credits,
+    /// As [`FlowControl::Credits`], but credit returns in messages, which take a share of the link.
+    Cbfc(Cbfc),
     /// A buffer pauses its sender, separately for each virtual lane.
     Pfc(Pfc),
 }
 
 impl FlowControl {
-    /// The settings of PFC; `None` with credits.
+    /// The settings of PFC, if it is in use.
     pub fn pfc(&self) -> Option<&Pfc> {
         match self {
-            FlowControl::Credits => None,
+            FlowControl::Credits | FlowControl::Cbfc(_) => None,
             FlowControl::Pfc(pfc) => Some(pfc),
         }
+    }
+
+    /// The settings of CBFC, if it is in use.
+    pub fn cbfc(&self) -> Option<Cbfc> {
+        match self {
+            FlowControl::Cbfc(cbfc) => Some(*cbfc),
+            FlowControl::Credits | FlowControl::Pfc(_) => None,
+        }
+    }
+
+    /// Whether buffers pause their senders, which then need no credit.
+    pub(crate) fn pauses(&self) -> bool {
+        self.pfc().is_some()
     }
 }
 

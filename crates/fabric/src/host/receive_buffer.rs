@@ -61,7 +61,11 @@ impl Adapter {
         let units = cx.shared.config.need(size);
         self.taken[usize::from(vl)] -= units;
         match self.pauses.as_mut().map(|pauses| pauses.released(usize::from(vl), size)) {
-            None => cx.return_credit(&self.credit_return, vl, units, cx.now),
+            None => {
+                let cbfc = cx.shared.config.flow_control.cbfc();
+                let time = cbfc.map_or(cx.now, |cbfc| cbfc.next_update(self.link.rate, cx.now));
+                cx.return_credit(&self.credit_return, vl, units, time);
+            }
             Some(true) => self.tell(vl, false, cx),
             Some(false) => {}
         }

@@ -41,6 +41,19 @@ impl Rate {
         Time(((bytes as u128 * self.fs_per_byte as u128 + 500) / 1000) as u64)
     }
 
+    /// The rate at which `bytes` take as long as `more` bytes at this rate, to the nearest femtosecond per byte.
+    pub(crate) fn slowed(self, more: u32, bytes: u32) -> Rate {
+        let (more, bytes) = (u128::from(more), u128::from(bytes));
+        Rate { fs_per_byte: ((u128::from(self.fs_per_byte) * more + bytes / 2) / bytes) as u64 }
+    }
+
+    /// The first multiple of the transmission time of `bytes` at `time` or later, rounded up to a picosecond.
+    pub(crate) fn next_multiple(self, bytes: u32, time: Time) -> Time {
+        let each = u128::from(bytes) * u128::from(self.fs_per_byte);
+        let next = (u128::from(time.0) * 1000).saturating_sub(999).next_multiple_of(each);
+        Time(next.div_ceil(1000) as u64)
+    }
+
     /// Maximum number of bytes that can be sent in less than `time`, in packets of at least `smallest` bytes.
     /// The transmission time of each packet is rounded as in [`Rate::time_of`].
     pub(crate) fn bytes_before(self, time: Time, smallest: u32) -> u64 {

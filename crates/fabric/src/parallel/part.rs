@@ -129,7 +129,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Joint + Observer> Fabric<R, K, 
     fn take_credit(&mut self, other: &mut Self, link: &EgressLink) {
         let lanes = link.credit_index(0)..link.credit_index(self.shared.config.vls);
         match self.shared.config.flow_control {
-            FlowControl::Credits => {
+            FlowControl::Credits | FlowControl::Cbfc(_) => {
                 self.shared.credit[lanes.clone()].swap_with_slice(&mut other.shared.credit[lanes]);
             }
             FlowControl::Pfc(_) => self.shared.gates[lanes.clone()].swap_with_slice(&mut other.shared.gates[lanes]),

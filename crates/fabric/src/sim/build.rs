@@ -2,18 +2,18 @@
 
 use becalm_engine::{Agenda, Key, Simulator, Time};
 
-use crate::config::{AdapterConfig, FlowControl, PathSelection, Switching};
+use crate::config::{AdapterConfig, PathSelection, Switching};
 use crate::context::{Context, Place, Shared};
 use crate::error::FabricError;
 use crate::event::{Event, Signal};
-use crate::faults::{Fault, FaultKind, Faults};
+use crate::faults::{FaultKind, Faults};
 use crate::flow_control::credit::{CreditReturn, LinkCredit};
 use crate::flow_control::gate::Gate;
 use crate::host::{
     Adapter, Common, Ends, Flows, Hosts, Jobs, Later, Pacer, PacerFlows, RECORDED, SendQueue, Sender, Source, Store,
 };
 use crate::ids::{FlowId, NodeId, PortId, SourceId};
-use crate::network::link::{Control, EgressLink, LOCAL};
+use crate::network::link::{Control, EgressLink, LOCAL, Rate};
 use crate::network::routing::Paths;
 use crate::network::topology::{Cable, NodeKind, Topology};
 use crate::policy::{Echo, FlowShape, Marker, Observer, Response};
@@ -68,6 +68,9 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let paths = Paths::new(&spec.topology, &spec.routes);
         paths.check(spec.flows.iter().map(|flow| (flow.source, flow.destination)))?;
         let markers = std::mem::take(&mut spec.markers);
+        for at in 0..spec.changes.len() {
+            spec.changes[at].rate = left_for_packets(&spec, spec.changes[at].from.node, spec.changes[at].rate);
+        }
         let shapes = Shapes {
             topology: &spec.topology,
             paths: &paths,
@@ -117,7 +120,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let sources = (0u64..).zip(spec.sources).map(|(i, source)| Source::new(source, spec.seed, i)).collect();
         let jobs = Jobs::new(spec.jobs, |host| share.part(host));
         let lanes = 2 * spec.topology.cables().len() * usize::from(spec.switch.vls);
-        let pauses = spec.switch.flow_control != FlowControl::Credits;
+        let pauses = spec.switch.flow_control.pauses();
         let receiver = |sender: &Sender| common.receiver(sender.header, pacers[sender.pacer as usize].host);
         Ok(Fabric {
             observer,
@@ -335,30 +338,27 @@ fn pacers<R: Response>(
 
 /// For each port of every node, its link and the path of credit or pauses back to the sender.
 fn egress_links<R, K, E>(spec: &FabricSpec<R, K, E>) -> Vec<Vec<(EgressLink, CreditReturn)>> {
-    let FabricSpec { topology, adapters, switch, packets, faults, .. } = spec;
-    let faulty = |node: NodeId, is: fn(&Fault) -> bool| faults.iter().any(|fault| fault.port.node == node && is(fault));
+    let FabricSpec { topology, switch, packets, faults, .. } = spec;
     let (vls, pfc) = (u32::from(switch.vls), switch.flow_control.pfc());
     // Each direction of a cable has credit for each VL. The direction from the cable's first end comes first.
-    let link = |(peer, index): &(PortId, usize)| {
+    let storms =
+        |node: NodeId| faults.iter().any(|fault| fault.port.node == node && matches!(fault.kind, FaultKind::Storm(_)));
+    let link = |from: NodeId, (peer, index): &(PortId, usize)| {
         let cable = &topology.cables()[*index];
         let first = 2 * *index as u32 * vls;
         let second = first + vls;
         let (first_credit, returned) = if *peer == cable.b { (first, second) } else { (second, first) };
-        let node = topology.node(peer.node);
-        let to_switch = node.kind == NodeKind::Switch;
-        let buffers = || faulty(peer.node, |fault| fault.kind.fills_hosts());
-        let fills = to_switch || adapters[node.rank as usize].drain_rate.is_some() || buffers();
-        let storms = || faulty(peer.node, |fault| matches!(fault.kind, FaultKind::Storm(_)));
+        let to_switch = topology.node(peer.node).kind == NodeKind::Switch;
         let &Cable { rate, delay, .. } = cable;
         let returns = pfc.map_or(delay, |pfc| delay + pfc.delay_on(rate, packets.largest()));
         let link = EgressLink {
             arrivals: Key::new(peer.node.0, Signal::ARRIVE, 0, peer.port),
-            control: match (fills, pfc) {
+            control: match (fills(spec, peer.node), pfc) {
                 (true, None) => Control::Credit,
-                (_, Some(_)) if fills || storms() => Control::Gate,
+                (fills, Some(_)) if fills || storms(peer.node) => Control::Gate,
                 _ => Control::Free,
             },
-            rate,
+            rate: left_for_packets(spec, from, rate),
             whole: !to_switch || switch.switching == Switching::StoreAndForward,
             delay: if to_switch { delay + switch.forwarding_delay } else { delay },
             first_credit,
@@ -366,5 +366,20 @@ fn egress_links<R, K, E>(spec: &FabricSpec<R, K, E>) -> Vec<Vec<(EgressLink, Cre
         };
         (link, CreditReturn { sender: *peer, delay: returns, first_credit: returned, part: LOCAL })
     };
-    topology.peers().iter().map(|ports| ports.iter().map(link).collect()).collect()
+    let nodes = (0..).map(NodeId).zip(topology.peers());
+    nodes.map(|(node, ports)| ports.iter().map(|to| link(node, to)).collect()).collect()
+}
+
+/// Whether a node has buffers that fill up.
+fn fills<R, K, E>(spec: &FabricSpec<R, K, E>, id: NodeId) -> bool {
+    let node = spec.topology.node(id);
+    let held_up = || spec.faults.iter().any(|fault| fault.port.node == id && fault.kind.fills_hosts());
+    node.kind == NodeKind::Switch || spec.adapters[node.rank as usize].drain_rate.is_some() || held_up()
+}
+
+/// The rate that a node's link of this rate has left for packets. With CBFC, the CF_Updates for the node's buffers take
+/// their share.
+fn left_for_packets<R, K, E>(spec: &FabricSpec<R, K, E>, from: NodeId, rate: Rate) -> Rate {
+    let updates = spec.switch.flow_control.cbfc().filter(|_| fills(spec, from));
+    updates.map_or(rate, |cbfc| cbfc.left_of(rate))
 }

@@ -31,7 +31,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     pub fn check(&self, agenda: &Agenda<Event>) -> Result<(), FabricError> {
         self.check_packets(agenda)?;
         match self.shared.config.flow_control {
-            FlowControl::Credits => self.check_credits(agenda)?,
+            FlowControl::Credits | FlowControl::Cbfc(_) => self.check_credits(agenda)?,
             FlowControl::Pfc(_) => self.check_pauses(agenda)?,
         }
         self.check_flows()

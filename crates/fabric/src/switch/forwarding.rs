@@ -256,7 +256,7 @@ impl<K: Marker> Switch<K> {
         });
         match M::pauses(state) {
             true => state.release(input, vl, units, cx),
-            false => cx.return_credit(&state.ports[M::at(state, input, vl)].input.credit_return, vl, units, returns_at),
+            false => state.give_back::<M, O>((input, vl), units, returns_at, cx),
         }
         if M::input_reads(&cx.shared.config) == InputReads::One {
             state.list(output);
@@ -425,7 +425,7 @@ impl<K: Marker> Switch<K> {
         out.bytes += u64::from(size);
         let buffer = &mut ports[buffer].input;
         if silent && buffer.leave_silently(tail, (units, M::packets(packet))) {
-            return cx.return_credit(&buffer.credit_return, came_on, units, tail);
+            return state.give_back::<M, O>((input, came_on), units, tail, cx);
         }
         buffer.leaving += 1;
         ports[at].output.awaited = true;

@@ -13,6 +13,7 @@ mod pool;
 mod ports;
 mod queues;
 mod records;
+mod returning;
 mod rules;
 mod shares;
 mod state;

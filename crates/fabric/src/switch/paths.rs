@@ -2,7 +2,7 @@
 
 use becalm_engine::{Time, mix};
 
-use crate::config::{CREDIT_BYTES, PathSelection, Room};
+use crate::config::{PathSelection, Room};
 use crate::context::{Context, Shared};
 use crate::network::link::Control;
 use crate::network::routing::hash::{flow_hash, pick};
@@ -150,7 +150,7 @@ impl State {
         let lanes = &self.ports[self.at(output, 0)..][..usize::from(self.vls)];
         let units = |port: &Port| match self.room {
             Room::Slots(_) => u64::from(port.lane.waiting),
-            Room::Bytes(_) => port.lane.waiting_bytes / u64::from(CREDIT_BYTES),
+            Room::Bytes(_) | Room::Units(..) => port.lane.waiting_bytes / u64::from(self.room.unit().bytes()),
         };
         let link = &self.output(output).link;
         let taken = |vl: u8| match link.control {

@@ -26,6 +26,8 @@ pub(crate) trait Layout {
     fn records(&self) -> bool;
     /// Whether buffers pause their senders.
     fn pauses(&self) -> bool;
+    /// Whether credit returns in messages.
+    fn batches(&self) -> bool;
     /// Index of a port's lane in lists by (port, VL).
     fn at(&self, port: u16, vl: u8) -> usize;
 }
@@ -91,6 +93,12 @@ pub(crate) trait Rules {
         state.pauses()
     }
 
+    /// Whether credit returns in messages, instead of when space becomes free.
+    #[inline(always)]
+    fn batches(state: &impl Layout) -> bool {
+        state.batches()
+    }
+
     /// Number of packets that a packet stands for.
     #[inline(always)]
     fn packets(packet: &Packet) -> u32 {
@@ -135,10 +143,16 @@ impl Lanes {
             && bits::words(ports) == 1
             && config.arbiter == Arbiter::RoundRobin
             && config.input_reads == InputReads::Many
+            && config.flow_control.cbfc().is_none()
     }
 }
 
 impl Rules for Lanes {
+    #[inline(always)]
+    fn batches(_: &impl Layout) -> bool {
+        false
+    }
+
     #[inline(always)]
     fn queueing(_: &SwitchConfig) -> Queueing {
         Queueing::Voq
@@ -222,6 +236,11 @@ impl Rules for OneLane {
     }
 
     #[inline(always)]
+    fn batches(_: &impl Layout) -> bool {
+        false
+    }
+
+    #[inline(always)]
     fn at(_: &impl Layout, port: u16, _: u8) -> usize {
         usize::from(port)
     }
@@ -292,6 +311,11 @@ impl Rules for Common {
     #[inline(always)]
     fn pauses(state: &impl Layout) -> bool {
         OneLane::pauses(state)
+    }
+
+    #[inline(always)]
+    fn batches(state: &impl Layout) -> bool {
+        OneLane::batches(state)
     }
 
     #[inline(always)]

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use becalm_engine::{Stream, Time};
 
-use crate::config::{Arbiter, Bypass, FlowControl, InputReads, Queueing, Room, SwitchConfig, VlArbitration};
+use crate::config::{Arbiter, Bypass, Cbfc, InputReads, Queueing, Room, SwitchConfig, VlArbitration};
 use crate::distribution::Distribution;
 use crate::flow_control::credit::CreditReturn;
 use crate::flow_control::pauses::Pauses;
@@ -74,6 +74,8 @@ pub(crate) struct State {
     pub bypasses: Vec<Bypasses>,
     /// The waiting packets.
     pub pool: Pool,
+    /// Present if credit returns in messages.
+    pub cbfc: Option<Cbfc>,
     /// Present if packets may be trains.
     pub shares: Option<Box<Shares>>,
     /// Present with PFC.
@@ -142,6 +144,11 @@ impl Layout for State {
     }
 
     #[inline(always)]
+    fn batches(&self) -> bool {
+        self.cbfc.is_some()
+    }
+
+    #[inline(always)]
     fn at(&self, port: u16, vl: u8) -> usize {
         self.at(port, vl)
     }
@@ -191,6 +198,7 @@ impl State {
                 _ => Vec::new(),
             },
             pool: Pool::default(),
+            cbfc: config.flow_control.cbfc(),
             shares: None,
             pauses: None,
             lanes_take_turns: config.vl_arbitration == VlArbitration::RoundRobin,
@@ -198,7 +206,7 @@ impl State {
             one_lane: config.vls == 1 && config.vl_arbitration == VlArbitration::RoundRobin,
             lazy_tails: config.input_reads == InputReads::Many
                 && attention < Attention::Tails
-                && config.flow_control == FlowControl::Credits,
+                && config.flow_control.pfc().is_none(),
             unmarked: attention == Attention::Nothing,
             shows_passing,
             changes_lanes: false,

@@ -107,7 +107,7 @@ fn laws() -> impl Strategy<Value = PathSelection> {
     ]
 }
 
-/// Credits or PFC with equal frequency; PFC with any thresholds and sufficient headroom.
+/// Credits, CBFC or PFC; PFC with any thresholds and sufficient headroom.
 fn flow_controls() -> impl Strategy<Value = FlowControl> {
     let pool = (prop::option::of(0u64..40_000), 0.1f64..9.0, prop::option::of(0u32..5_000));
     let pool = pool.prop_map(|(bytes, alpha, offset)| SharedPool { bytes, alpha, offset });
@@ -125,7 +125,8 @@ fn flow_controls() -> impl Strategy<Value = FlowControl> {
         response,
         watchdog,
     });
-    prop_oneof![Just(FlowControl::Credits), pfc.prop_map(FlowControl::Pfc)]
+    let cbfc = (9u32..20_000).prop_map(|spacing| FlowControl::Cbfc(Cbfc { spacing }));
+    prop_oneof![2 => Just(FlowControl::Credits), 1 => cbfc, 2 => pfc.prop_map(FlowControl::Pfc)]
 }
 
 /// Watchdogs that find storms within microseconds.
@@ -143,8 +144,16 @@ fn watchdogs() -> impl Strategy<Value = Watchdog> {
     })
 }
 
+/// Units of credit that hold at least one packet.
+fn units() -> impl Strategy<Value = Room> {
+    (5u32..11, 0u32..128, 0u32..7000).prop_map(|(log, overhead, more)| {
+        let unit = Unit::new(1 << log, overhead);
+        Room::Units(unit.of(2112) + more / unit.bytes(), unit)
+    })
+}
+
 fn scenes() -> impl Strategy<Value = Scene> {
-    let room = prop_oneof![4 => (1u32..6).prop_map(Room::Slots), 4 => (2112u32..9000).prop_map(Room::Bytes), 1 => Just(Room::UNLIMITED)];
+    let room = prop_oneof![4 => (1u32..6).prop_map(Room::Slots), 4 => (2112u32..9000).prop_map(Room::Bytes), 2 => units(), 1 => Just(Room::UNLIMITED)];
     let arbiter = prop_oneof![bounded_arbiters(), Just(Arbiter::RoundRobin)];
     let switch = (room, arbiter, any::<[bool; 3]>(), 1u8..4, laws(), flow_controls()).prop_map(
         |(buffer, arbiter, [a, b, c], vls, paths, flow_control)| SwitchConfig {

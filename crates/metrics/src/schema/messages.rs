@@ -123,7 +123,7 @@ pub static JOBS: TableSchema = TableSchema {
         share("wait_share", "Mean share of `time` that ranks spend neither computing nor working on messages."),
         rate(
             "bus_bandwidth",
-            "Bus bandwidth of the job's collective operation, as defined by nccl-tests: bytes divided by the time without computation, times 2(p-1)/p for an all-reduce on p ranks, or (p-1)/p if each rank has a part of the vector. For `all_to_all_v`, the bytes are the most that a rank sends.",
+            "Bus bandwidth of the job's collective operation, as defined by nccl-tests: bytes divided by the time without `compute`, times 2(p-1)/p for an all-reduce on p ranks, or times (p-1)/p for an operation in which each rank has a part of the vector. For all other jobs, it is the number of bytes that the rank which sends most sends to others, divided by this time, which includes the computations of a step, of a list or of a file. NaN if no rank sends.",
         ),
     ]],
 };

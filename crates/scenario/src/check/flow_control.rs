@@ -1,20 +1,33 @@
-//! Checks of priority-based flow control.
+//! Checks of flow control.
 
 use becalm_control::{Marking, MarkingScheme};
 use becalm_schema::{Choice, Place, Review};
 
 use crate::resolve::Buffers;
 use crate::sections::Sections;
-use crate::sections::flow_control::{CLASSES, Pfc, Thresholds};
+use crate::sections::flow_control::{CLASSES, MOST_UNITS, Pfc, Thresholds};
 use crate::sections::quantities::Buffer;
 use crate::sections::switch::Switch;
 
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     let Some(switch) = sections.switch.get() else { return };
+    units(switch, review);
     let Some(pfc) = switch.flow_control.get().and_then(|control| control.pfc()) else { return };
     switches(switch, review);
     delays(pfc, review);
     marking(sections, review);
+}
+
+/// Reports buffers that CBFC cannot count.
+fn units(switch: &Switch, review: &mut Review<'_>) {
+    let (Some(control), Some(buffer)) = (switch.flow_control.get(), switch.buffer.get()) else { return };
+    let problem = match *buffer {
+        _ if control.cbfc().is_none() => return,
+        Buffer::Unlimited => "must be finite with cbfc, where it limits units of credit",
+        Buffer::Slots(_) => "must be in bytes or packets with cbfc, which counts units of credit, not slots",
+        _ => return,
+    };
+    review.add(Place::first_given(&[switch.buffer.place(), switch.flow_control.place()]), problem);
 }
 
 /// Reports settings that are not possible with PFC.
@@ -42,9 +55,16 @@ fn delays(pfc: &Pfc, review: &mut Review<'_>) {
     }
 }
 
-/// Checks that XON is not above XOFF, and that the shared memory is large enough for a packet.
+/// Checks that CBFC can count the buffers, that XON is not above XOFF, and that the shared memory is large enough for a
+/// packet.
 pub(super) fn thresholds(sections: &Sections, buffers: Buffers, review: &mut Review<'_>) {
-    let Some(pfc) = sections.switch.get().and_then(|switch| switch.flow_control.get()?.pfc()) else { return };
+    let Some(switch) = sections.switch.get() else { return };
+    let Some(control) = switch.flow_control.get() else { return };
+    if let Some(cbfc) = control.cbfc().filter(|_| buffers.room.capacity() > MOST_UNITS) {
+        let problem = format!("has more than {MOST_UNITS} units of {} B, which cbfc cannot count", cbfc.credit.0);
+        review.add(switch.buffer.place(), problem);
+    }
+    let Some(pfc) = control.pfc() else { return };
     let Some(packet) = sections.packet.complete() else { return };
     let largest = sections.largest(packet);
     match pfc.thresholds.get() {

@@ -1,11 +1,9 @@
 //! Checks of buffers and virtual lanes.
 
 use becalm_control::{Cnps, EchoScheme, Echoing};
-use becalm_fabric::Room;
 use becalm_schema::{Place, Review};
 
 use crate::sections::Sections;
-use crate::sections::flow_control::FlowControl;
 use crate::sections::packet::CnpLane;
 use crate::sections::quantities::Buffer;
 use crate::sections::switch::{Arbiter, Bypass, InputReads, Switch, Switching, VlArbitration};
@@ -24,10 +22,9 @@ fn buffer(switch: &Switch, sections: &Sections, review: &mut Review<'_>) {
     let (Some(buffer), Some(packet)) = (switch.buffer.get(), sections.packet.complete()) else { return };
     let largest = sections.largest(packet);
     // With PFC, a packet that exceeds XOFF still fits into the headroom.
-    let has_credit = switch.flow_control.get().is_some_and(|control| matches!(control, FlowControl::Credits(_)));
+    let Some(control) = switch.flow_control.get().filter(|control| control.pfc().is_none()) else { return };
     if let Buffer::Bytes(bytes) = *buffer
-        && has_credit
-        && Room::Bytes(bytes).need(largest) > Room::Bytes(bytes).capacity()
+        && control.room(bytes).holds(largest) == 0
     {
         let problem =
             format!("a buffer of {bytes} B is too small for a packet of {largest} B; no packet could be sent");

@@ -57,7 +57,10 @@ fn of_switches(switch: &Switch) -> Vec<String> {
     add(bounded, "switch.arbiter.oldest_first.max_bypass, which counts packets");
     let weighted = matches!(switch.vl_arbitration.get(), Some(VlArbitration::Tables(_)));
     add(weighted, "switch.vl_arbitration.tables: a train may exceed a weight");
-    let pfc = switch.flow_control.get().and_then(FlowControl::pfc);
+    let control = switch.flow_control.get();
+    let batched = control.is_some_and(|control| control.cbfc().is_some());
+    add(batched, "switch.flow_control.cbfc, whose credit returns between the packets of a train");
+    let pfc = control.and_then(FlowControl::pfc);
     let watched = pfc.is_some_and(|pfc| pfc.watchdog.given().is_some());
     add(watched, "switch.flow_control.pfc.watchdog, which discards single packets");
     found

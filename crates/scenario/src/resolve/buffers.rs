@@ -5,7 +5,7 @@ use becalm_fabric::{CREDIT_BYTES, Rate, RateChange, Room, needed_headrooms};
 
 use super::network::Network;
 use crate::sections::Sections;
-use crate::sections::flow_control::FlowControl;
+use crate::sections::flow_control::MOST_UNITS;
 use crate::sections::packet::Packet;
 use crate::sections::quantities::Buffer;
 use crate::sections::switch::{Switch, Switching};
@@ -37,17 +37,15 @@ impl Buffers {
         let largest = sections.largest(packet);
         Some(match *switch.buffer {
             Buffer::Unlimited => Buffers::default(),
-            Buffer::Bytes(bytes) => Buffers { room: Room::Bytes(bytes), bytes },
+            Buffer::Bytes(bytes) => Buffers { room: switch.flow_control.room(bytes), bytes },
             Buffer::Slots(slots) => Buffers { room: Room::Slots(slots), bytes: slots.saturating_mul(largest) },
             Buffer::Packets(packets) => {
-                let credited = matches!(*switch.flow_control, FlowControl::Credits(_));
-                let each = if credited { largest.next_multiple_of(CREDIT_BYTES) } else { largest };
-                let bytes = packets.saturating_mul(each);
-                Buffers { room: Room::Bytes(bytes), bytes }
+                let bytes = packets.saturating_mul(switch.flow_control.space_for(largest));
+                Buffers { room: switch.flow_control.room(bytes), bytes }
             }
             Buffer::Auto => {
                 let bytes = automatic(sections, network, switch, packet);
-                Buffers { room: Room::Bytes(bytes), bytes }
+                Buffers { room: switch.flow_control.room(bytes), bytes }
             }
         })
     }
@@ -62,10 +60,14 @@ fn automatic(sections: &Sections, network: &Network, switch: &Switch, packet: &P
         let bytes = |rate: Rate| rate.bytes_per_second() * credit_loop(link.delay, rate, switch, largest).as_secs();
         LOOPS * later.chain([link.rate]).map(bytes).fold(0.0, f64::max)
     });
-    let most = loops.fold(0.0, f64::max).min(f64::from(u32::MAX - CREDIT_BYTES)) as u32;
-    let least = LEAST_PACKETS * largest.next_multiple_of(CREDIT_BYTES);
+    let control = &*switch.flow_control;
+    let unit = control.cbfc().map_or(CREDIT_BYTES, |cbfc| cbfc.credit.0);
+    let limit = if control.cbfc().is_some() { MOST_UNITS.saturating_mul(unit) } else { u32::MAX - CREDIT_BYTES };
+    let most = (loops.fold(0.0, f64::max) + f64::from(control.spacing())).min(f64::from(limit)) as u32;
+    let each =
+        if control.cbfc().is_some() { control.space_for(largest) } else { largest.next_multiple_of(CREDIT_BYTES) };
     let pauses = above_xon(network, switch, packet, &changes).map_or(0, |above| above.saturating_add(2 * largest));
-    most.max(least).max(pauses).min(u32::MAX - CREDIT_BYTES).next_multiple_of(CREDIT_BYTES)
+    most.max(LEAST_PACKETS * each).max(pauses).min(limit).next_multiple_of(unit)
 }
 
 /// The bytes that may leave a paused buffer before packets of the resumed sender arrive, at most; none with credits. By

@@ -209,7 +209,13 @@ fn trained(
         review.add(place, problem);
         return None;
     }
-    let lowered = step.lowered(reduction(job));
+    let lowered = match step.lowered(reduction(job), random) {
+        Ok(lowered) => lowered,
+        Err(problem) => {
+            review.add(job.step.place(), format!("experts: {problem}"));
+            return None;
+        }
+    };
     let operations = lowered.operations(*job.repeat);
     if operations > LongCollective::MOST {
         let problem = format!("needs about {operations} operations, but at most {} are possible", LongCollective::MOST);

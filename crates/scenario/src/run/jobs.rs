@@ -134,11 +134,12 @@ fn jobs(scenario: &Scenario, outcomes: &[Outcome<'_>]) -> Table {
         .map(|(job, outcome)| {
             let times = f64::from(*job.repeat);
             let time = duration(outcome) / times - job.compute.as_secs();
-            if job.all_to_all_v.is_some() {
-                // The part of a rank's vector that it sends to others: (p-1)/p of it if all parts are equal.
-                return outcome.job.most_sent as f64 / times / time;
-            }
-            let Some(collective) = job.collective.as_ref() else { return f64::NAN };
+            let Some(collective) = job.collective.as_ref() else {
+                // A rank sends what the factors of nccl-tests say: 2(p-1)/p of its vector around a ring, and (p-1)/p of it
+                // in an all-to-all of equal parts.
+                let sent = outcome.job.most_sent as f64 / times;
+                return if sent > 0.0 { sent / time } else { f64::NAN };
+            };
             let collective = collective.lowered(1);
             let factor = collective.bus_factor(outcome.ranks.len() as u32);
             if factor > 0.0 { factor * collective.bytes() as f64 / time } else { f64::NAN }

@@ -1,8 +1,8 @@
-//! `[switch.flow_control]`: credits or pauses (PFC).
+//! `[switch.flow_control]`: credits, credits that return in messages (CBFC), or pauses (PFC).
 
 use becalm_engine::Time;
 use becalm_fabric as fabric;
-use becalm_fabric::{SharedPool, Watchdog as Watched, WatchdogAction, WatchdogRule};
+use becalm_fabric::{CREDIT_BYTES, Room, SharedPool, Unit, Watchdog as Watched, WatchdogAction, WatchdogRule};
 use becalm_schema::{Conflict, Located};
 
 use crate::sections::quantities::{Bytes, PauseTime};
@@ -14,6 +14,35 @@ becalm_schema::table! {
     /// A sender tracks the free space in the buffer at the other end of its cable, and reserves space before
     /// it sends.
     pub struct Credits {}
+}
+
+/// Largest number of units that CBFC's counters of 20 bits can tell apart.
+pub(crate) const MOST_UNITS: u32 = (1 << 20) - 1;
+
+becalm_schema::table! {
+    /// Credit-based flow control of Ultra Ethernet's link layer (CBFC). As with credits, a sender reserves space before it
+    /// sends; `switch.buffer` is the limit of each lane. The receiver returns all credit that has become free in one
+    /// message, CF_Update, of 8 B, which takes its share of the link. Not verified against a public text of the standard.
+    pub located struct Cbfc {
+        /// Bytes of a unit of credit, a power of two. A packet takes whole units.
+        pub credit: Bytes = Bytes(128); ""; Bytes(32)..=Bytes(4096),
+        /// Bytes that a packet takes in addition to its size, before rounding up.
+        pub overhead: Bytes = Bytes(0); ""; ..=Bytes(127),
+        /// Interval of CF_Updates, as bytes of the link.
+        pub spacing: Bytes = Bytes(6400); ""; Bytes(800)..=Bytes(1 << 18),
+    }
+    check Cbfc::check;
+}
+
+impl Cbfc {
+    fn check(&self) -> Result<(), Conflict> {
+        Conflict::unless(self.credit.0.is_power_of_two(), "credit", || "must be a power of two".to_string())
+    }
+
+    /// The unit of credit.
+    fn unit(&self) -> Unit {
+        Unit::new(self.credit.0, self.overhead.0)
+    }
 }
 
 becalm_schema::table! {
@@ -146,6 +175,8 @@ becalm_schema::choice! {
     pub enum FlowControl {
         /// Credit.
         Credits(Credits) = "credits",
+        /// Credit that returns in messages (Ultra Ethernet).
+        Cbfc(Located<Cbfc>) = "cbfc",
         /// Pauses.
         Pfc(Located<Pfc>) = "pfc",
     }
@@ -155,13 +186,48 @@ impl FlowControl {
     /// The settings of PFC, if it is in use and could be read.
     pub fn pfc(&self) -> Option<&Pfc> {
         match self {
-            FlowControl::Credits(_) => None,
+            FlowControl::Credits(_) | FlowControl::Cbfc(_) => None,
             FlowControl::Pfc(pfc) => pfc.get(),
         }
     }
 
+    /// The settings of CBFC, if it is in use and could be read.
+    pub fn cbfc(&self) -> Option<&Cbfc> {
+        match self {
+            FlowControl::Cbfc(cbfc) => cbfc.get(),
+            FlowControl::Credits(_) | FlowControl::Pfc(_) => None,
+        }
+    }
+
+    /// A buffer of this many bytes.
+    pub(crate) fn room(&self, bytes: u32) -> Room {
+        match self.cbfc().map(Cbfc::unit) {
+            Some(unit) => Room::Units(bytes / unit.bytes(), unit),
+            None => Room::Bytes(bytes),
+        }
+    }
+
+    /// The space in bytes that a packet of `size` bytes takes.
+    pub(crate) fn space_for(&self, size: u32) -> u32 {
+        match self {
+            FlowControl::Credits(_) => size.next_multiple_of(CREDIT_BYTES),
+            FlowControl::Cbfc(cbfc) => {
+                cbfc.get().map_or(size, |cbfc| cbfc.unit().of(size).saturating_mul(cbfc.credit.0))
+            }
+            FlowControl::Pfc(_) => size,
+        }
+    }
+
+    /// Bytes that a link carries between two returns of credit; 0 if each packet's credit returns at once.
+    pub(crate) fn spacing(&self) -> u32 {
+        self.cbfc().map_or(0, |cbfc| cbfc.spacing.0)
+    }
+
     /// The flow control as the fabric represents it.
     pub fn config(&self) -> fabric::FlowControl {
+        if let Some(cbfc) = self.cbfc() {
+            return fabric::FlowControl::Cbfc(fabric::Cbfc { spacing: cbfc.spacing.0 });
+        }
         self.pfc().map_or(fabric::FlowControl::Credits, |pfc| fabric::FlowControl::Pfc(pfc.config()))
     }
 }

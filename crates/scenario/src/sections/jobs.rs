@@ -148,9 +148,9 @@ becalm_schema::table! {
         /// The file is text or the output of LogGOPSim's `txt2bin`.
         pub goal: Option<Goal>,
         /// A Chakra execution trace, instead of a collective operation. `"NAME"` refers to the files `NAME.0.et`,
-        /// `NAME.1.et` and so on, relative to the scenario's folder. The files may be compressed (`.et.gz`). The size
-        /// of an all-gather in the trace is that of each rank's part, as in ASTRA-sim and PyTorch, or with `all_gather
-        /// = "whole"` that of the entire vector.
+        /// `NAME.1.et` and so on, relative to the scenario's folder. The files may be compressed (`.et.gz`), or JSON as
+        /// MLCommons' jsonizer writes it (`NAME.0.json`). The size of an all-gather in the trace is that of each rank's
+        /// part, as in ASTRA-sim and PyTorch, or with `all_gather = "whole"` that of the entire vector.
         pub chakra: Option<Chakra>,
         /// Start time of all ranks.
         pub start: Time = Time::ZERO,

@@ -78,7 +78,7 @@ impl AllToAllV {
 
 impl Experts {
     /// The tokens from any rank to the experts of each rank: whole numbers with the right sum, nearest to the shares.
-    fn tokens_to(&self, ranks: u32, random: &mut Stream) -> Vec<u64> {
+    pub(crate) fn tokens_to(&self, ranks: u32, random: &mut Stream) -> Vec<u64> {
         let mut popularity: Vec<f64> = (1..=self.count).map(|k| libm::pow(f64::from(k), -self.zipf)).collect();
         for i in (1..popularity.len()).rev() {
             popularity.swap(i, random.below(i as u32 + 1) as usize);

@@ -20,7 +20,7 @@ const LINE: u64 = 150;
 /// Keywords for the meaning of an all-gather's size.
 const MEANINGS: [(&str, Gathered); 2] = [("part", Gathered::Part), ("whole", Gathered::Whole)];
 /// Extensions of the files of a trace.
-const ENDINGS: [&str; 2] = ["et", "et.gz"];
+const ENDINGS: [&str; 4] = ["et", "et.gz", "json", "json.gz"];
 
 /// A program and its GOAL text. The text is the program's value in a resolved scenario.
 #[derive(Clone, Debug)]
@@ -128,7 +128,7 @@ fn trace_file(path: &str, rank: usize, errors: &Errors) -> Option<String> {
     names.into_iter().find(|name| files::path(name, errors).exists())
 }
 
-/// The trace in the files `PATH.0.et`, `PATH.1.et` and so on. Each may have the additional extension `.gz`.
+/// The trace in the files `PATH.0.et`, `PATH.1.et` and so on, or with `.json`. Each may have the additional extension `.gz`.
 fn traces(path: &str, gathered: Gathered, errors: &Errors) -> Result<Schedule, Mistakes> {
     if cfg!(target_family = "wasm") {
         return Err(broken(path)("cannot be read: a web page has no access to files".to_string()));
@@ -147,7 +147,7 @@ fn traces(path: &str, gathered: Gathered, errors: &Errors) -> Result<Schedule, M
         traces.push(trace);
     }
     if traces.is_empty() {
-        return Err(broken(path)(format!("there is no file {path}.0.et")));
+        return Err(broken(path)(format!("there is no file {path}.0.et or {path}.0.json")));
     }
     Schedule::written(chakra::program(&traces, path, gathered)?, path)
 }

@@ -1,9 +1,10 @@
 //! `[jobs.step]`: a step of training.
 
-use becalm_engine::Time;
+use becalm_engine::{Stream, Time};
 use becalm_schema::Conflict;
 use becalm_workload as workload;
 
+use crate::sections::loads::Experts;
 use crate::sections::quantities::Payload;
 
 becalm_schema::words! {
@@ -26,6 +27,49 @@ becalm_schema::table! {
         pub pipeline: Payload = Payload(0),
         /// Gradients of a rank, which the replicas all-reduce at the end of the step.
         pub data: Payload = Payload(0),
+    }
+}
+
+becalm_schema::table! {
+    /// Layers with a mixture of experts. In each pass of a microbatch, every rank sends its tokens to their experts (dispatch)
+    /// before it computes, and the results come back after it (combination). The experts are distributed over the replicas
+    /// in consecutive blocks of equal size; ranks of the same stage and tensor-parallel part share them.
+    pub struct StepExperts {
+        /// Number of experts of a layer.
+        pub count: u32; ""; 1..=1 << 20,
+        /// Number of tokens of each rank in a microbatch.
+        pub tokens: u32; ""; 1..=1 << 24,
+        /// Number of experts to which each token goes.
+        pub top: u32 = 1; ""; 1..=1 << 10,
+        /// Number of layers with experts in a stage. Their tokens are sent together.
+        pub layers: u32 = 1; ""; 1..=1 << 10,
+        /// Size of a token on its way to an expert.
+        pub token: Payload,
+        /// Size of an expert's result for a token; `token` if left out.
+        pub result: Option<Payload> = None,
+        /// Exponent `s` of the experts' popularity: the share of the `k`-th most popular is proportional to `1/k^s`.
+        /// `run.seed` decides which experts are popular.
+        pub zipf: f64 = 0.0; ""; 0.0..=10.0,
+    }
+}
+
+impl StepExperts {
+    /// The bytes that ranks exchange in a pass, with this number of replicas.
+    ///
+    /// # Errors
+    /// The reason why this number is not possible.
+    fn lowered(&self, replicas: u32, random: &mut Stream) -> Result<workload::ExpertBytes, String> {
+        if replicas == 1 || !self.count.is_multiple_of(replicas) {
+            return Err(format!(
+                "must have a multiple of data = {replicas} experts (at least 2 replicas), not {}",
+                self.count
+            ));
+        }
+        let &StepExperts { count, tokens, top, token, zipf, .. } = self;
+        let experts = Experts { count, tokens, top, token, zipf, back: false };
+        let to = experts.tokens_to(replicas, random);
+        let bytes = |each: Payload| to.iter().map(|tokens| tokens * u64::from(self.layers) * each.0).collect();
+        Ok(workload::ExpertBytes { dispatch: bytes(token), combine: bytes(self.result.unwrap_or(token)) })
     }
 }
 
@@ -62,6 +106,8 @@ becalm_schema::table! {
         pub backward: Time,
         /// Bytes that ranks exchange.
         pub bytes: StepBytes = StepBytes::default(),
+        /// Layers with a mixture of experts; none if left out.
+        pub experts: Option<StepExperts> = None,
         /// Largest share by which a computation takes longer than given. Each computation of each rank draws its own, from
         /// 0 to this share, by `run.seed`.
         pub skew: f64 = 0.0; ""; 0.0..=100.0,
@@ -104,8 +150,12 @@ impl Step {
     }
 
     /// The step as [`becalm_workload`] represents it.
-    pub(crate) fn lowered(&self, reduction_per_byte: f64) -> workload::Training {
-        workload::Training {
+    ///
+    /// # Errors
+    /// The reason why its experts do not suit its replicas.
+    pub(crate) fn lowered(&self, reduction_per_byte: f64, random: &mut Stream) -> Result<workload::Training, String> {
+        let experts = self.experts.as_ref().map(|experts| experts.lowered(self.data, random)).transpose()?;
+        Ok(workload::Training {
             tensor: self.tensor,
             pipeline: self.pipeline,
             data: self.data,
@@ -119,7 +169,8 @@ impl Step {
             tensor_bytes: self.bytes.tensor.0,
             pipeline_bytes: self.bytes.pipeline.0,
             data_bytes: self.bytes.data.0,
+            experts,
             reduction_per_byte,
-        }
+        })
     }
 }

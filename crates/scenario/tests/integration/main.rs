@@ -5,6 +5,7 @@ mod answers;
 mod bad;
 mod buffers;
 mod catalogue;
+mod cbfc;
 mod cnps;
 mod collectives;
 mod congestion;

@@ -3,10 +3,10 @@
 //! Source of the format: MLCommons Chakra 1.0.0, `et_def.proto`. ASTRA-sim's generators write the same format as
 //! version 0.0.4. A trace has one file for each rank, `NAME.RANK.et`. It consists of protobuf messages, each preceded
 //! by its length as a varint. The first message describes the trace, and the others are nodes. Files may be compressed
-//! with gzip.
+//! with gzip. MLCommons' `jsonizer` writes the same messages as JSON objects, one after the other or in a list.
 //!
-//! - `wire` reads the wire format of protobuf, `node` the nodes and their relevant attributes, and `trace` the files.
-//!   `lower` converts traces to a program. `silence` warns of traces that move nothing.
+//! - `wire` reads the wire format of protobuf, `node` the nodes and their relevant attributes, `json` the same nodes as
+//!   JSON, and `trace` the files. `lower` converts traces to a program. `silence` warns of traces that move nothing.
 //!
 //! Conversion of nodes:
 //!
@@ -29,6 +29,7 @@
 //! Unlike becalm, Chakra's feeder follows only `data_deps`, and reads an attribute of an unexpected type as 0. becalm
 //! reads every type of whole number.
 
+mod json;
 mod lower;
 mod node;
 mod silence;

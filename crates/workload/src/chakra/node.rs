@@ -4,8 +4,9 @@ use super::wire::{Broken, Reader, Value};
 use crate::mistakes::Mistakes;
 
 /// The kind of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Kind {
+    #[default]
     Nothing,
     Compute,
     Send,
@@ -14,7 +15,7 @@ pub(crate) enum Kind {
 }
 
 /// A node of a trace.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Node {
     pub id: u64,
     pub kind: Kind,
@@ -42,6 +43,14 @@ pub(crate) struct Comm {
 }
 
 impl Node {
+    /// Completes a node whose fields have been read.
+    pub fn settle(&mut self) {
+        if self.on_cpu && self.comm.kind.is_none() && self.comm.size.is_none() && self.kind != Kind::Nothing {
+            // In PyTorch traces, this is the CPU's call of the library. A node on the GPU follows.
+            self.kind = Kind::Compute;
+        }
+    }
+
     /// Approximate memory of a node, its operation and its line in a schedule, in bytes.
     pub fn size(&self) -> u64 {
         (size_of::<Node>() + 200 + 100 * (self.data.len() + self.control.len())) as u64
@@ -71,7 +80,7 @@ pub(super) fn nodes(bytes: &[u8], file: &str, most: u64) -> Result<Vec<Node>, Mi
             Ok(Some(node)) => {
                 taken += node.size();
                 if taken > most {
-                    mistakes.add(None, format!("byte {place}: its nodes need more than {most} bytes of memory"));
+                    mistakes.add(None, format!("byte {place}: {}", too_large(most)));
                     break;
                 }
                 nodes.push(node);
@@ -81,9 +90,17 @@ pub(super) fn nodes(bytes: &[u8], file: &str, most: u64) -> Result<Vec<Node>, Mi
         }
     }
     if first && mistakes.is_empty() {
-        mistakes.add(None, "is empty; a Chakra execution trace begins with its metadata");
+        mistakes.add(None, EMPTY);
     }
     mistakes.settle(nodes)
+}
+
+/// The problem of a file without metadata.
+pub(super) const EMPTY: &str = "is empty; a Chakra execution trace begins with its metadata";
+
+/// The problem of nodes that need more than this number of bytes of memory.
+pub(super) fn too_large(most: u64) -> String {
+    format!("its nodes need more than {most} bytes of memory")
 }
 
 /// Checks the version of a trace, if it has one.
@@ -93,13 +110,18 @@ fn version(message: &[u8]) -> Result<(), String> {
     let mut reader = Reader::new(message);
     while let Some((number, value)) = reader.field().map_err(not_metadata)? {
         if let (1, Value::Bytes(text)) = (number, value) {
-            let text = String::from_utf8_lossy(text);
-            let plain = text.trim_start_matches('v');
-            let old = plain.split('.').next().and_then(|major| major.parse::<u32>().ok()) == Some(0);
-            if old && plain != "0.0.4" {
-                return Err(format!("has version {}; valid: 0.0.4, 1.0 and later", text.escape_debug()));
-            }
+            check_version(&String::from_utf8_lossy(text))?;
         }
+    }
+    Ok(())
+}
+
+/// Checks that the fields of a version have the numbers of version 1.0.
+pub(super) fn check_version(text: &str) -> Result<(), String> {
+    let plain = text.trim_start_matches('v');
+    let old = plain.split('.').next().and_then(|major| major.parse::<u32>().ok()) == Some(0);
+    if old && plain != "0.0.4" {
+        return Err(format!("has version {}; valid: 0.0.4, 1.0 and later", text.escape_debug()));
     }
     Ok(())
 }
@@ -111,15 +133,7 @@ fn not_metadata(broken: Broken) -> String {
 fn node(message: &[u8]) -> Result<Node, String> {
     let broken = |broken: Broken| format!("is not a node of a Chakra execution trace: {broken}");
     let mut reader = Reader::new(message);
-    let mut node = Node {
-        id: 0,
-        kind: Kind::Nothing,
-        data: Vec::new(),
-        control: Vec::new(),
-        micros: 0,
-        on_cpu: false,
-        comm: Comm::default(),
-    };
+    let mut node = Node::default();
     while let Some((number, value)) = reader.field().map_err(broken)? {
         match (number, value) {
             (1, Value::Varint(id)) => node.id = id,
@@ -134,10 +148,7 @@ fn node(message: &[u8]) -> Result<Node, String> {
             _ => {}
         }
     }
-    if node.on_cpu && node.comm.kind.is_none() && node.comm.size.is_none() && node.kind != Kind::Nothing {
-        // In PyTorch traces, this is the CPU's call of the library. A node on the GPU follows.
-        node.kind = Kind::Compute;
-    }
+    node.settle();
     Ok(node)
 }
 
@@ -158,7 +169,7 @@ fn ids(value: Value<'_>, into: &mut Vec<u64>) -> Result<(), Broken> {
     Ok(())
 }
 
-fn kind(number: u64) -> Result<Kind, String> {
+pub(super) fn kind(number: u64) -> Result<Kind, String> {
     Ok(match number {
         0 | 1 => Kind::Nothing,
         2..=4 => Kind::Compute,
@@ -170,7 +181,7 @@ fn kind(number: u64) -> Result<Kind, String> {
 }
 
 /// The value of an attribute.
-enum Given {
+pub(super) enum Given {
     Number(i128),
     Text(String),
     /// A list with this number of whole numbers.
@@ -221,6 +232,11 @@ fn take(attribute: &[u8], node: &mut Node) -> Result<(), String> {
             _ => found = given(field, value).or(found),
         }
     }
+    set(name, found, node)
+}
+
+/// Sets a relevant attribute.
+pub(super) fn set(name: &str, found: Option<Given>, node: &mut Node) -> Result<(), String> {
     let number = || match &found {
         Some(Given::Number(number)) => u64::try_from(*number)
             .map(Some)

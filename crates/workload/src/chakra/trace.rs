@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::Read;
 
+use super::json;
 use super::node::{self, Node};
 use crate::mistakes::Mistakes;
 
@@ -22,15 +23,19 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Reads the trace of a rank, compressed or not. `file` is its name in messages. `most` is the maximum
-    /// memory in bytes for the trace and the derived program.
+    /// Reads the trace of a rank, compressed or not; as JSON if `file`, its name in messages, ends with `.json` or
+    /// `.json.gz`. `most` is the maximum memory in bytes for the trace and the derived program.
     ///
     /// # Errors
-    /// All mistakes, each with its node, or the position at which the file is not a list of protobuf
-    /// messages.
+    /// All mistakes, each with its node, or the position at which the file is not a list of protobuf messages or JSON
+    /// objects.
     pub fn read(bytes: &[u8], file: &str, most: u64) -> Result<Trace, Mistakes> {
         let plain = plain(bytes, most).map_err(|problem| Mistakes::one(file, None, problem))?;
-        let nodes = node::nodes(&plain, file, most.saturating_sub(plain.len() as u64))?;
+        let left = most.saturating_sub(plain.len() as u64);
+        let nodes = match file.trim_end_matches(".gz").ends_with(".json") {
+            true => json::nodes(&plain, file, left)?,
+            false => node::nodes(&plain, file, left)?,
+        };
         Ok(Trace { file: file.to_string(), nodes })
     }
 

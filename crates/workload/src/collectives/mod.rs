@@ -24,6 +24,7 @@ use crate::error::ProgramError;
 use crate::operation::share;
 use crate::program::{Form, Program};
 use crate::regular::{Pattern, Phase, Regular};
+pub(crate) use personal::at_once_among;
 pub(crate) use rings::all_reduce_of;
 pub(crate) use steps::Steps;
 

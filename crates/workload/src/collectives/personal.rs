@@ -26,17 +26,30 @@ pub(super) fn at_once(size: impl Fn(u32, u32) -> u64, steps: &mut Steps) {
     exchange(|from, to| Some(size(from, to)).filter(|&bytes| bytes > 0), steps);
 }
 
+/// As [`at_once`], among these ranks. `size` refers to their places in the list.
+pub(crate) fn at_once_among(group: &[u32], size: impl Fn(u32, u32) -> u64, steps: &mut Steps) {
+    exchange_among(group, |from, to| Some(size(from, to)).filter(|&bytes| bytes > 0), steps);
+}
+
 fn exchange(size: impl Fn(u32, u32) -> Option<u64>, steps: &mut Steps) {
-    let (p, tag) = (steps.ranks(), steps.next_tag());
-    for rank in 0..p {
-        let last = steps.last(rank);
+    let everyone: Vec<u32> = (0..steps.ranks()).collect();
+    exchange_among(&everyone, size, steps);
+}
+
+fn exchange_among(group: &[u32], size: impl Fn(u32, u32) -> Option<u64>, steps: &mut Steps) {
+    let (p, tag) = (group.len() as u32, steps.next_tag());
+    let at = |place: u32| group[place as usize];
+    for place in 0..p {
+        let last = steps.last(at(place));
         let mut done = Vec::with_capacity(2 * p as usize);
         for k in 1..p {
-            let (to, from) = ((rank + k) % p, (rank + p - k) % p);
-            done.extend(size(from, rank).map(|bytes| steps.receive(rank, tag, (from, bytes), &last, false)));
-            done.extend(size(rank, to).map(|bytes| steps.send(rank, tag, (to, bytes), &last)));
+            let (to, from) = ((place + k) % p, (place + p - k) % p);
+            let received =
+                size(from, place).map(|bytes| steps.receive(at(place), tag, (at(from), bytes), &last, false));
+            done.extend(received);
+            done.extend(size(place, to).map(|bytes| steps.send(at(place), tag, (at(to), bytes), &last)));
         }
-        steps.set_last(rank, done);
+        steps.set_last(at(place), done);
     }
 }
 
