@@ -97,8 +97,8 @@ impl Echo for Ibta {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use becalm_fabric::Train;
     use becalm_engine::Time;
+    use becalm_fabric::Train;
 
     fn packet(marked: bool, last: bool) -> Packet {
         Packet { size: 2068, train: Train::new(1, last), marked, ..Packet::default() }

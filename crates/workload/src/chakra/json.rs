@@ -79,7 +79,7 @@ fn node(object: &Object) -> Result<Node, String> {
     node.kind = match object.get("type") {
         None => Kind::Nothing,
         Some(Value::String(name)) => named(name).map_err(within)?,
-        Some(value) => whole(value).ok_or_else(|| format!("has {value}")).and_then(|number| kind(number))?,
+        Some(value) => whole(value).ok_or_else(|| format!("has {value}")).and_then(kind)?,
     };
     node.data = ids(object, "dataDeps", "data_deps").map_err(within)?;
     node.control = ids(object, "ctrlDeps", "ctrl_deps").map_err(within)?;
