@@ -78,7 +78,8 @@ fn updates_take_their_share_of_the_opposite_direction() {
         };
         let later = time(&switch) - time("buffer = \"1 MiB\"");
         let last_link = f64::from(PACKET) / LINK * (1.0 / left(spacing) - 1.0);
-        assert!((later - last_link).abs() < 2e-12, "{spacing}: {later}, not {last_link}");
+        // Rates are rounded to a femtosecond per byte, and times to a picosecond.
+        assert!((later - last_link).abs() < 5e-12, "{spacing}: {later}, not {last_link}");
     }
 }
 
