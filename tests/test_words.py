@@ -66,7 +66,7 @@ def test_the_numbers_of_the_readme_are_those_of_the_validation() -> None:
     others = re.search(
         r"(\d+) of (\d+) quantities of (\d+) programs( and \d+ closed forms)? in (\d+) scenes agree within "
         r"their tolerances, "
-        r"(\d+) differ for a known reason, and (\d+) are unexplained",
+        r"(\d+) differ for a known reason, and (\d+) for an unknown one",
         readme,
     )
     assert papers and others
@@ -78,4 +78,4 @@ def test_the_numbers_of_the_readme_are_those_of_the_validation() -> None:
         f"Of {of} quantities from {programs} other programs{forms} in {scenes} scenes, {agree} agree"
         in validation
     )
-    assert f"{known} differ for a known reason, and {unknown} are unexplained" in validation
+    assert f"{known} differ for a known reason, and {unknown} for an unknown one" in validation

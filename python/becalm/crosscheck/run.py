@@ -279,5 +279,5 @@ def score(found: Sequence[Checked]) -> str:
     scenes = "1 scene" if len(found) == 1 else f"{len(found)} scenes"
     return (
         f"{agree} of {len(quantities)} quantities of {' and '.join(of)} in {scenes} agree within their "
-        f"tolerances, {explained} differ for a known reason, and {open_} are unexplained"
+        f"tolerances, {explained} differ for a known reason, and {open_} for an unknown one"
     )
