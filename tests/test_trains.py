@@ -56,6 +56,16 @@ def test_results_say_that_a_run_is_approximate(scene: Path, tmp_path: Path) -> N
     assert results.events < exact.events / 3
 
 
+def test_marked_trains_are_warned_of(scene: Path) -> None:
+    """Nobody marks in the scene; with marks, trains did not reproduce the exact times."""
+    control = {"marking": {"ramp": {"kmin": 4000.0, "kmax": 8000.0}}, "echo": {"rocev2": {}}, "response": {"dcqcn": {}}}
+    marked = becalm.load(scene).replace({**control, "switch.buffer": "16 MiB"})
+    said = [text for text in marked.warnings if "--check" in text]
+    assert len(said) == 1 and said[0].startswith("run.fidelity: ")
+    exact = marked.replace({"run.fidelity": "packets"})
+    assert not [text for text in [*exact.warnings, *becalm.load(scene).warnings] if "--check" in text]
+
+
 def test_the_check_prints_the_error_of_smaller_jobs(scene: Path, tmp_path: Path) -> None:
     command = ["run", str(scene), "--set", "jobs.j.collective.all_to_all.bytes=64 MiB", "--check"]
     done = CliRunner().invoke(app, [*command, "--out", str(tmp_path / "one")])

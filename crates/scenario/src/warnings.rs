@@ -23,7 +23,7 @@ impl Scenario {
     /// targets that leave links idle; and, with PFC, headroom that can overflow, thresholds at which links run dry, and
     /// pauses before marks.
     pub fn warnings(&self) -> Vec<String> {
-        let turns = self.takes_turns().into_iter().collect();
+        let turns = self.takes_turns().into_iter().chain(self.marked_trains()).collect();
         let sections = &self.sections;
         let of_schemes = [unheard::warnings(sections), cnps::warnings(sections)].concat();
         [
