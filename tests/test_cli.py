@@ -106,7 +106,8 @@ def test_missing_file(command: str) -> None:
 
 
 def test_a_folder_is_not_a_scenario() -> None:
-    for command, valid in (("run", " for `becalm run`: a scenario (.toml)"), ("validate", ": a file")):
+    of_run = " for `becalm run`: a scenario (.toml), or results"
+    for command, valid in (("run", of_run), ("validate", ": a file")):
         done = becalm_command(command, ".")
         assert (done.exit_code, done.stderr) == (2, f".: is a folder; valid{valid}\n")
 
@@ -179,7 +180,7 @@ def test_every_command_changes_its_scenario(file: Path, command: tuple[str, ...]
 def test_every_command_takes_an_example(file: Path, command: tuple[str, ...]) -> None:
     both = becalm_command(*command, file, "--example", "two_jobs")
     assert both.exit_code == 2
-    assert "needs a scenario, or --example with a name" in both.stderr
+    assert "takes a scenario or --example, not both" in both.stderr
     changed = becalm_command(*command, "--example", "two_jobs", "--set", "run.duration=-1 ms")
     assert changed.exit_code == 2
     assert changed.stderr.startswith("--set run.duration=-1 ms: must be")

@@ -93,7 +93,7 @@ def test_a_new_table_appears_everywhere(scenario: becalm.Scenario, monkeypatch: 
     units = {**run.units, "probe": {"replication": "", "what": "", "part": ""}}
     found = Results(run.scenario, run.replications[:1], {**run.tables, "probe": table}, units)
     assert found.probe.equals(table)  # type: ignore[attr-defined]
-    assert "## `probe`\n\nOne row per probe.\n\nRequires `observe.probe = true`." in generate.results()
+    assert "## `probe`\n\nOne row per probe. Requires `observe.probe = true`." in generate.results()
     assert "def probe(self)" in generate.stubs()
     shown = {each["name"]: each for each in header(payload(found))["runs"][0]["tables"]}["probe"]
     assert (shown["about"], shown["rows"]) == ("One row per probe.", [["b", 0.5], ["a", 0.25]])

@@ -61,7 +61,6 @@ def test_a_file_of_another_kind_is_named_once(scene: Path) -> None:
     [
         ("run folder", "folder: is a folder; valid for `becalm run`: a scenario (.toml)"),
         ("play folder", "valid for `becalm play`: a scenario (.toml)"),
-        ("run kept", "kept: is results: `becalm report kept` or `becalm explain kept`"),
         ("run sweep.toml", "is a sweep, not a scenario: `becalm sweep sweep.toml` runs it"),
         ("validate tune.toml", "is a tuning, not a scenario: `becalm tune tune.toml` runs it"),
         ("run mine.toml --example dragonfly", "not both; leave out mine.toml or --example"),

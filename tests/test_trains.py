@@ -58,7 +58,11 @@ def test_results_say_that_a_run_is_approximate(scene: Path, tmp_path: Path) -> N
 
 def test_marked_trains_are_warned_of(scene: Path) -> None:
     """Nobody marks in the scene; with marks, trains did not reproduce the exact times."""
-    control = {"marking": {"ramp": {"kmin": 4000.0, "kmax": 8000.0}}, "echo": {"rocev2": {}}, "response": {"dcqcn": {}}}
+    control = {
+        "marking": {"ramp": {"kmin": 4000.0, "kmax": 8000.0}},
+        "echo": {"rocev2": {}},
+        "response": {"dcqcn": {}},
+    }
     marked = becalm.load(scene).replace({**control, "switch.buffer": "16 MiB"})
     said = [text for text in marked.warnings if "--check" in text]
     assert len(said) == 1 and said[0].startswith("run.fidelity: ")

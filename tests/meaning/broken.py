@@ -18,6 +18,11 @@ SLOWDOWNS = ("messages", "completion", "completion_by_size", "completion_times")
 """Tables that compare with an empty network, of which a cap is part."""
 
 
+def _breakable(data: Tables) -> bool:
+    """Whether a scene has no faults, and can have some."""
+    return "faults" not in data and data["run"].get("fidelity") != "trains"
+
+
 @relation(up_to(("faults", *SLOWDOWNS)), count=20)
 def always_slow_is_a_cap(data: Tables, draw: random.Random) -> list[Tables] | None:
     """A receiver that is slow from the beginning to the end of the run has a cap of the adapter."""
@@ -25,7 +30,7 @@ def always_slow_is_a_cap(data: Tables, draw: random.Random) -> list[Tables] | No
     # These responses derive their targets from the unloaded round trip, which a cap is part of.
     if any(word in str(data) for word in ("swift", "timely", "hpcc", "dcqcn", "nscc")):
         return None
-    if "faults" in data or "caps" in adapter or "drain_rate" in adapter or "injection_rate" in adapter:
+    if not _breakable(data) or "caps" in adapter or "drain_rate" in adapter or "injection_rate" in adapter:
         return None
     host, rate = draw.choice(drawn.hosts(data["topology"])), "90 MB/s"
     cap = {**data, "adapter": {**adapter, "caps": [{"hosts": [host], "drain_rate": rate}]}}
@@ -37,7 +42,7 @@ def always_slow_is_a_cap(data: Tables, draw: random.Random) -> list[Tables] | No
 def faults_split_by_host(data: Tables, draw: random.Random) -> list[Tables] | None:
     """A fault of several hosts is several faults, in any order."""
     names = drawn.hosts(data["topology"])
-    if len(names) < 2:
+    if len(names) < 2 or data["run"].get("fidelity") == "trains":
         return None
     some = draw.sample(names, draw.randint(2, len(names)))
     kind = draw.choice(["slow_receiver", "host_stop"])
@@ -53,7 +58,7 @@ def either_name_of_a_cable(data: Tables, draw: random.Random) -> list[Tables] | 
     """A cable that is down has two names; and a fault that ends after the run has no end."""
     link = draw.choice(becalm.Scenario(data).network().links["link"].to_list())
     back = "->".join(reversed(link.split("->")))
-    if "[" in link or "faults" in data:
+    if "[" in link or not _breakable(data):
         return None
     ends = draw.choice([("7 us", "7 us"), (None, "9 s")])
     spans = [{"at": "3 us"} | ({"until": end} if end else {}) for end in ends]

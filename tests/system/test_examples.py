@@ -38,7 +38,7 @@ def test_an_example_is_run_by_its_name(tmp_path: Path) -> None:
         (["--example", "none"], "no such example; valid: all_reduce, "),
         (["--example", "../errors"], "no such example"),
         ([], "needs a scenario, or --example"),
-        (["a.toml", "--example", "on_off"], "needs a scenario, or --example"),
+        (["a.toml", "--example", "on_off"], "takes a scenario or --example, not both"),
     ],
 )
 def test_wrong_examples(arguments: list[str], said: str, tmp_path: Path) -> None:

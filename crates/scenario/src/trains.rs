@@ -1,10 +1,9 @@
 //! The length of trains (`run.fidelity = "trains"`).
 
-use becalm_control::{Marking, MarkingParams, MarkingScheme};
+use becalm_control::{Marking, MarkingScheme};
 use becalm_fabric::Train;
 
 use crate::resolve::{Buffers, Network};
-use crate::scenario::Scenario;
 use crate::sections::Sections;
 use crate::sections::run::Fidelity;
 
@@ -29,22 +28,4 @@ pub(crate) fn longest(sections: &Sections, network: &Network, buffers: Buffers) 
     let at = |rate| shapes.iter().filter_map(move |shape| Marking::marks_at(&sections.marking, shape, rate)).min();
     let marked = network.links.iter().filter_map(|link| at(link.rate)).min().unwrap_or(u64::MAX);
     most.min(marked / LEAST_BEFORE_MARKS / packet).clamp(1, u64::from(Train::MOST)) as u32
-}
-
-impl Scenario {
-    /// Largest number of packets that a simulated packet may stand for: 1 in an exact run.
-    pub fn train(&self) -> u32 {
-        longest(&self.sections, &self.network, self.buffers)
-    }
-
-    /// A warning about trains that switches mark: an all-to-all with DCQCN got a fifteenth of the marks of single packets,
-    /// and ended 21% too soon (docs/performance.md).
-    pub(crate) fn marked_trains(&self) -> Option<String> {
-        let marks = *self.sections.marking != MarkingParams::default();
-        (self.train() > 1 && marks).then(|| {
-            "run.fidelity: with trains, switches mark fewer packets, and times with congestion control were up to 21% too \
-             short; `becalm run --check` measures the error on smaller jobs"
-                .to_string()
-        })
-    }
 }

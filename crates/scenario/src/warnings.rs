@@ -1,6 +1,6 @@
 //! Warnings about probably unintended settings in a valid scenario.
 
-use becalm_control::{Marking, MarkingScheme};
+use becalm_control::{Marking, MarkingParams, MarkingScheme};
 use becalm_fabric::{NodeKind, Pfc, PortId, Rate, Room, SwitchConfig, needed_headrooms};
 
 use crate::check::switch::lanes_in_use;
@@ -36,6 +36,17 @@ impl Scenario {
             self.pause_warnings(),
         ]
         .concat()
+    }
+
+    /// A warning about trains that switches mark: an all-to-all with DCQCN got a fifteenth of the marks of single packets,
+    /// and ended 21% too soon (docs/performance.md).
+    fn marked_trains(&self) -> Option<String> {
+        let marks = *self.sections.marking != MarkingParams::default();
+        (self.train() > 1 && marks).then(|| {
+            "run.fidelity: with trains, switches mark fewer packets, and times with congestion control were up to 21% too \
+             short; `becalm run --check` measures the error on smaller jobs"
+                .to_string()
+        })
     }
 
     /// A warning about GOAL schedules without `adapter.injection`. By default, the messages of a host are interleaved,

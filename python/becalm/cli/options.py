@@ -94,11 +94,10 @@ def scenario_file(command: str, file: Path | None, example: str | None) -> Path:
         stop(f"{command}: takes a scenario or --example, not both; leave out {file} or --example", BAD_INPUT)
     if file is None and example is None:
         stop(f"{command}: needs a scenario, or --example with a name from `becalm list examples`", BAD_INPUT)
-    # The other commands take folders, too: of SONiC switches, or results.
-    if command in ("run", "play") and file is not None and file.is_dir():
-        results = (file / "manifest.json").is_file()
-        other = f"results: `becalm report {file}` or `becalm explain {file}`" if results else "a folder"
-        stop(f"{file}: is {other}; valid for `becalm {command}`: a scenario (.toml)", BAD_INPUT)
+    # Commands take folders of results, and some take those of SONiC switches.
+    folder = file is not None and file.is_dir() and not (file / "manifest.json").is_file()
+    if command in ("run", "play") and folder:
+        stop(f"{file}: is a folder; valid for `becalm {command}`: a scenario (.toml), or results", BAD_INPUT)
     return examples.path(example) if file is None and example is not None else Path(file or "")
 
 

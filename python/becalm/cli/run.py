@@ -6,7 +6,7 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
@@ -150,6 +150,7 @@ def run(
     import becalm
     from becalm.cli import console, trains
     from becalm.cli.twin import run_twin, twin_of
+    from becalm.cli.watch import run_live
     from becalm.results import FOLDER
     from becalm.runs import memory
 
@@ -173,28 +174,16 @@ def run(
     for note in [] if quiet else _notes(source, scenario, threads):
         console.say(f"note: {note}")
 
-    def watched(scenario: Scenario) -> Results:
-        from becalm.cli.watch import run_live
-
+    def made(scenario: Scenario, run: Callable[..., Results] = becalm.run) -> Results:
         with console.Bar(quiet=quiet) as bar, stopping.watching():
             try:
-                return run_live(scenario, bar.on_run, threads=threads, max_memory=limit, stop=stopping)
-            except becalm.StoppedError as error:
-                stopping.leave(str(error))
-                raise
-
-    def made(scenario: Scenario) -> Results:
-        with console.Bar(quiet=quiet) as bar, stopping.watching():
-            try:
-                return becalm.run(
-                    scenario, progress=bar.on_run, threads=threads, max_memory=limit, stop=stopping
-                )
+                return run(scenario, progress=bar.on_run, threads=threads, max_memory=limit, stop=stopping)
             except becalm.StoppedError as error:
                 stopping.leave(str(error))
                 raise
 
     with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
-        results = watched(scenario) if watch else made(scenario)
+        results = made(scenario, run_live) if watch else made(scenario)
         place.write(results.fill)
     beside = None
     if other is not None and results.stopped is None:

@@ -6,9 +6,9 @@ use crate::context::Context;
 use crate::event::Signal;
 use crate::host::hosts::Hosts;
 use crate::host::sender::{REQUESTS, SPREAD, Sender};
+use crate::host::trains::of_answers;
 use crate::packet::{Kind, Packet, common_tie, tie};
 use crate::policy::{Ack, Answer, Echo, Hop, Notice, Observer, Response, Unanswered};
-use crate::train;
 
 impl<R: Response, E: Echo> Hosts<R, E> {
     /// Handles a packet that a host has received.
@@ -108,7 +108,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
     #[inline(never)]
     pub(super) fn queue_cnp<O: Observer>(&mut self, host: u32, packet: &Packet, cnps: u32, cx: &mut Context<'_, O>) {
         let delay = self.echoes[host as usize].cnp_delay();
-        let cnp = train::of_answers(self.answer(packet, (Kind::Cnp, 0, cnps), cx), cnps);
+        let cnp = of_answers(self.answer(packet, (Kind::Cnp, 0, cnps), cx), cnps);
         if delay == Time::ZERO {
             return self.queue(host, cnp, cx);
         }

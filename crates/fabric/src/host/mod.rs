@@ -2,13 +2,13 @@
 //!
 //! [`traffic`] describes what flows send, [`mix`] divides it among flows, and `source` generates it. A `sender` segments
 //! messages into packets, and `entropy` selects their paths. A `pacer` applies the pace, `paced` lists pacers that may
-//! send only later, and a `send_queue` determines the sending order. `flows` combines these. A `backlog` counts the packets in a host's send queue, if its size is limited. An
-//! `adapter` sends on the host's link and accepts arriving packets. With a drain rate, packets pass through a
-//! `receive_buffer`. `faults` slow or stop a host. A `receiver` counts the packets of a flow. `hosts` holds all of this for the entire fabric.
-//! A `store` holds an item for each flow, and those of `later` flows are made when they are needed. `posting` and
-//! `delivery` implement the two ends of a flow, `trains` those of trains, and `handling` dispatches events. `jobs` are
-//! the programs
-//! that run on hosts, and `execution` runs their ranks.
+//! send only later, and a `send_queue` determines the sending order. `flows` combines these. A `backlog` counts the
+//! packets in a host's send queue, if its size is limited. An `adapter` sends on the host's link and accepts arriving
+//! packets. With a drain rate, packets pass through a `receive_buffer`. `faults` slow or stop a host. A `receiver` counts
+//! the packets of a flow. `hosts` holds all of this for the entire fabric. A `store` holds an item for each flow, and those
+//! of `later` flows are made when they are needed. `posting` and `delivery` implement the two ends of a flow, `trains`
+//! those of trains, and `train_length` their lengths; `handling` dispatches events. `jobs` are the programs that run on
+//! hosts, and `execution` runs their ranks.
 
 mod adapter;
 mod answers;
@@ -35,6 +35,7 @@ mod sender;
 mod source;
 mod store;
 pub mod traffic;
+mod train_length;
 mod trains;
 
 pub(crate) use adapter::Adapter;

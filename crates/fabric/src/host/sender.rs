@@ -11,8 +11,8 @@ use becalm_engine::{Stream, Time};
 use crate::config::PacketConfig;
 use crate::distribution::Distribution;
 use crate::host::entropy::Entropy;
+use crate::host::train_length::length as train_length;
 use crate::policy::Pace;
-use crate::train;
 use rare::{LONG, Rare};
 
 /// Switches record the paths of the flow's packets.
@@ -243,7 +243,7 @@ impl Sender {
             Partial::None | Partial::Posted => u64::from(self.first.bytes),
         };
         let rest = if self.partial == Partial::None { u32::MAX } else { self.rest };
-        train::length(packets, (bytes, rest), pace, self.in_flight)
+        train_length(packets, (bytes, rest), pace, self.in_flight)
     }
 
     /// Posting time of the message that the next packet begins, if it begins one; zero for a greedy flow.

@@ -17,6 +17,7 @@ use crate::scenario::Scenario;
 use crate::sections::Settings;
 use crate::sections::adapter::PortControl;
 use crate::sections::flows::Restart;
+use crate::trains::longest;
 
 /// Number of packets between switches per look-ahead from which an additional thread makes a run faster.
 const PACKETS_PER_THREAD: u64 = 2_000;
@@ -55,6 +56,11 @@ fn clock(seed: u64, scope: TimerScope, response: u64, (host, sl): (NodeId, u32))
 }
 
 impl Scenario {
+    /// Largest number of packets that a simulated packet may stand for: 1 in an exact run.
+    pub fn train(&self) -> u32 {
+        longest(&self.sections, &self.network, self.buffers)
+    }
+
     /// The fabric in its initial state, with all traffic or only one job's traffic.
     ///
     /// If `makes_later`, flows of jobs whose response is steady are made when they first carry a message.
