@@ -39,7 +39,7 @@ pub trait MarkingScheme: Marker + Sized {
     }
 
     /// Whether the policy marks a share of the packets that depends only on bytes that wait, so that it may mark all packets
-    /// of a [train](becalm_fabric::Train) or none.
+    /// of a train or none.
     fn takes_trains(params: &Self::Params) -> bool {
         let _ = params;
         false
@@ -84,7 +84,7 @@ pub trait EchoScheme: Echo + Sized {
         Cnps::None
     }
 
-    /// Whether the answers may wait for the last packet of a [train](becalm_fabric::Train).
+    /// Whether the answers may wait for the last packet of a train.
     fn takes_trains(params: &Self::Params) -> bool {
         let _ = params;
         false

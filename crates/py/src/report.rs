@@ -1,6 +1,6 @@
 //! Results as the payload of a page.
 
-use becalm_metrics::Data;
+use becalm_metrics::{Data, Names};
 use becalm_report::pack::deflated;
 use becalm_report::{Column, Options, Outcome, Run, Tables, difference};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -123,6 +123,10 @@ fn data(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Data> {
     }
     if let Ok(rows) = values.extract::<Vec<Vec<u8>>>() {
         return Ok(Data::Bytes(rows));
+    }
+    if let Ok((list, of)) = values.extract::<(Vec<String>, PyReadonlyArray1<'_, u32>)>() {
+        let names = Names { list, of: of.as_array().to_vec() };
+        return Ok(Data::Text(names.iter().map(str::to_string).collect()));
     }
     let text = values.extract::<Vec<String>>();
     text.map(Data::Text).map_err(|_| PyTypeError::new_err(format!("{name}: must be numbers, text or bytes")))

@@ -4,7 +4,7 @@
 //! A source combines two signs of congestion in each ACK: whether the packet was marked, and the queueing delay d,
 //! which is the round trip less the flow's base round trip. T is the target of the delay.
 //!
-//! | | d < T | d >= T |
+//! | packet | d < T | d >= T |
 //! |---|---|---|
 //! | no mark | the window grows in proportion to T - d, and faster if all queues are empty | the window grows slowly |
 //! | mark | no change | the window shrinks, at most once per base round trip |
