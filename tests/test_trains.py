@@ -57,7 +57,7 @@ def test_results_say_that_a_run_is_approximate(scene: Path, tmp_path: Path) -> N
 
 
 def test_marked_trains_are_warned_of(scene: Path) -> None:
-    """Nobody marks in the scene; with marks, trains did not reproduce the exact times."""
+    """Trains did not reproduce the exact times where switches mark. In the scene itself, none do."""
     control = {
         "marking": {"ramp": {"kmin": 4000.0, "kmax": 8000.0}},
         "echo": {"rocev2": {}},
