@@ -18,10 +18,10 @@ struct Marks {
 }
 
 impl Scenario {
-    /// Settings that are valid but probably not intended: routes that can deadlock; unused lanes; implausible contents of files; schedules with interleaved
-    /// messages; responses that never learn of congestion, or that are meant for other destinations; buffers, windows and
-    /// targets that leave links idle; and, with PFC, headroom that can overflow, thresholds at which links run dry, and
-    /// pauses before marks.
+    /// Settings that are valid but probably not intended: routes that can deadlock; unused lanes; implausible contents of
+    /// files; schedules with interleaved messages; trains that switches mark; responses that never learn of congestion, or
+    /// that are meant for other destinations; buffers, windows and targets that leave links idle; and, with PFC, headroom
+    /// that can overflow, thresholds at which links run dry, and pauses before marks.
     pub fn warnings(&self) -> Vec<String> {
         let turns = self.takes_turns().into_iter().chain(self.marked_trains()).collect();
         let sections = &self.sections;

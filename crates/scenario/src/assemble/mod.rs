@@ -104,8 +104,8 @@ impl Scenario {
         self.plan.groups.get(self.sections.flows.len()).map_or(0, |flows| flows.start)
     }
 
-    /// Whether jobs have flows, nobody responds to congestion, and all flows have pacers of their own. Then it does not
-    /// matter when flows of jobs are made.
+    /// Whether flows of jobs can be made when they first carry a message: if no flow responds to congestion, and each has
+    /// its own pacer, the time at which they are made changes nothing.
     pub(crate) fn flows_can_be_made_later(&self) -> bool {
         let sections = &self.sections;
         let of = |group: Settings<'_>| group.response.unwrap_or(&sections.response).clone();
