@@ -23,11 +23,10 @@
 //! # Parameters
 //! - `eta`: target utilization of the busiest link.
 //! - `max_stage`: number of consecutive additive increases before a proportional one.
-//! - `wai`: additive increase in bytes.
+//! - `wai`: additive increase.
 //! - `rtt`: T; the longest base round trip of the run if it is omitted.
-//! - `int_bytes`: size of the records in each data packet in bytes. The default is 8 bytes for each of five switches,
-//!   plus 2.
-//! - `rmin`: smallest rate, as a share of the link's rate.
+//! - `int_bytes`: size of the records in each data packet: 8 for each of five switches, plus 2.
+//! - `rmin`: smallest rate.
 //!
 //! # Departures from the source
 //! - By default, `max_stage` is 0 instead of the paper's 5, which is a typo according to its authors.

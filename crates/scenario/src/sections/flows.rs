@@ -195,9 +195,8 @@ becalm_schema::table! {
 becalm_schema::table! {
     /// A group of flows with the same settings.
     ///
-    /// There is one flow from every host in `from` to every other host in `to`, or to the hosts that a
-    /// `pattern` selects. For an incast, set `from = ["*"]` and one host in `to`. Alternatively, list the
-    /// flows as `connections`.
+    /// There is one flow from every host in `from` to every other host in `to`, or to the hosts that a `pattern`
+    /// selects. For an incast, set `from = ["*"]` and one host in `to`.
     pub located struct Group {
         /// Name of the group in results.
         pub name: String,
@@ -205,13 +204,13 @@ becalm_schema::table! {
         pub from: Option<Vec<Located<String>>>,
         /// Receiving hosts, in the same form. Set either this or `pattern`.
         pub to: Option<Vec<Located<String>>>,
-        /// Share of each source host's messages that go to each entry of `to`, relative to the other entries. Within an
-        /// entry, or if left out, all hosts get equal shares. Requires `poisson` or `batch`.
+        /// Relative share of each source's messages for each entry of `to`. Hosts of an entry, or all if left out, get
+        /// equal shares. Requires `poisson` or `batch`.
         pub weights: Option<Vec<f64>>,
         /// Pattern of destinations among the hosts in `from`.
         pub pattern: Option<Pattern>,
-        /// List of flows, instead of `from` with `to` or `pattern`. Settings of `traffic` per source host,
-        /// such as the load or number of messages, then apply to each connection.
+        /// List of flows, instead of `from` with `to` or `pattern`. Settings of `traffic` then apply to each
+        /// connection, not to each source.
         pub connections: Option<Vec<Located<Connection>>>,
         /// Start time of the first flow.
         pub start: Time = Time::ZERO,
@@ -221,7 +220,7 @@ becalm_schema::table! {
         /// hosts.
         pub stagger: Time = Time::ZERO,
         /// Upper limit of a random delay that is added to the start of each flow or, with `batch`, of each sending
-        /// host. The delays depend on the seed.
+        /// host.
         pub start_spread: Time = Time::ZERO,
         /// Service level. `switch.sl_to_vl` maps it to a virtual lane. 0 stands for the level of each flow's path if
         /// `adapter.path_sl` is set.
