@@ -134,7 +134,8 @@ def index() -> str:
     lines = [
         "# Schemes",
         "",
-        "Each scheme has a page. `make docs` writes these pages from the schemes' source files.",
+        "Each scheme has a page, written from its source file. Parentheses contain the values of a key and,",
+        "after a semicolon, its default.",
     ]
     for kind, meaning in SCHEMES.items():
         lines += ["", f"## `[{kind}.*]`: {meaning}", ""]
@@ -174,7 +175,7 @@ def scheme(kind: str, entry: Entry) -> str:
     untold = keys([each for each in entry.parameters if each["name"] not in told])
     text = f"{before}{title}{parameters}\n" + "".join(f"{line}\n" for line in untold) + f"{after}{rest}"
     text = re.sub(r"\n## (Parameters|Departures)\nNone\.\n(?=\n|$)", "", f"{text.strip()}\n")
-    return f"# `[{kind}.{entry.name}]`\n\n{text}"
+    return f"# `[{kind}.{entry.name}]`\n\n{text}".replace("; default `", "; `")
 
 
 def scenario() -> str:
@@ -185,7 +186,7 @@ def scenario() -> str:
         "`make docs` generates this page from the declarations that also validate scenarios. Editors that",
         "support JSON Schema can use [scenario.schema.json](scenario.schema.json), which has all limits. Set",
         "one of the tables under a heading such as `[topology.*]`. Parentheses contain the values of a key",
-        "and its default:",
+        "and, after a semicolon, its default:",
         "",
         *(f"- *{term}*: {meaning}" for meaning, term in TERMS.items() if "unit" in meaning),
     ]
@@ -194,7 +195,7 @@ def scenario() -> str:
     for kind, (table, meaning) in CHOICES.items():
         lines += ["", f"## `[{table}.*]`", "", meaning, *_choices(table, catalogue()[kind])]
     lines += ["", "## `[marking.*]`, `[echo.*]`, `[response.*]`", "", "See [schemes](schemes/README.md)."]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines).replace("; default `", "; `") + "\n"
 
 
 def _titled(section: str) -> str:

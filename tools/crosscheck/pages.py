@@ -36,10 +36,10 @@ HEAD = """\
 # becalm and other simulators
 
 `make crosscheck` runs becalm's side of all entries and writes this page. Each entry is a scene that another
-program has simulated, or for which there is a closed form; the folder `crosschecks/NAME` of the repository states how
-it was matched. `becalm crosscheck NAME` runs one entry and prints its quantities, which
-[verdicts.json](crosschecks/verdicts.json) lists. With the other program, `tools/crosscheck/again.py NAME` reproduces
-its side.
+program has simulated, or for which there is a closed form; the folder `crosschecks/NAME` of the repository
+states how it was matched. `becalm crosscheck NAME` runs one entry and prints its quantities, which
+[verdicts.json](crosschecks/verdicts.json) lists. With the other program, `tools/crosscheck/again.py NAME`
+reproduces its side.
 
 {score}.
 

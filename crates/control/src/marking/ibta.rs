@@ -38,8 +38,7 @@
 //!   Omitted settings keep their values. If several tables change the same setting of a port, the last one applies.
 //!
 //! # Departures from the source
-//! - The specification leaves the meaning of a threshold to the switch manufacturer; the mapping above is ours. Because
-//!   all inputs feed an output, more bytes may wait for it than one input buffer holds.
+//! - The specification leaves the meaning of a threshold to the switch manufacturer; the mapping above is ours.
 //! - The state is evaluated whenever a packet joins or leaves the queue, without hysteresis. A departing packet does
 //!   not count as waiting, and a port is a root only if it has credit for another packet of the largest size.
 //! - In the specification, `Marking_Rate` is a mean. Each port and virtual lane has its own count, which begins with a

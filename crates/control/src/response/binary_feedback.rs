@@ -6,9 +6,8 @@
 //! window is multiplied by a factor below 1; otherwise, it grows by an increment. The window is a real number of at
 //! least 1. Rounded to the nearest integer, it is the number of packets that may be in flight.
 //!
-//! The ACK that triggers a change releases the next packet before the window changes, so a full window of the previous
-//! size is in flight when the change takes effect. A window that has grown does not grow again until the number of
-//! packets in flight has reached it, since until then the source is the bottleneck.
+//! The ACK that triggers a change releases the next packet before the window changes. A window that has grown does not
+//! grow again until the number of packets in flight has reached it, since until then the source is the bottleneck.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM

@@ -58,8 +58,8 @@
 //! - `window`: limit in packets; the sources of the scheme have none.
 //!
 //! # Departures from the source
-//! - The preset scales the paper's `additive_increase` of 40 Mb/s with the link rate, because at 400 Gb/s, recovery
-//!   from half the rate would otherwise take 275 ms. The paper states neither a minimum rate nor a `hyper_increase`.
+//! - The preset scales the paper's `additive_increase` of 40 Mb/s at 40 Gb/s with the link rate. The paper states
+//!   neither a minimum rate nor a `hyper_increase`.
 //! - A marked ACK counts as a CNP, so the response also works with echoes that send no CNPs.
 //! - A rate within a millionth of the link rate counts as the link rate.
 //! - Rates include packet headers. A flow that resumes after a pause starts from the initial state.

@@ -23,8 +23,7 @@
 //! - `slow_start`: whether the window grows by the number of acknowledged packets until the first mark.
 //!
 //! # Departures from the source
-//! - No packets are lost here, so there is neither retransmission nor a timeout. The window never falls below one
-//!   packet.
+//! - There is no retransmission or timeout. The window never falls below one packet.
 //! - By default, a flow starts with a window of one bandwidth-delay product and without slow start.
 //! - ACKs report the number of marked packets, so an ACK for several packets does not inflate F.
 //! - A congestion notification packet counts as the mark of one packet.

@@ -33,8 +33,7 @@
 //! - The window is rounded up to an integer number of packets; the rate W / T provides finer control.
 //! - U is `eta` before any link has been measured; in the authors' simulator, it is 1.
 //! - W never exceeds C T, and W / T never falls below `rmin`. The authors' runs use a minimum of 1 Gb/s or 100 Mb/s.
-//! - Fields of records never wrap around; the 24-, 20- and 17-bit fields in the authors' simulator do. Hosts add no
-//!   records, and ACKs have the same size with or without records.
+//! - Fields of records never wrap around. Hosts add no records, and ACKs have the same size with or without records.
 //! - If a packet has taken another path, the source only stores its records.
 //! - An ACK for several packets counts once, with the last packet's records.
 //! - Marks and congestion notification packets are ignored.

@@ -42,8 +42,7 @@
 //! - `gate`: quick adapt applies if less than this share of the largest window has arrived. 0 turns it off.
 //!
 //! # Departures from the source
-//! - No packets are lost or trimmed here. The rules for NACKs, timeouts, trimmed packets and receiver credit have no
-//!   counterpart.
+//! - There are no NACKs, timeouts, trimmed packets or receiver credit.
 //! - A flow knows its own base round trip.
 //! - An ACK reports packets, not bytes, and the window is rounded down to packets. A short packet counts as a full one.
 //! - Congestion notification packets are ignored. An ACK with several marks counts as one marked ACK.

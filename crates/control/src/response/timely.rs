@@ -37,12 +37,11 @@
 //! - `rmin`, `rmax`, `initial`: smallest, largest and initial rate. A flow starts at rmax if `initial` is omitted.
 //!
 //! # Departures from the source
-//! - A segment is not a burst at line rate, since packets are paced one by one. A round trip begins when the last
-//!   packet of the segment leaves the source, so it does not include the segment's own transmission.
+//! - Packets are paced one by one. A round trip begins when the last packet of the segment leaves the source.
 //! - A segment is an integer number of full packets, at least one; a short packet counts as a full one.
-//! - `delta` is a share of the link rate, so the step grows with the link rate.
+//! - `delta` grows with the link rate.
 //! - A gradient of 0 increases the rate, as in Algorithm 1.
-//! - R never falls below `rmin`. Algorithm 1 has no lower limit, so its R can become negative if g > 1 / beta.
+//! - R never falls below `rmin`; in Algorithm 1, it can become negative.
 //! - Marks and congestion notification packets are ignored.
 
 use std::sync::Arc;

@@ -14,8 +14,8 @@ use crate::sections::sizes::Sizes;
 becalm_schema::table! {
     /// The flow always has a message to send, from its start to its end.
     pub struct Greedy {
-        /// Mean payload of a message. If left out, every packet is a separate message, unless `sizes` is a
-        /// measured distribution. A message counts as posted when its first packet leaves.
+        /// Mean payload of a message, which counts as posted when its first packet leaves. If left out, every packet is
+        /// a message, unless `sizes` is a measured distribution.
         pub message: Option<Payload> = None; ""; Payload(1)..,
         /// Distribution of payloads around the mean. Messages longer than `packet.mtu` are split into
         /// packets. A measured distribution has its own mean, and is scaled to `message` if that is set.
@@ -32,8 +32,8 @@ impl Greedy {
 }
 
 becalm_schema::table! {
-    /// The flow always has a packet to send while it is ON, and sends nothing while it is OFF. The times in both states
-    /// are exponentially distributed. The flow starts in the ON state.
+    /// The flow always has a packet to send while it is ON, and sends nothing while it is OFF, for exponentially
+    /// distributed times. It starts in the ON state.
     pub struct OnOff {
         /// Mean ON time.
         pub mean_on: Time; ""; Time(1)..,
@@ -77,8 +77,7 @@ becalm_schema::table! {
         /// Distribution of payloads around the mean. Messages longer than `packet.mtu` are split into
         /// packets. A measured distribution has its own mean, and is scaled to `message` if that is set.
         pub sizes: Sizes = Sizes::FIXED,
-        /// Whether a flow generates no message while the response delays its next packet, so the delay lengthens the
-        /// interval between messages. If false, messages are posted at once and wait.
+        /// Whether a flow generates no message while the response delays its next packet; otherwise, messages wait.
         pub paced: bool = false,
         /// Later loads, in chronological order.
         pub changes: Vec<Located<Change>> = Vec::new(),

@@ -19,7 +19,7 @@ becalm_schema::table! {
         pub flows: bool = false,
         /// Whether to record, at every step, the packet gaps and windows that each group's responses impose.
         pub paces: bool = false,
-        /// Whether to record completion times and slowdowns of messages, per group, per size class and per message.
+        /// Whether to record completion times and slowdowns of messages.
         pub messages: bool = false,
         /// Maximum number of rows of the table `messages`. If more messages are delivered, the table is left
         /// out.
@@ -35,8 +35,8 @@ becalm_schema::table! {
         pub queues: bool = false,
         /// Whether to record the periods in which each output was a root or a branch of a congestion tree.
         pub spans: bool = false,
-        /// Maximum number of rows of the table `spans`, divided equally among the virtual lanes of all outputs, with at
-        /// least 16 for each lane. Beyond that, the shortest periods and gaps are merged with their neighbours.
+        /// Maximum number of rows of the table `spans`, with at least 16 for each lane of an output. Beyond that, the
+        /// shortest periods and gaps are merged with their neighbours.
         pub span_rows: u32 = 50_000; ""; 1..=10_000_000,
     }
 }

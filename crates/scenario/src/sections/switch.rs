@@ -63,15 +63,14 @@ becalm_schema::words! {
 becalm_schema::table! {
     /// The packet that entered the switch first leaves first.
     pub struct OldestFirst {
-        /// Number of packets that may overtake the oldest packet in the switch; no other packet then leaves before it.
-        /// A bound is suitable only for switches with few ports.
+        /// Number of packets that may overtake the oldest packet in the switch. A bound suits only switches with few
+        /// ports.
         pub max_bypass: Limit = Limit(u32::MAX); "packets",
         /// Whether the bound applies to the oldest packet in the switch or to every packet at its own output.
         /// With `input_reads = "one"`, a packet may be overtaken at its output while its input buffer sends
         /// another packet.
         pub bypass: Bypass = Bypass::Switch,
-        /// Whether ACKs and congestion notification packets count towards the bound and are delayed by it, or are
-        /// exempt from it.
+        /// Whether the bound applies to ACKs and congestion notification packets.
         pub acks: Acks = Acks::Counted,
     }
     check OldestFirst::check;
