@@ -347,7 +347,7 @@ def _value(parameter: Parameter) -> str:
         values = re.sub(pattern, shorter, values).strip()
     if (one := re.fullmatch(r"one table: (.*)", values)) and (table := _KINDS.get(one[1])):
         values = f"one of `[{table}.*]`"
-    if (table := re.search(r"(?:list of )?tables?: (.*)", values)) and (section := _SECTIONS.get(table[1])):
+    if (own := re.search(r"(?:list of )?tables?: (.*)", values)) and (section := _SECTIONS.get(own[1])):
         return f" (`{_titled(section)}`)"
     if one and parameter["default"]:
         known = f"default `{next(iter(parameter['default']))}`"
