@@ -13,7 +13,7 @@ from becalm.errors import BecalmError
 from becalm.intervals import Interval
 from becalm.tunings.goals import score
 from becalm.tunings.tuned import Gain, gain, interval
-from becalm.tunings.verdict import BEST, NOW, WITHOUT, Price, Verdict
+from becalm.tunings.verdict import BEST, KNOWN, NOW, WITHOUT, Price, Verdict
 
 
 def test_interval_is_students() -> None:
@@ -70,12 +70,16 @@ def test_a_price_is_reported_in_the_first_line_and_can_be_refused() -> None:
     assert [price.contributors for price in verdict.prices(BEST)] == ["2-4"]
     assert (
         verdict.price(BEST, "2-4").sentence()
-        == "2-4 contributors get 70% of their link, compared with 90% without control"
+        == "2-4 contributors get 70% of their link, compared with 90% without control "
+        "(loss +0.200, 95% interval +0.200 to +0.200)"
+    )
+    assert verdict.priced(BEST) == (
+        "its price is not known for 2-4 contributors (2 cases), more contributors (2 cases)"
     )
     wide = {name: own * 6 for name, own in rows.items()}
     assert verdict_of(wide, classes * 6).sentence() == (
         "recommended: tuned; its price: 2-4 contributors get 70% of their link, "
-        "compared with 90% without control"
+        "compared with 90% without control (loss +0.200, 95% interval +0.200 to +0.200)"
     )
     assert verdict_of(wide, classes * 6, no_regret=True).recommended == WITHOUT
 
@@ -113,5 +117,15 @@ def test_a_gain_is_sure_if_its_whole_interval_is() -> None:
 
 @pytest.mark.parametrize(("kept", "named"), [(0.98, True), (0.995, False)])
 def test_a_price_names_a_background_that_loses_a_hundredth(kept: float, named: bool) -> None:
-    price = Price("2-4", Interval(0.05, 0.04, 0.06), (0.7, 0.9), (kept, 1.0))
+    price = Price("2-4", Interval(0.05, 0.04, 0.06), (0.7, 0.9), (kept, 1.0), KNOWN)
     assert ("the background keeps" in price.sentence()) == named
+
+
+@pytest.mark.parametrize(("cases", "known"), [(KNOWN - 1, False), (KNOWN, True)])
+def test_a_price_on_fewer_than_six_cases_is_not_known(cases: int, known: bool) -> None:
+    classes = ["2-4"] * cases + ["more"] * 8
+    verdict = verdict_of({WITHOUT: [0.1] * len(classes), BEST: [0.3] * cases + [0.0] * 8}, classes)
+    assert verdict.price(BEST, "2-4").known == known
+    said = verdict.priced(BEST)
+    assert ("its price: 2-4 contributors get 70% of their link" in said) == known
+    assert ("not known for 2-4 contributors (5 cases)" in said) != known

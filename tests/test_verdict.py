@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from becalm.intervals import QUANTILES, mean_interval
+from becalm.intervals import QUANTILES, mean_interval, student
 from becalm.lab.expect import (
     Expectation,
     at_least,
@@ -39,6 +39,16 @@ def test_interval_of_five_values() -> None:
 def test_quantiles_are_students() -> None:
     stats = pytest.importorskip("scipy.stats")
     assert pytest.approx([stats.t.ppf(0.975, n) for n in range(1, 31)], abs=5e-7) == QUANTILES
+    assert [student(0.95, n) for n in range(1, 31)] == pytest.approx(QUANTILES, abs=5e-7)
+    for share, freedom in ((0.5, 1), (0.999, 2), (0.9999, 7), (1 - 1e-6, 30)):
+        assert student(share, freedom) == pytest.approx(stats.t.isf((1 - share) / 2, freedom), rel=1e-8)
+
+
+def test_intervals_of_ten_chosen_means_use_a_two_hundredth() -> None:
+    """The quantile at 99.75% with 4 degrees of freedom is 5.5976 (tables), 2.0161 times that at 97.5%."""
+    one, ten = mean_interval(NOISY), mean_interval(NOISY, 10)
+    assert ten.mean == one.mean
+    assert (ten.high - ten.mean) / (one.high - one.mean) == pytest.approx(2.0161, abs=1e-4)
 
 
 def test_nine_of_ten_intervals_and_more_contain_the_mean() -> None:

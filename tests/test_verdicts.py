@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import random
 import re
 import zlib
 from dataclasses import replace
@@ -23,7 +24,7 @@ from becalm.errors import ResultsError
 from becalm.intervals import mean_interval
 from becalm.reports.pair import pair
 from becalm.reports.source import page_of
-from becalm.sweeps.verdict import verdict
+from becalm.sweeps.verdict import contrast, verdict
 from becalm.tunings.tuned import Tuned, gain
 from becalm.tunings.verdict import BEST, NOW, WITHOUT, Verdict
 from becalm.verdicts import versus
@@ -87,7 +88,7 @@ def test_every_face_of_a_sweep_begins_with_the_same_sentence(tmp_path: Path) -> 
     (tmp_path / "base.toml").write_text(base.to_toml())
     file = tmp_path / "sweep.toml"
     file.write_text(
-        'scenario = "base.toml"\nstore = "store"\n[seeds]\ncount = 3\n[grid]\n'
+        'scenario = "base.toml"\nstore = "store"\n[seeds]\ncount = 6\n[grid]\n'
         '"flows.hot.traffic.poisson.load" = [0.1, 0.2]\n"run.duration" = ["100 us", "200 us"]\n'
     )
     command = ["sweep", str(file), "--engine", "threads"]
@@ -115,11 +116,46 @@ def test_the_sentence_on_a_sweep_names_what_depends_most_on_its_keys() -> None:
 
     assert said([1e9, 1.1e9, 2e9, 2.1e9], [4e9, 4e9, 1e9, 1e9]) == (
         "cold suffers most: its rate is 75.0% lower at buffer = 16 KiB than at buffer = 8 KiB "
-        "(95% interval 75.0% to 75.0%)."
+        "(95% interval 75.0% to 75.0%, the largest of 2 differences)."
     )
     assert said([1e9, 2e9, 1.1e9, 2.2e9], [1e9, 2e9, 1.1e9, 2.2e9]).startswith("No group's rate differs")
+    # The quantile at 98.75% with 1 degree of freedom is 25.45: 9.1% and 25.45 x 3.03%.
+    assert said([1e9, 2e9, 1.1e9, 2.2e9], [1e9] * 4) == (
+        "No group's rate differs significantly between 2 points, given the seeds' spread: hot's is 9.1% "
+        "lower at buffer = 8 KiB than at buffer = 16 KiB "
+        "(95% interval -68.0% to 86.2%, the largest of 2 differences)."
+    )
     assert said([1e9, 1e9], [1e9, 2e9]).endswith("(one seed, so the spread is unknown).")
     assert verdict(pl.DataFrame({"group": ["hot"], "rate": [1.0]}), [], 1) == "No two points can be compared."
+
+
+def test_equal_points_seldom_differ() -> None:
+    """Of 400 sweeps with 30 equal points, 20 on average may; of the extreme pair's own intervals, most do."""
+    made, found, own = random.Random(1), 0, 0
+    points = [place for place in range(30) for _ in range(10)]
+    for _ in range(400):
+        rates = [made.gauss(1e9, 1e8) for _ in points]
+        groups = pl.DataFrame({"buffer": points, "group": ["hot"] * len(points), "rate": rates})
+        most = contrast(groups, ["buffer"], "hot")
+        assert most is not None
+        assert most.differences == 435
+        found += most.sure
+        at = {str(place): rates[10 * place : 10 * place + 10] for place in range(30)}
+        ends = zip(at[str(most.best["buffer"])], at[str(most.worst["buffer"])], strict=True)
+        own += mean_interval([high - low for high, low in ends]).low > 0
+    assert found <= 28  # 20 plus twice its standard deviation, 4.4
+    assert own > 200
+
+
+def test_a_difference_above_the_spread_is_found_among_thirty_points() -> None:
+    made = random.Random(2)
+    points = [place for place in range(30) for _ in range(10)]
+    rates = [made.gauss(0.6e9 if place == 7 else 1e9, 0.5e8) for place in points]
+    groups = pl.DataFrame({"buffer": points, "group": ["hot"] * len(points), "rate": rates})
+    most = contrast(groups, ["buffer"], "hot")
+    assert most is not None
+    assert most.sure
+    assert most.worst == {"buffer": 7}
 
 
 def tuned(losses: dict[str, list[float]]) -> Tuned:
@@ -165,7 +201,7 @@ def tuned(losses: dict[str, list[float]]) -> Tuned:
 def test_every_face_of_a_tuning_begins_with_the_same_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], losses: dict[str, list[float]], begins: str
 ) -> None:
-    losses = {WITHOUT: [0.9] * 4, **losses}
+    losses = {WITHOUT: [0.9] * 8, **{row: own * 2 for row, own in losses.items()}}
     made = tuned(losses)
     if begins == "keep the":
         made = replace(made, trials=pl.concat([made.trials] * 10))
@@ -183,7 +219,7 @@ def test_every_face_of_a_tuning_begins_with_the_same_sentence(
     chart = page["contributors"]["chart"]
     assert chart["x"]["values"] == ["2-4", "more", "all"]
     for line in chart["lines"]:
-        expected = mean_interval(losses[line["name"]][:2])
+        expected = mean_interval(losses[line["name"]][:4])
         assert [line[end][0] for end in ("values", "low", "high")] == pytest.approx(expected, rel=1e-5)
 
 

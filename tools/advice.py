@@ -1,6 +1,6 @@
 """Bench of `becalm tune` on cases that no search has seen. Writes the tables of docs/advice.md.
 
-    python tools/advice.py [FABRIC ...] [--minutes M] [--only guidelines|tuning|page|print]
+    python tools/advice.py [FABRIC ...] [--minutes M] [--workers N] [--only guidelines|tuning|page|print]
 
 It runs all guidelines on drawn test cases of each fabric, tunes the fabric, with and without `no_regret`, and
 runs the tuned parameters on the same cases. docs/advice.jsonl keeps the losses, one line per fabric. The
@@ -14,6 +14,7 @@ import json
 import math
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -150,21 +151,23 @@ FABRICS = {
 """No search for a guideline has used these fabrics, except the fifth for becalm's first guideline."""
 
 
-def guided(name: str) -> dict[str, Any]:
+def guided(name: str, workers: int | None) -> dict[str, Any]:
     """Return the losses of all guidelines on test cases of a fabric."""
     population = Population(FABRICS[name])
     rows = rows_of(FABRICS[name], population.range[1], guidelines_for(FABRICS[name]))
-    verdict = run(rows, population.draw(CASES_CLOS if name in CLOS else CASES, TEST))
+    verdict = run(rows, population.draw(CASES_CLOS if name in CLOS else CASES, TEST), workers)
     return {"losses": rounded(verdict), "classes": list(verdict.classes)}
 
 
-def thresholds(name: str) -> dict[str, Any]:
+def thresholds(name: str, workers: int | None) -> dict[str, Any]:
     """Tune Kmin, Kmax and Pmax on a fabric, and return the losses on the same test cases as `guided`."""
     population = Population(FABRICS[name])
     whole = space_of(FABRICS[name], population.range[1])
     ranges = {key: each for key, each in whole.ranges.items() if key.startswith("marking.ramp.")}
-    found = becalm.tune(population, space=replace(whole, ranges=ranges), trials=TRIALS_CLOS)
-    losses = rounded(run({"tuned": found.controls["tuned"]}, population.draw(CASES_CLOS, TEST)))
+    space = replace(whole, ranges=ranges)
+    found = becalm.tune(population, space=space, trials=TRIALS_CLOS, engine=partial(_processes, workers))
+    rows = {"tuned": found.controls["tuned"]}
+    losses = rounded(run(rows, population.draw(CASES_CLOS, TEST), workers))
     return {
         "tuning": {
             "minutes": 0,
@@ -177,17 +180,18 @@ def thresholds(name: str) -> dict[str, Any]:
     }
 
 
-def tuned(name: str, minutes: float) -> dict[str, Any]:
+def tuned(name: str, minutes: float, workers: int | None) -> dict[str, Any]:
     """Tune on a fabric, and return the answers and the losses of the tuned rows on test cases."""
     population = Population(FABRICS[name])
-    best = becalm.tune(population, minutes=minutes)
-    careful = becalm.tune(population, minutes=minutes / 2, no_regret=True)
+    engine = partial(_processes, workers)
+    best = becalm.tune(population, minutes=minutes, engine=engine)
+    careful = becalm.tune(population, minutes=minutes / 2, no_regret=True, engine=engine)
     rows = {
         WITHOUT: best.controls[WITHOUT],
         "tuned": best.controls["tuned"],
         "no regret": careful.controls["tuned"],
     }
-    losses = rounded(run(rows, population.draw(CASES, TEST)))
+    losses = rounded(run(rows, population.draw(CASES, TEST), workers))
     return {
         "tuning": {
             "minutes": minutes,
@@ -220,15 +224,19 @@ def stated_of(found: Tuned) -> dict[str, float]:
     }
 
 
-def run(rows: dict[str, dict[str, Any]], cases: list[Case], seeds: int = 1) -> Verdict:
+def run(rows: dict[str, dict[str, Any]], cases: list[Case], workers: int | None) -> Verdict:
     """Run rows on cases and return the verdict."""
     with tempfile.TemporaryDirectory(prefix="becalm-advice-") as folder:
-        store, engine = Store(folder), Processes(None)
+        store, engine = Store(folder), Processes(workers)
         try:
-            found = Evaluator(cases, store, engine).evaluate(rows, cases, range(1, seeds + 1))
+            found = Evaluator(cases, store, engine).evaluate(rows, cases, [1])
         finally:
             engine.close()
     return judged(found, cases, list(rows))
+
+
+def _processes(workers: int | None, _: Store) -> Processes:
+    return Processes(workers)
 
 
 def read() -> list[dict[str, Any]]:
@@ -371,6 +379,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("fabrics", nargs="*", choices=[*FABRICS, []])
     parser.add_argument("--minutes", type=float, default=2.0)
+    parser.add_argument("--workers", type=int)
     parser.add_argument("--only", choices=("guidelines", "tuning", "page", "print"))
     arguments = parser.parse_args()
     known, clos = fabrics()
@@ -379,9 +388,12 @@ def main() -> None:
         return
     for name in arguments.fabrics or FABRICS:
         if arguments.only in (None, "guidelines"):
-            keep(name, guided(name))
+            keep(name, guided(name, arguments.workers))
         if arguments.only in (None, "tuning"):
-            keep(name, thresholds(name) if name in CLOS else tuned(name, arguments.minutes))
+            if name in CLOS:
+                keep(name, thresholds(name, arguments.workers))
+            else:
+                keep(name, tuned(name, arguments.minutes, arguments.workers))
         print(name, "done", flush=True)
     markers.write("make advice", f"\n{tables()}\n\n")
 

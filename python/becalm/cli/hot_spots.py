@@ -10,7 +10,7 @@ from becalm.analysis.measures import WEIGHTS
 from becalm.cli import console
 from becalm.cli.tables import table
 from becalm.tunings.sizes import sizes
-from becalm.tunings.verdict import ALL
+from becalm.tunings.verdict import ALL, KNOWN
 
 if TYPE_CHECKING:
     from becalm.scenario import Scenario
@@ -75,7 +75,7 @@ def show_sizes(decided: Decision, row: str) -> None:
         cells.append(
             (
                 each.contributors,
-                str(each.cases),
+                f"{each.cases}{' (few)' * (each.cases < KNOWN)}",
                 *("-" if math.isnan(part) else share(part) for part in parts),
             )
         )
@@ -84,7 +84,8 @@ def show_sizes(decided: Decision, row: str) -> None:
     made = table(f"Without control, and with {row}, by number of contributors", columns, cells)
     made.caption = (
         "link: contributors' share of what fairness gives them; background: share of its throughput without "
-        "a hot spot that it keeps; victims: share of the background's flows; 0 contributors: no hot spot"
+        "a hot spot that it keeps; victims: share of the background's flows; 0 contributors: no hot spot; "
+        "few: too few cases to rely on"
     )
     made.caption_justify = "left"
     console.out.print(made)

@@ -145,7 +145,7 @@ def verdicts(groups: pl.DataFrame, keys: Sequence[str]) -> Iterator[str]:
             continue
         more = found.gain
         ends = (
-            f"95% interval {number(more.low, 'B/s')} to {number(more.high, 'B/s')}"
+            f"95% interval {number(more.low, 'B/s')} to {number(more.high, 'B/s')}{found.chosen}"
             if found.seeds > 1
             else "one seed"
         )

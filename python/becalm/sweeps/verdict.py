@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,17 +25,27 @@ class Contrast(NamedTuple):
     high: float
     """The largest mean rate in B/s."""
     gain: Interval
-    """The difference of the two rates, paired by seed."""
+    """The difference of the two rates, paired by seed. The interval allows for the choice."""
     seeds: int
+    differences: int
+    """Number of differences between two points of a group, of which this one was chosen."""
 
     @property
     def sure(self) -> bool:
         """Whether the interval of the difference excludes 0; one seed has no interval."""
         return self.seeds == 1 or not self.gain.low <= 0 <= self.gain.high
 
+    @property
+    def chosen(self) -> str:
+        """Of how many differences this one is the largest, to add to its interval."""
+        return f", the largest of {self.differences:,} differences" if self.differences > 1 else ""
+
 
 def contrast(groups: pl.DataFrame, keys: Sequence[str], group: str) -> Contrast | None:
     """Return the contrast of a group; None with fewer than two points, or with other seeds at some of them.
+
+    The points are chosen by their rates, so the interval is one of those that together hold for all pairs of
+    points and all groups.
 
     Args:
         groups: the table `groups` of all points, with a column for each key.
@@ -50,9 +61,11 @@ def contrast(groups: pl.DataFrame, keys: Sequence[str], group: str) -> Contrast 
         return None
     points.sort(key=lambda each: sum(each[1]))
     (worst, low), (best, high) = points[0], points[-1]
-    gain = mean_interval([one - other for one, other in zip(high, low, strict=True)])
+    differences = math.comb(len(points), 2) * groups["group"].n_unique()
+    gain = mean_interval([one - other for one, other in zip(high, low, strict=True)], differences)
     worst_at, best_at = (dict(zip(keys, each, strict=True)) for each in (worst, best))
-    return Contrast(group, worst_at, best_at, sum(low) / len(low), sum(high) / len(high), gain, len(low))
+    rates = (sum(low) / len(low), sum(high) / len(high))
+    return Contrast(group, worst_at, best_at, *rates, gain, len(low), differences)
 
 
 def verdict(groups: pl.DataFrame, keys: Sequence[str], points: int) -> str:
@@ -66,13 +79,11 @@ def verdict(groups: pl.DataFrame, keys: Sequence[str], points: int) -> str:
     """
     names = groups["group"].unique(maintain_order=True).to_list() if groups.height else []
     found = [each for each in (contrast(groups, keys, name) for name in names) if each is not None]
-    sure = [each for each in found if each.sure and each.high > 0]
     if not found:
         return "No two points can be compared."
-    if not sure:
-        return f"No group's rate differs significantly between {points} points, given the seeds' spread."
-    most = max(sure, key=lambda each: (each.high - each.low) / each.high)
-    if most.high == most.low:
+    sent = [each for each in found if each.high > 0]
+    most = max(sent, key=lambda each: (each.sure, (each.high - each.low) / each.high), default=None)
+    if most is None or most.high == most.low:
         return f"No group's rate differs between {points} points."
     at, other = (
         ", ".join(f"{key} = {value}" for key, value in each.items()) for each in (most.best, most.worst)
@@ -81,8 +92,14 @@ def verdict(groups: pl.DataFrame, keys: Sequence[str], points: int) -> str:
         "one seed, so the spread is unknown"
         if most.seeds == 1
         else f"95% interval {_percent(most.gain.low / most.high)} to {_percent(most.gain.high / most.high)}"
+        f"{most.chosen}"
     )
     lost = _percent(1 - most.low / most.high)
+    if not most.sure:
+        return (
+            f"No group's rate differs significantly between {points} points, given the seeds' spread: "
+            f"{most.group}'s is {lost} lower at {other} than at {at} ({ends})."
+        )
     return f"{most.group} suffers most: its rate is {lost} lower at {other} than at {at} ({ends})."
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from becalm import manager
 from becalm.analysis.hot_spots import Case
@@ -20,9 +20,9 @@ from becalm.runs.engines import Engine, Processes
 from becalm.runs.task import Done
 from becalm.scenario import Scenario
 from becalm.store import Store
-from becalm.sweeps.plan import label
 from becalm.tunings.evaluate import Evaluator, Run, by_case
 from becalm.tunings.goals import Goals, Measured, score
+from becalm.tunings.pace import Pace
 from becalm.tunings.population import TRAINING, VALIDATION, HotSpot, Population, load_of
 from becalm.tunings.space import (
     Parameters,
@@ -33,13 +33,9 @@ from becalm.tunings.space import (
     own_parameters,
     space_of,
 )
-from becalm.tunings.study import JOURNAL, Search, check_installed
-from becalm.tunings.tuned import Tuned, gain, validation_of
+from becalm.tunings.study import JOURNAL, MET, Search, check_installed
+from becalm.tunings.tuned import DECIDING, Tuned, few, gain, trials_of, validation_of
 from becalm.tunings.verdict import BEST, NOW, WITHOUT, judged, rows_of, worst_degree
-
-if TYPE_CHECKING:
-    import polars as pl
-    from optuna.trial import FrozenTrial
 
 TRIALS = 60
 """Default number of trials."""
@@ -51,19 +47,20 @@ LEARN, JUDGE = 24, 48
 """Default numbers of random cases for the search and for the comparison, without a time limit."""
 LONG = 60, 120
 """Maximum numbers of cases with a time limit."""
-JUDGING = 0.4
-"""Share of the time that the comparison of all rows uses."""
-MEASURED = 6
-"""Number of cases from which the duration of a run is measured."""
+JUDGING, AT_MOST = 0.4, 0.7
+"""Share of the time that the comparison of all rows uses, and the largest one if runs are long."""
+RACING = 0.1
+"""Share of the time for the runs of finalists on more cases."""
+MEASURED, MEASURING = 6, 0.05
+"""Number of cases from which the duration of a run is measured, and the largest share of the time for it."""
 MANY_TRIALS = 100_000
 """Maximum number of trials if only time limits the search."""
-ROUND = 6
-"""Number of cases after which a comparison that runs out of time may end: the least of cases, however short
-the time limit."""
-LATE = 0.1
-"""Share of the time limit by which the comparison may exceed it."""
+LEAST = 2
+"""Number of cases, or seeds of fixed cases, that a comparison runs however short the time limit."""
+LATE = 0.05
+"""Share of the time limit by which a comparison with too few cases to decide may exceed it."""
 MORE = 4
-"""Seed of the additional cases for finalists."""
+"""Seed of the additional cases for finalists. A comparison with time left uses the next ones."""
 FINALISTS = 5
 """Maximum number of trials that are run on more cases."""
 
@@ -195,15 +192,17 @@ class _Tuning:
         self.finalists = finalists
         self.fresh = list(range(FRESH, FRESH + validate))
         self.tried = self.cases
-        self.compared = 0
-        """Number of runs that the comparison of all rows needs, with a time limit."""
         self.rows = rows_of(base, most)
-        self.whole = math.inf
-        """Seconds of the time limit."""
+        self.runs = len(self.rows) + 2
+        """Number of runs per compared case: rows, tuned parameters, and neither incast nor control."""
+        self.work = evaluator.work(self.cases) / len(self.cases)
+        """Work of a run, on average."""
+        self.until, self.whole = math.inf, math.inf
+        """End of the time limit on the monotonic clock, and the limit in s."""
 
     def go(self, began: float, until: float, planned: Callable[[Plan], object]) -> Tuned:
-        self.whole = until - began
-        self._plan(began, until, planned)
+        self.until, self.whole = until, until - began
+        self._plan(began, planned)
         if family(self.base) != "ibta":
             self.search.enqueue(self.search.space.clipped(own_parameters(self.base, self.search.space)))
         # The second guideline comes first, since it is the best one on most fabrics.
@@ -215,79 +214,70 @@ class _Tuning:
         for own in manager.OWN[:2] if family(self.base) == "ibta" else ():
             for known in neighbours(guideline_parameters(self.rows[own], self.base)):
                 self.search.enqueue(self.search.space.clipped(known))
-        self.search.go(
-            self.evaluator, self.tried, self.seeds, over=lambda: time.monotonic() > until - self._reserve()
-        )
-        return self._result(self._race(until), until)
+        self.search.go(self.evaluator, self.tried, self.seeds, until=lambda: self._ends(RACING))
+        return self._result(self._race())
 
-    def _plan(self, began: float, until: float, planned: Callable[[Plan], object]) -> None:
-        """Measure the first runs, and divide the time between search and comparison."""
-        each = self._run_time()
-        left = until - time.monotonic()
-        learn, judge = self._cases_within(left, each)
+    def _plan(self, began: float, planned: Callable[[Plan], object]) -> None:
+        """Measure the first runs, and plan the numbers of cases."""
+        self._measure()
+        left, each = self.until - time.monotonic(), self.evaluator.pace.seconds(self.work)
+        learn, judge = len(self.cases), JUDGE if self.population else 0
+        if math.isfinite(left) and self.population:
+            most = int(JUDGING * left / each / self.runs)
+            learn = max(DECIDING, most)
+            judge = min(LONG[1], max(LEAST, most - len(self.fixed) * len(self.fresh)))
         self.tried = self.cases[: max(learn, len(self.fixed))]
-        self.judge = self.population.draw(judge, VALIDATION) if self.population else []
         compared = judge + len(self.fixed) * len(self.fresh)
-        runs = (len(self.rows) + 2) * compared
+        runs = self.runs * compared
         if math.isfinite(left):
-            self.compared = runs
-            runs += max(0, int((left - self._reserve()) / each))
-            seconds = until - began
+            runs += max(0, int((self._ends() - time.monotonic()) / each))
+            seconds = self.whole
         else:
             # About half of the runs of a race over random cases are dropped.
             raced = 2 if self.population else 1
             runs += (self.search.trials + 2) * len(self.tried) * len(self.seeds) // raced
             seconds = time.monotonic() - began + runs * each
-        loads = [load for case in [*self.tried, *self.judge] if (load := load_of(case)) is not None] or [0.0]
+        loads = [load for case in self.tried if (load := load_of(case)) is not None] or [0.0]
         planned(Plan(runs, len(self.tried), compared, (min(loads), max(loads)), each, seconds))
 
-    def _reserve(self) -> float:
-        """Return the seconds that the comparison needs, at the speed of all runs so far."""
-        return 1.1 * self.evaluator.each * self.compared
-
-    def _run_time(self) -> float:
-        """Run the first cases without control, and return the wall-clock seconds of a run."""
-        # The first runs start the workers, so do not count them.
+    def _measure(self) -> None:
+        """Run the first cases without control, to measure the pace."""
+        # The first runs start the workers, so do not count them if there is time for others.
         width, free = self.evaluator.engine.width, {WITHOUT: self.rows[WITHOUT]}
         self.evaluator.evaluate(free, self.tried[:width], self.seeds)
-        before = self.evaluator.runs, self.evaluator.spent
-        self.evaluator.evaluate(free, self.tried[: width + MEASURED], self.seeds)
-        runs, spent = self.evaluator.runs - before[0], self.evaluator.spent - before[1]
-        return spent / runs if runs else self.evaluator.spent / max(self.evaluator.runs, 1)
+        more, end = self.tried[width : width + MEASURED], time.monotonic() + MEASURING * self.whole
+        for place, part in enumerate(self.evaluator.steps(more, 2 * len(self.seeds), end)):
+            self.evaluator.pace = self.evaluator.pace if place else Pace()
+            self.evaluator.evaluate(free, part, self.seeds)
 
-    def _cases_within(self, left: float, each: float) -> tuple[int, int]:
-        """Return the numbers of cases for the search, and of random cases for the comparison.
+    def _ends(self, share: float = 0.0) -> float:
+        """Return the time from which the comparison, and a share of the limit before it, need the rest."""
+        if math.isinf(self.until):
+            return math.inf
+        pace, fixed = self.evaluator.pace, len(self.fresh) * self.evaluator.work(self.fixed)
+        least, most = (DECIDING, LONG[1]) if self.population else (0, 0)
+        # The clock ends the comparison, so that the mean is enough for the largest one.
+        whole = 1.1 * pace.seconds(self.runs * (fixed + most * self.work))
+        needed = max(JUDGING * self.whole, pace.at_most(self.runs * (fixed + least * self.work)))
+        return self.until - min(needed, AT_MOST * self.whole, whole) - share * self.whole
 
-        Args:
-            left: seconds left; infinite without a time limit.
-            each: seconds of a run.
-
-        """
-        if not self.population:
-            return len(self.cases), 0
-        if math.isinf(left):
-            return len(self.cases), JUDGE
-        most = int(JUDGING * left / each / (len(self.rows) + 2))
-        judge = max(ROUND, most - len(self.fixed) * len(self.fresh))
-        return max(ROUND, most), min(LONG[1], judge)
-
-    def _race(self, until: float) -> Parameters:
+    def _race(self) -> Parameters:
         """Run the best trials on more cases or seeds, and return the best one that keeps all limits."""
         count = min(FINALISTS, max(1, math.ceil(self.finalists * len(self.search.finished()))))
-        space, seeds = self.search.space, list(range(1, max(RACE, len(self.seeds)) + 1))
-        trials = {str(trial.number): dict(trial.params) for trial in self.search.best(count)}
-        cases = self.tried
+        best = self.search.best(count)
+        trials = {str(trial.number): dict(trial.params) for trial in best}
+        candidates = {name: self.search.space.changes(parameters) for name, parameters in trials.items()}
+        candidates[WITHOUT] = self.rows[WITHOUT]
+        # These runs are known from the search.
+        met = [case for case in self.tried if all(case.name in trial.user_attrs[MET] for trial in best)]
+        found = self.evaluator.evaluate(candidates, met, self.seeds)
+        cases, seeds = self.tried, list(range(len(self.seeds) + 1, RACE + 1))
         if self.population:
-            cases = [*self.tried, *self.population.draw(min(LEARN, len(self.tried)), MORE)]
-            seeds = self.seeds
-        candidates = {name: space.changes(parameters) for name, parameters in trials.items()}
-        found: dict[Run, Measured] = {}
-        met: list[Case] = []
-        for case in [*cases[len(self.tried) :], *cases[: len(self.tried)]] if self.population else cases:
-            if time.monotonic() > until - self._reserve() and met:
-                break
-            found |= self.evaluator.evaluate({**candidates, WITHOUT: self.rows[WITHOUT]}, [case], seeds)
-            met.append(case)
+            cases, seeds = self.population.draw(min(LEARN, len(self.tried)), MORE), self.seeds
+        runs = (len(candidates) + 1) * len(seeds)
+        for part in self.evaluator.steps(cases if runs else [], runs, self._ends()):
+            found |= self.evaluator.evaluate(candidates, part, seeds)
+            met += [case for case in part if case not in met]
         free = by_case(found, WITHOUT)
 
         def rank(name: str) -> tuple[bool, float]:
@@ -298,26 +288,52 @@ class _Tuning:
 
         return trials[min(trials, key=rank)]
 
-    def _compare(
-        self, rows: Mapping[str, Parameters], until: float
-    ) -> tuple[dict[Run, Measured], list[Case]]:
-        """Run all rows on new seeds of the fixed cases, and on new random cases while time is left."""
-        found = self.evaluator.evaluate(rows, self.fixed, self.fresh)
-        judge: list[Case] = []
-        for place in range(0, len(self.judge), ROUND):
-            # The next round must end in time, too.
-            needed = self.evaluator.each * ROUND * (len(rows) + 1)
-            if place and time.monotonic() + needed > until + LATE * self.whole:
+    def _compare(self, rows: Mapping[str, Parameters]) -> tuple[dict[Run, Measured], list[Case]]:
+        """Run all rows on new seeds of the fixed cases and on new random cases, while time is left."""
+        found: dict[Run, Measured] = {}
+        pace, random = self.evaluator.pace, self.population is not None
+        end = self.until - (pace.at_most(DECIDING * self.runs * self.work) if random else 0.0)
+        for place, seed in enumerate(self.fresh if self.fixed else ()):
+            needed = pace.at_most(self.runs * self.evaluator.work(self.fixed))
+            if place >= LEAST and time.monotonic() + needed > end:
                 break
-            judge += self.judge[place : place + ROUND]
-            found |= self.evaluator.evaluate(rows, self.judge[place : place + ROUND], self.fresh[:1])
-        return found, [*self.fixed, *judge]
+            found |= self.evaluator.evaluate(rows, self.fixed, [seed])
+        met: list[Case] = []
 
-    def _result(self, best: Parameters, until: float) -> Tuned:
+        def meet(cases: Sequence[Case], until: float) -> bool:
+            before = len(met)
+            for part in self.evaluator.steps(cases, self.runs, until, least=0 if met else LEAST):
+                found.update(self.evaluator.evaluate(rows, part, self.fresh[:1]))
+                met.extend(part)
+            return len(met) - before == len(cases)
+
+        late = self.until + LATE * self.whole
+        for seed in (VALIDATION, *range(MORE + 1, MORE + LONG[1])) if random else ():
+            first = 0 if met else DECIDING
+            drawn = self._judge(seed, len(met))
+            timely = meet(drawn[:first], late) and meet(drawn[first:], self.until)
+            if not drawn or not timely or math.isinf(self.until):
+                break
+        return found, [*self.fixed, *met]
+
+    def _judge(self, seed: int, known: int) -> list[Case]:
+        """Return as many new random cases as time is left for, at the current pace."""
+        assert self.population is not None
+        left = self.until - time.monotonic()
+        count = JUDGE
+        if math.isfinite(left):
+            count = int(left / self.evaluator.pace.seconds(self.runs * self.work))
+            count = min(LONG[1] - known, max(0 if known else DECIDING, count))
+        drawn = self.population.draw(count, seed) if count > 0 else []
+        # Fewer than these decide nothing, so begin with the short ones.
+        first = sorted(drawn[:DECIDING], key=lambda case: self.evaluator.work([case]))
+        return [*(drawn[:DECIDING] if known else first), *drawn[DECIDING:]]
+
+    def _result(self, best: Parameters) -> Tuned:
         """Compare the best parameters with all rows, and return the result."""
         control = self.search.space.changes(best)
         rows = {**self.rows, BEST: control}
-        found, cases = self._compare(rows, until)
+        found, cases = self._compare(rows)
         verdict = judged(found, cases, list(rows), no_regret=self.search.goals.no_regret)
         means = {name: by_case(found, name) for name in rows}
         excesses = self.search.goals.excesses(cases, means[BEST], means[WITHOUT])
@@ -332,8 +348,8 @@ class _Tuning:
             controls=rows,
             guideline=guideline,
             guideline_control=rows[guideline],
-            recommended=NOW if chosen is None or (chosen == BEST and broken) else chosen,
-            trials=self._table(self.search.finished()),
+            recommended=NOW if chosen is None or few(verdict) or (chosen == BEST and broken) else chosen,
+            trials=trials_of(self.search.finished()),
             importance=self.search.importance(),
             at_end=self.search.space.at_end(best),
             validation=validation_of(means, cases),
@@ -347,21 +363,6 @@ class _Tuning:
         if family(self.base) != "ibta":
             return []
         return manager.review(self.base.replace(control), hot_spot_degree=self.most)
-
-    def _table(self, trials: Sequence[FrozenTrial]) -> pl.DataFrame:
-        import polars as pl
-
-        rows = [
-            {
-                "number": trial.number,
-                **{key: label(value) for key, value in trial.params.items()},
-                "loss": float(trial.user_attrs["loss"]),
-                "cases": len(trial.user_attrs["measures"]),
-                "kept": all(value <= 0 for value in trial.constraints.values()),
-            }
-            for trial in trials
-        ]
-        return pl.DataFrame(rows)
 
 
 def _check(cases: Sequence[Case], trials: int, seeds: int, finalists: float, validate: int) -> None:

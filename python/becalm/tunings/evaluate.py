@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from becalm.analysis.hot_spots import Case
@@ -12,10 +12,11 @@ from becalm.analysis.measures import LARGER_IS_BETTER, MEASURES, measured
 from becalm.errors import DeadlockError, ScenarioError
 from becalm.runs.drive import drive
 from becalm.runs.engines import Engine
-from becalm.runs.task import Done, Task, task_of
+from becalm.runs.task import Done, Task, task_of, work_of
 from becalm.scenario import Scenario
 from becalm.store import SERIES, Store
 from becalm.tunings.goals import Measured
+from becalm.tunings.pace import Pace
 
 
 def uncontrolled(scenario: Scenario) -> dict[str, Any]:
@@ -25,6 +26,8 @@ def uncontrolled(scenario: Scenario) -> dict[str, Any]:
     return {key: after.get(key) for key in keys if before.get(key) != after.get(key)}
 
 
+AHEAD = 2
+"""Number of runs per worker between two looks at the clock."""
 HOPELESS = 10.0
 """Loss of parameters that are invalid or make a run fail."""
 
@@ -53,17 +56,37 @@ class Evaluator:
         self.on_done = on_done
         self.runs = 0
         """Number of requested runs, including runs in the store."""
-        self.spent = 0.0
-        """Wall-clock seconds of the runs."""
+        self.pace = Pace()
+        """The pace of the last runs, including their preparation and measurement."""
         self._measured: dict[str, Measured] = {}
         self._calm: dict[str, Measured] = {}
         self._known: set[str] = set()
         self._failed: set[str] = set()
+        self._computed = 0.0
 
-    @property
-    def each(self) -> float:
-        """Wall-clock seconds of a run, on average; 0 without any."""
-        return self.spent / self.runs if self.runs else 0.0
+    def steps(
+        self, cases: Sequence[Case], runs: int, until: float, *, least: int = 0
+    ) -> Iterator[Sequence[Case]]:
+        """Yield cases in parts, as long as the next part ends in time even if it is slow.
+
+        Args:
+            cases: the cases.
+            runs: number of runs per case.
+            until: the end, on the monotonic clock; infinite: one part.
+            least: number of cases to yield in any case.
+
+        """
+        size = math.ceil(AHEAD * self.engine.width / runs) if math.isfinite(until) else len(cases)
+        for place in range(0, len(cases), max(size, 1)):
+            part = cases[place : place + size]
+            needed = self.pace.at_most(runs * self.work(part))
+            if place >= least and time.monotonic() + needed > until:
+                return
+            yield part
+
+    def work(self, cases: Iterable[Case]) -> float:
+        """Return the estimated packet-hops of one run of each case."""
+        return math.fsum(work_of(case.scenario) for case in cases)
 
     def evaluate(
         self, candidates: Mapping[str, Mapping[str, Any]], cases: Iterable[Case], seeds: Iterable[int]
@@ -85,6 +108,13 @@ class Evaluator:
 
         The reference of each run has the same seed, but neither the incast nor control.
         """
+        began, before = time.monotonic(), self._computed
+        found = self._measure(runs)
+        if self._computed > before:
+            self.pace.note(self._computed - before, time.monotonic() - began)
+        return found
+
+    def _measure(self, runs: Sequence[tuple[Run, Case, Mapping[str, Any]]]) -> dict[Run, Measured]:
         tasks = {run: self._task(case, changes, run.seed) for run, case, changes in runs}
         calm = {
             (case.name, run.seed): self._task(case.calm, uncontrolled(case.scenario), run.seed)
@@ -124,13 +154,13 @@ class Evaluator:
         def on_done(done: Done) -> None:
             if done.failure is not None:
                 self._failed.add(done.key)
+            if not done.found:
+                self._computed += done.work
             if isinstance(done.failure, DeadlockError):
                 deadlocks.append(done.failure)
             self.on_done(done)
 
-        began = time.monotonic()
         drive(new.values(), self.engine, self.store, on_done)
-        self.spent += time.monotonic() - began
         self._known |= set(new)
         if deadlocks:
             first = deadlocks[0]

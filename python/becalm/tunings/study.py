@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 JOURNAL = "study.journal"
 """Name of Optuna's journal."""
-_MEASURES = "measures"
+MET = "measures"
+"""Key of a trial's measures by case."""
 _WHOLE = "whole"
 FIRST = 6
 """Number of cases in the first batch of a race."""
@@ -105,17 +106,18 @@ class Search:
         cases: Sequence[Case],
         seeds: Sequence[int],
         *,
-        over: Callable[[], bool] = lambda: False,
+        until: Callable[[], float] = lambda: math.inf,
     ) -> None:
-        """Try candidates up to the requested number of trials, or until the time is `over`.
+        """Try candidates up to the requested number of trials, or until the time is over.
 
         Each candidate first runs on some of the cases. It is dropped if it is worse than the best so far on
-        these cases by more than the standard error of the difference.
+        these cases by more than the standard error of the difference. The first one meets one case in any
+        case.
         """
         control = uncontrolled(cases[0].scenario)
         batches = _batches(cases)
-        # One trial is tried in any case, on as few cases as there is time for.
-        while (left := self.trials - len(self.finished())) > 0 and not (self.finished() and over()):
+        late = False
+        while (left := self.trials - len(self.finished())) > 0 and not late:
             # Run enough trials at once to keep all workers busy.
             ahead = min(left, max(1, math.ceil(evaluator.engine.width / (len(batches[0]) * len(seeds)))))
             asked = [self.study.ask(self.space.distributions()) for _ in range(ahead)]
@@ -123,14 +125,20 @@ class Search:
             for batch in batches:
                 racing = [trial for trial in asked if not self._behind(known[trial.number])]
                 candidates = {str(t.number): self.space.changes(self.space.suggest(t)) for t in racing}
-                for part in _parts(batch if candidates else []):
+                if not candidates:
+                    break
+                first = not self._free
+                # The first trial needs runs without control, with and without the incast, too.
+                runs = (len(candidates) + (2 if first else 0)) * len(seeds)
+                met = 0
+                for part in evaluator.steps(batch, runs, until(), least=1 if first else 0):
                     found = evaluator.evaluate({**candidates, "": control}, part, seeds)
                     self._free |= by_case(found, "")
                     for trial in racing:
                         known[trial.number] |= by_case(found, str(trial.number))
-                    if over():
-                        break
-                if over():
+                    met += len(part)
+                late = met < len(batch)
+                if late:
                     break
             for trial in asked:
                 if not known[trial.number]:
@@ -152,7 +160,7 @@ class Search:
     @property
     def _leader(self) -> dict[str, Measured]:
         best = self.best(1)
-        return best[0].user_attrs[_MEASURES] if best else {}
+        return best[0].user_attrs[MET] if best else {}
 
     def best(self, count: int) -> list[FrozenTrial]:
         """Return the distinct trials with the smallest losses, preferring trials that keep all limits.
@@ -160,9 +168,9 @@ class Search:
         Trials that were run on all cases count, or else those that were run on the most.
         """
         finished = self.finished()
-        most = max((len(trial.user_attrs[_MEASURES]) for trial in finished), default=0)
+        most = max((len(trial.user_attrs[MET]) for trial in finished), default=0)
         whole = [trial for trial in finished if trial.user_attrs[_WHOLE]]
-        whole = whole or [trial for trial in finished if len(trial.user_attrs[_MEASURES]) == most]
+        whole = whole or [trial for trial in finished if len(trial.user_attrs[MET]) == most]
         feasible = [trial for trial in whole if _kept(trial)]
         ordered = sorted(feasible or whole, key=lambda trial: float(trial.user_attrs["loss"]))
         once = {json.dumps(trial.params, sort_keys=True): trial for trial in reversed(ordered)}
@@ -195,9 +203,10 @@ class Search:
         if not whole and leader:
             # Estimate the loss on all cases from the distance to the best on the cases that were run.
             ahead = value - self._score(chosen, leader)
-            value = self._score(cases, leader) + ahead
+            # A search that continues may have been cut off before all cases were run without control.
+            value = self._score([case for case in cases if case.name in self._free], leader) + ahead
         trial.set_user_attr("loss", value)
-        trial.set_user_attr(_MEASURES, found)
+        trial.set_user_attr(MET, found)
         trial.set_user_attr(_WHOLE, whole)
         for limit, excess in self.goals.excesses(chosen, found, self._free).items():
             trial.set_constraint(limit, min(excess, 1e9))
@@ -220,8 +229,8 @@ class Search:
             if trial.state.is_finished() and trial.values is not None:
                 kept = trial.user_attrs
                 fits = fits and len(trial.values) == 1 and set(trial.params) == set(known)
-                fits = fits and all(kept.get(key) is not None for key in ("loss", _MEASURES, _WHOLE))
-                fits = fits and all("loss" in each for each in kept[_MEASURES].values())
+                fits = fits and all(kept.get(key) is not None for key in ("loss", MET, _WHOLE))
+                fits = fits and all("loss" in each for each in kept[MET].values())
             if not fits:
                 raise BecalmError(f"{file}: trial {trial.number} is not one of this study")
 
@@ -248,11 +257,6 @@ def _batches(cases: Sequence[Case]) -> list[list[Case]]:
     while ends[-1] < len(mixed):
         ends.append(min(2 * ends[-1], len(mixed)))
     return [mixed[first:last] for first, last in pairwise(ends)]
-
-
-def _parts(cases: Sequence[Case]) -> list[Sequence[Case]]:
-    """Return the cases in parts of at most `FIRST`, between which the time may be over."""
-    return [cases[place : place + FIRST] for place in range(0, len(cases), FIRST)]
 
 
 def _kept(trial: FrozenTrial) -> bool:

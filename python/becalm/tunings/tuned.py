@@ -16,18 +16,21 @@ from becalm.errors import BecalmError
 from becalm.intervals import mean_interval
 from becalm.scenario import Scenario
 from becalm.store.export import write_table
+from becalm.sweeps.plan import label
 from becalm.tunings.goals import Measured
-from becalm.tunings.verdict import BEST, NOW, Verdict
+from becalm.tunings.verdict import BEST, FIXED, NOW, Verdict
 
 if TYPE_CHECKING:
     import polars as pl
+    from optuna.trial import FrozenTrial
 
 NOTE = "These results are from the model, with the traffic of the cases."
 """Note for every result."""
 
-
 FEW = 20
 """Number of trials from which a search may say to keep settings that have a price."""
+DECIDING = 6
+"""Number of random cases from which a comparison can decide."""
 
 
 class Gain(NamedTuple):
@@ -97,6 +100,8 @@ class Tuned:
 
     def answer(self) -> str:
         """Return the recommendation and its price in one line."""
+        if few(self.verdict):
+            return f"undecided: {len(self.verdict.classes)} cases are too few; {DECIDING} need more --minutes"
         if self.verdict.recommended == BEST and self.broken:
             return f"keep the current settings: the tuned parameters exceed the limit `{self.broken[0]}`"
         if self.recommended == NOW and self.verdict.priced_now and self.trials.height < FEW:
@@ -149,6 +154,11 @@ class Tuned:
             write_table(table, folder / name)
 
 
+def few(verdict: Verdict) -> bool:
+    """Whether a verdict has too few random cases to decide."""
+    return FIXED not in verdict.classes and len(verdict.classes) < DECIDING
+
+
 def gain(verdict: Verdict, guideline: str, count: int) -> Gain:
     """Return the gain with its paired interval over all cases.
 
@@ -161,6 +171,24 @@ def gain(verdict: Verdict, guideline: str, count: int) -> Gain:
     guided, tuned = verdict.losses[guideline], verdict.losses[BEST]
     low, high = interval([one - other for one, other in zip(guided, tuned, strict=True)])
     return Gain(sum(guided) / len(guided), sum(tuned) / len(tuned), low, high, count)
+
+
+def trials_of(trials: Sequence[FrozenTrial]) -> pl.DataFrame:
+    """Return the trials of a search, one per row."""
+    import polars as pl
+
+    return pl.DataFrame(
+        [
+            {
+                "number": trial.number,
+                **{key: label(value) for key, value in trial.params.items()},
+                "loss": float(trial.user_attrs["loss"]),
+                "cases": len(trial.user_attrs["measures"]),
+                "kept": all(value <= 0 for value in trial.constraints.values()),
+            }
+            for trial in trials
+        ]
+    )
 
 
 def validation_of(means: Mapping[str, Mapping[str, Measured]], cases: Sequence[Case]) -> pl.DataFrame:
