@@ -11,9 +11,8 @@ import pytest
 import becalm
 import explain_scenes
 from becalm.analysis import blame, causes, faults
-from becalm.analysis.case import Case
+from becalm.analysis.case import Case, Hosts, Straggler
 from becalm.analysis.facts import Facts
-from becalm.analysis.hosts import Hosts, Straggler
 from becalm.explanations import control, jobs
 from becalm.results import Results
 from explain_scenes import FABRICS, Scene

@@ -125,8 +125,7 @@ fn data(name: &str, values: &Bound<'_, PyAny>) -> PyResult<Data> {
         return Ok(Data::Bytes(rows));
     }
     if let Ok((list, of)) = values.extract::<(Vec<String>, PyReadonlyArray1<'_, u32>)>() {
-        let names = Names { list, of: of.as_array().to_vec() };
-        return Ok(Data::Text(names.iter().map(str::to_string).collect()));
+        return Ok(Data::Names(Names { list, of: of.as_array().to_vec() }));
     }
     let text = values.extract::<Vec<String>>();
     text.map(Data::Text).map_err(|_| PyTypeError::new_err(format!("{name}: must be numbers, text or bytes")))

@@ -18,8 +18,13 @@ pub struct Column {
 pub struct Tables(Vec<(String, Vec<Column>)>);
 
 impl Tables {
-    /// Adds a table.
-    pub fn insert(&mut self, name: String, columns: Vec<Column>) {
+    /// Adds a table. Shared names become text.
+    pub fn insert(&mut self, name: String, mut columns: Vec<Column>) {
+        for column in &mut columns {
+            if let Data::Names(names) = &column.data {
+                column.data = Data::Text(names.iter().map(str::to_string).collect());
+            }
+        }
         self.0.push((name, columns));
     }
 
@@ -64,15 +69,13 @@ impl Tables {
 }
 
 impl From<Vec<Table>> for Tables {
-    fn from(tables: Vec<Table>) -> Tables {
-        let columns = |table: Table| {
+    fn from(given: Vec<Table>) -> Tables {
+        let mut tables = Tables::default();
+        for table in given {
             let columns = table.columns.into_iter();
-            let data = |data: Data| match data {
-                Data::Names(names) => Data::Text(names.iter().map(str::to_string).collect()),
-                other => other,
-            };
-            columns.map(|c| Column { name: c.name.to_string(), unit: c.unit.to_string(), data: data(c.data) }).collect()
-        };
-        Tables(tables.into_iter().map(|table| (table.name.to_string(), columns(table))).collect())
+            let columns = columns.map(|c| Column { name: c.name.to_string(), unit: c.unit.to_string(), data: c.data });
+            tables.insert(table.name.to_string(), columns.collect());
+        }
+        tables
     }
 }

@@ -19,6 +19,7 @@ from becalm.cli import help as helped
 from becalm.cli.exits import BAD_INPUT, FAILED, error_text, guarded, prepare, stop
 from becalm.cli.infiniband import fabric, manage, whatif
 from becalm.cli.many import compare, store, sweep, tune
+from becalm.cli.options import spread
 from becalm.interrupts import INTERRUPTED
 
 __all__ = ["BAD_INPUT", "FAILED", "INTERRUPTED", "app", "main"]
@@ -83,7 +84,7 @@ def _add(
         example = helped.EXAMPLES.get(name)
         epilog = f"Example: `{example}`" if example else None
         group.command(name, cls=helped.Command, epilog=epilog, rich_help_panel=panel, hidden=hidden)(
-            guarded(command)
+            guarded(spread(command))
         )
 
 

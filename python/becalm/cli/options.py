@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -14,13 +18,38 @@ from becalm.errors import ScenarioError
 from becalm.mistakes import reason, short
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from becalm.runs.drive import EngineOf
     from becalm.runs.engines import Engine
     from becalm.runs.task import Shelf
     from becalm.scenario import Scenario
     from becalm.schemes.loading import Provided
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command with an option for every field of its parameters that are groups of options."""
+    hints = get_type_hints(command, include_extras=True)
+    groups = {name: fields(kind) for name, kind in hints.items() if is_dataclass(kind)}
+    parameters = []
+    for each in inspect.signature(command).parameters.values():
+        of = get_type_hints(hints[each.name], include_extras=True) if each.name in groups else hints
+        parameters += [
+            each.replace(name=part.name, default=part.default, annotation=of[part.name])
+            for part in groups.get(each.name, (each,))
+        ]
+
+    @functools.wraps(command)
+    def call(**given: Any) -> None:  # noqa: ANN401
+        made = {
+            name: hints[name](**{part.name: given.pop(part.name) for part in parts})
+            for name, parts in groups.items()
+        }
+        command(**given, **made)
+
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {each.name: each.annotation for each in parameters}
+    return call
 
 
 Threads = Annotated[
@@ -38,22 +67,6 @@ MaxMemory = Annotated[
         help="Refuse runs that need more memory than this (e.g. 4GB); default: 80% of the machine's memory.",
     ),
 ]
-Responses = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--response",
-        metavar="FILE:NAME",
-        help="Use your own response: a class in a Python file, or a scheme in a library; repeatable.",
-    ),
-]
-Markings = Annotated[
-    list[str] | None,
-    typer.Option("--marking", metavar="FILE:NAME", help="Use your own marking policy; see --response."),
-]
-Echoes = Annotated[
-    list[str] | None,
-    typer.Option("--echo", metavar="FILE:NAME", help="Use your own echo; see --response."),
-]
 Example = Annotated[
     str | None, typer.Option(help="Use a scenario from `becalm list examples` instead of a file.")
 ]
@@ -69,23 +82,40 @@ Fabric = Annotated[
 ]
 
 
-def own_schemes(
-    response: list[str] | None, marking: list[str] | None, echo: list[str] | None
-) -> tuple[Provided, ...]:
-    """Return the user's own schemes that the options name.
+@dataclass(frozen=True)
+class OwnSchemes:
+    """Options for the user's own schemes. User code runs only through these, never through a scenario."""
 
-    User code runs only through these options, never through a scenario.
+    response: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--response",
+            metavar="FILE:NAME",
+            help="Use your own response: a class in a Python file, or a scheme in a library; repeatable.",
+        ),
+    ] = None
+    marking: Annotated[
+        list[str] | None,
+        typer.Option("--marking", metavar="FILE:NAME", help="Use your own marking policy; see --response."),
+    ] = None
+    echo: Annotated[
+        list[str] | None,
+        typer.Option("--echo", metavar="FILE:NAME", help="Use your own echo; see --response."),
+    ] = None
 
-    Raises:
-        SchemeError: a scheme cannot be loaded.
+    def load(self) -> tuple[Provided, ...]:
+        """Return the schemes.
 
-    """
-    named = {"response": response, "marking": marking, "echo": echo}
-    if not any(named.values()):
-        return ()
-    from becalm.schemes.loading import load
+        Raises:
+            SchemeError: a scheme cannot be loaded.
 
-    return tuple(load(each, seam) for seam, files in named.items() for each in files or ())
+        """
+        named = {"response": self.response, "marking": self.marking, "echo": self.echo}
+        if not any(named.values()):
+            return ()
+        from becalm.schemes.loading import load
+
+        return tuple(load(each, seam) for seam, files in named.items() for each in files or ())
 
 
 def scenario_file(command: str, file: Path | None, example: str | None) -> Path:
@@ -113,45 +143,76 @@ def changed(scenario: Scenario, changes: list[str] | None) -> Scenario:
 
 
 Workers = Annotated[int | None, typer.Option(min=1, help="Concurrent runs; default: one per available core.")]
-EngineName = Annotated[str, typer.Option(help="How to run in parallel: processes, threads or dask.")]
-Address = Annotated[str | None, typer.Option(help="Address of the Dask scheduler, such as tcp://head:8786.")]
-Slurm = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="KEY=VALUE",
-        help="Setting for Dask workers that SLURM starts, such as queue=short, walltime or jobs; repeatable.",
-    ),
-]
 Runs = Annotated[
     int | None,
     typer.Option(
         "--workers", "--threads", min=1, max=4096, help="Number of concurrent runs; default: one per core."
     ),
 ]
-StoreFolder = Annotated[
-    Path | None,
-    typer.Option(
-        "--store",
-        help="Store for the runs, so that a second call does not repeat them; default: they are not kept.",
-    ),
-]
 
 
-def check_engine(engine: str, address: str | None, slurm: list[str] | None, *, stored: bool = True) -> None:
-    """Check that the options of an engine fit together; `stored` means that the runs go to a named store."""
-    from becalm.runs.engines import NAMES
+EngineName = Annotated[str, typer.Option(help="How to run in parallel: processes, threads or dask.")]
 
-    if engine not in NAMES:
-        stop(f"--engine {engine}: unknown; valid: {', '.join(NAMES)}", BAD_INPUT)
-    if (address or slurm) and engine != "dask":
-        stop("--address and --slurm: have an effect only with --engine dask", BAD_INPUT)
-    if address and slurm:
-        stop("--address and --slurm: give only one; a running scheduler has its own workers", BAD_INPUT)
-    if (address or slurm) and not stored:
-        stop("--address and --slurm: need --store, in a folder that all workers share", BAD_INPUT)
-    for each in slurm or []:
-        if "=" not in each:
-            stop(f"--slurm {each}: must be KEY=VALUE, such as queue=short", BAD_INPUT)
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """Options for the engine of many runs."""
+
+    engine: EngineName = "processes"
+    address: Annotated[
+        str | None, typer.Option(help="Address of the Dask scheduler, such as tcp://head:8786.")
+    ] = None
+    slurm: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="Setting for Dask workers that SLURM starts, such as queue=short, walltime or jobs; "
+            "repeatable.",
+        ),
+    ] = None
+
+    def check(self, *, stored: bool = True) -> None:
+        """Check that the options fit together; `stored` means that the runs go to a named store."""
+        from becalm.runs.engines import NAMES
+
+        if self.engine not in NAMES:
+            stop(f"--engine {self.engine}: unknown; valid: {', '.join(NAMES)}", BAD_INPUT)
+        if (self.address or self.slurm) and self.engine != "dask":
+            stop("--address and --slurm: have an effect only with --engine dask", BAD_INPUT)
+        if self.address and self.slurm:
+            stop("--address and --slurm: give only one; a running scheduler has its own workers", BAD_INPUT)
+        if (self.address or self.slurm) and not stored:
+            stop("--address and --slurm: need --store, in a folder that all workers share", BAD_INPUT)
+        for each in self.slurm or []:
+            if "=" not in each:
+                stop(f"--slurm {each}: must be KEY=VALUE, such as queue=short", BAD_INPUT)
+
+    def made(self, workers: int | None) -> Callable[[Shelf], Engine]:
+        """Return a function that creates the engine."""
+        from becalm.runs import drive
+
+        settings = dict(each.split("=", 1) for each in self.slurm or [])
+        return drive.engine_of(self.engine, workers, self.address, settings)
+
+
+@dataclass(frozen=True)
+class StoringOptions(EngineOptions):
+    """Options of commands that keep their runs only if a store is named."""
+
+    engine: EngineName = "threads"
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            "--store",
+            help="Store for the runs, so that a second call does not repeat them; default: they are not "
+            "kept.",
+        ),
+    ] = None
+
+    def chosen(self, workers: int | None) -> EngineOf:
+        """Return the engine."""
+        self.check(stored=self.store is not None)
+        return self.made(workers) if self.store else self.engine
 
 
 def check_memory(
@@ -163,23 +224,6 @@ def check_memory(
 
     width = 1 if engine == "dask" else width_of(workers)
     memory.check(scenarios, max_memory, width=width, processes=engine == "processes")
-
-
-def engine_of(
-    engine: str, workers: int | None, address: str | None, slurm: list[str] | None
-) -> Callable[[Shelf], Engine]:
-    """Return a function that creates the engine with the given name."""
-    from becalm.runs import drive
-
-    return drive.engine_of(engine, workers, address, dict(each.split("=", 1) for each in slurm or []))
-
-
-def storing_engine(
-    store: Path | None, engine: str, workers: int | None, address: str | None, slurm: list[str] | None
-) -> EngineOf:
-    """Return the engine of a command that keeps its runs only if a store is named."""
-    check_engine(engine, address, slurm, stored=store is not None)
-    return engine_of(engine, workers, address, slurm) if store else engine
 
 
 def parse_change(text: str) -> tuple[str, Any]:

@@ -12,15 +12,11 @@ import typer
 from becalm import jsons
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
 from becalm.cli.options import (
-    Address,
-    EngineName,
     Overwrite,
     Quiet,
     Runs,
-    Slurm,
-    StoreFolder,
+    StoringOptions,
     Threads,
-    storing_engine,
 )
 
 if TYPE_CHECKING:
@@ -51,10 +47,8 @@ def reproduce(
         ),
     ] = None,
     workers: Runs = None,
-    engine: EngineName = "threads",
-    address: Address = None,
-    slurm: Slurm = None,
-    store: StoreFolder = None,
+    *,
+    engine: StoringOptions,
     quiet: Quiet = False,
 ) -> None:
     """Reproduce figures of papers and check claims; exit code 1 if a paper's claim fails."""
@@ -65,7 +59,7 @@ def reproduce(
     if scenario is not None:
         _print_scene(ids or [], scenario, seed, short=short)
         return
-    chosen = storing_engine(store, engine, workers, address, slurm)
+    chosen = engine.chosen(workers)
     console.warn_short(short, also="" if seeds else "one seed, ")
     try:
         with Screen(quiet=quiet or as_json) as screen:
@@ -78,12 +72,12 @@ def reproduce(
                 seeds=seeds,
                 seed=seed,
                 progress=screen.on_progress,
-                store=store,
+                store=engine.store,
                 engine=chosen,
             )
     except ValueError as error:
         stop(str(error), BAD_INPUT)
-    screen.tell_found(store)
+    screen.tell_found(engine.store)
     if as_json:
         for report in reports:
             typer.echo(jsons.dumps(report.to_json()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,40 +20,38 @@ if TYPE_CHECKING:
 
 def import_switches(switches: Path, lfts: Path | None, out: Path, *, overwrite: bool, quiet: bool) -> None:
     """Write a scenario for SONiC switches."""
-    from becalm.cli import console
-    from becalm.folders import write_new
     from becalm.sonic.importing import import_fabric
 
     if lfts is not None:
         stop("--lfts: has no effect with SONiC switches", BAD_INPUT)
     imported = import_fabric([switches])
-    write_new(out, imported.text, overwrite=overwrite)
-    if quiet:
-        return
-    for note in imported.notes:
-        console.say(f"note: {note}")
     fabric = imported.fabric
     counts = f"{len(fabric.hosts)} hosts, {len(fabric.switches)} switches, {len(fabric.cables)} cables"
-    console.say(f"{counts}; background load {imported.background.load:g}; written to {out}")
+    summary = f"{counts}; background load {imported.background.load:g}"
+    _write(out, imported.text, imported.notes, summary, overwrite=overwrite, quiet=quiet)
 
 
 def import_simulated(
     files: list[Path], lfts: Path | None, out: Path, *, overwrite: bool, quiet: bool
 ) -> None:
     """Write a scenario for files of another simulator."""
-    from becalm.cli import console
-    from becalm.folders import write_new
     from becalm.simulators.importing import import_files
 
     if lfts is not None:
         stop("--lfts: has no effect with files of simulators", BAD_INPUT)
     imported = import_files(files, out.parent)
-    write_new(out, imported.text, overwrite=overwrite)
-    if quiet:
-        return
-    for note in imported.notes:
+    _write(out, imported.text, imported.notes, imported.summary, overwrite=overwrite, quiet=quiet)
+
+
+def _write(out: Path, text: str, notes: Iterable[str], summary: str, *, overwrite: bool, quiet: bool) -> None:
+    from becalm.cli import console
+    from becalm.folders import write_new
+
+    write_new(out, text, overwrite=overwrite)
+    for note in [] if quiet else notes:
         console.say(f"note: {note}")
-    console.say(f"{imported.summary}; written to {out}")
+    if not quiet:
+        console.say(f"{summary}; written to {out}")
 
 
 def is_switches(path: Path) -> bool:

@@ -14,20 +14,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from becalm import examples, jsons
-from becalm.cli import completions, trace
+from becalm.cli import trace
 from becalm.cli.exits import BAD_INPUT, SIGNALLED, error_text, stop
 from becalm.cli.options import (
     Changes,
-    Echoes,
     Example,
     Fabric,
-    Markings,
     MaxMemory,
+    OwnSchemes,
     Quiet,
-    Responses,
     Threads,
     changed,
-    own_schemes,
     scenario_file,
 )
 from becalm.errors import BecalmError
@@ -89,6 +86,8 @@ class Stopping:
             stop(message, SIGNALLED + self._number)
 
 
+_TWIN = "-without-control"
+"""What the name of a twin's results folder adds to that of the run."""
 SUMMARY = ("groups", "jobs", "completion")
 """Tables that `run --json` prints."""
 
@@ -106,9 +105,8 @@ def run(
         Path | None, typer.Option(help="Use the congestion control configured in this OpenSM file.")
     ] = None,
     fabric: Fabric = None,
-    response: Responses = None,
-    marking: Markings = None,
-    echo: Echoes = None,
+    *,
+    own_schemes: OwnSchemes,
     report: Annotated[
         Path | None,
         typer.Option(help="Write a report of the run, including frames, to an .html file."),
@@ -138,35 +136,30 @@ def run(
     ] = None,
     threads: Threads = None,
     max_memory: MaxMemory = None,
-    pcap: trace.Pcap = None,
-    packets: trace.Packets = None,
-    perfetto: trace.Chrome = None,
-    events: trace.Events = None,
-    traced: trace.Chosen = None,
+    traced: trace.Options,
     quiet: Quiet = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
 ) -> None:
     """Run a scenario, print a summary, and write tables to a results folder."""
     import becalm
     from becalm.cli import console, trains
-    from becalm.cli.twin import run_twin, twin_of
     from becalm.cli.watch import run_live
     from becalm.results import FOLDER
     from becalm.runs import memory
 
     source = scenario_file("run", file, example)
-    traces = trace.wanted(pcap, packets, perfetto, events, traced, overwrite=overwrite)
+    traces = traced.wanted(overwrite=overwrite)
     _check_names(out, report, fct, *traces.files)
     limit = memory.limit_of(max_memory)
     stopping = Stopping(None if max_time is None else _wall_time(max_time))
-    own = own_schemes(response, marking, echo)
+    own = own_schemes.load()
     scenario = _loaded(source, limit, own) if example is None else examples.load(example)
     seeds = [] if seed is None else [f"run.seed={seed}"]
     scenario = changed(scenario.using(own), [*(change or []), *seeds])
     scenario = _with_opensm(scenario, opensm, fabric)
     scenario = _watched(scenario, report, overwrite=overwrite)
-    completions.check(scenario, fct, overwrite=overwrite)
-    other = twin_of(scenario, wanted=twin)
+    _check_completions(scenario, fct, overwrite=overwrite)
+    other = _twin_of(scenario, wanted=twin)
     less = trains.smaller(scenario) if check else None
     choice = traces.choice(scenario)
     default = Path("results") / source.stem
@@ -187,13 +180,13 @@ def run(
         place.write(results.fill)
     beside = None
     if other is not None and results.stopped is None:
-        beside = run_twin(other, place.folder, made, overwrite=overwrite)
+        beside = _run_twin(other, place.folder, made, overwrite=overwrite)
     checked = None if less is None or results.stopped is not None else trains.check(*less, made)
     # Traces are separate runs; who stops a run does not wait for them.
     said = [] if results.stopped is not None else traces.write(choice, quiet=quiet)
     said += [] if checked is None else trains.lines(checked)
     said += _written(results, beside, report, place.folder, overwrite=overwrite)
-    said += completions.write(results, fct, overwrite=overwrite)
+    said += _write_completions(results, fct, overwrite=overwrite)
     if as_json:
         of_trains = {} if checked is None else {"check": checked}
         typer.echo(_summary(results, beside, place.folder, of_trains))
@@ -232,15 +225,14 @@ def _summary(
 def validate(
     files: Annotated[list[Path], typer.Argument(help="Scenarios.", show_default=False)],
     change: Changes = None,
-    response: Responses = None,
-    marking: Markings = None,
-    echo: Echoes = None,
+    *,
+    own_schemes: OwnSchemes,
     max_memory: MaxMemory = None,
 ) -> None:
     """Check scenarios, and print all errors and warnings; exit code 2 if there are errors."""
     import becalm
 
-    bad, own = False, own_schemes(response, marking, echo)
+    bad, own = False, own_schemes.load()
     for file in files:
         try:
             scenario = changed(_loaded(file, max_memory, own).using(own), change)
@@ -347,3 +339,54 @@ def _written(
     text = pair(twin[0], results) if twin and complete else report(results, folder=folder)
     write_new(page, text, overwrite=overwrite)
     return [str(page)]
+
+
+def _check_completions(scenario: Scenario, file: Path | None, *, overwrite: bool) -> None:
+    """Refuse a file for completion times that cannot be written, or a run without messages."""
+    if file is None:
+        return
+    from becalm.folders import check_writable
+    from becalm.simulators.fct import NEEDED
+
+    check_writable(file, overwrite=overwrite)
+    if not scenario.resolved["observe"]["messages"]:
+        stop(f"--fct: {NEEDED}", BAD_INPUT)
+
+
+def _write_completions(results: Results, file: Path | None, *, overwrite: bool) -> list[str]:
+    """Write completion times of messages; return what was written, in words."""
+    if file is None:
+        return []
+    from becalm.folders import write_new
+    from becalm.simulators import fct
+
+    write_new(file, "".join(f"{line}\n" for line in fct.lines(results)), overwrite=overwrite)
+    return [f"completion times in {file}"]
+
+
+def _twin_of(scenario: Scenario, *, wanted: bool) -> Scenario | None:
+    """Return the scenario without congestion control, if it is wanted."""
+    if not wanted:
+        return None
+    twin = scenario.without_control()
+    if twin == scenario:
+        stop("--twin: the scenario has no congestion control, so its twin would be the same run", BAD_INPUT)
+    return twin
+
+
+def _run_twin(
+    twin: Scenario, folder: Path, run: Callable[[Scenario], Results], *, overwrite: bool
+) -> tuple[Results, Path]:
+    """Run a twin, and write its results beside those of the run, in `folder`.
+
+    Raises:
+        BecalmError: the run fails, or the results cannot be written.
+
+    """
+    from becalm.results import FOLDER
+
+    name = folder.with_name(folder.name + _TWIN)
+    with FOLDER.reserve(name, overwrite=overwrite) if overwrite else FOLDER.reserve_free(name) as place:
+        results = run(twin)
+        place.write(results.fill)
+    return results, place.folder

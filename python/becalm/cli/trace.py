@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,29 +14,6 @@ if TYPE_CHECKING:
     from becalm.scenario import Scenario
     from becalm.traces.record import Choice
 
-Pcap = Annotated[
-    list[str] | None,
-    typer.Option("--pcap", metavar="LINK=FILE", help="Capture a link for Wireshark; repeatable."),
-]
-Packets = Annotated[
-    Path | None, typer.Option(help="Write a table of packets to a Parquet file.", show_default=False)
-]
-Chrome = Annotated[
-    Path | None, typer.Option("--perfetto", help="Write a trace for ui.perfetto.dev to a JSON file.")
-]
-Events = Annotated[
-    Path | None,
-    typer.Option(help="Write each call to a marking policy or response, with its result, to a Parquet file."),
-]
-Chosen = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--trace",
-        metavar="KEY=VALUE",
-        help="Limit the traces by flows=GROUP or flows=NUMBER, links=A->B, switches=NAME (all repeatable), "
-        "from=TIME, until=TIME, or most=ROWS (default: 100000).",
-    ),
-]
 _KEYS = ("flows", "links", "switches", "from", "until", "most")
 
 
@@ -125,45 +101,68 @@ class Wanted:
         return int(text)
 
 
-def wanted(
-    pcap: Sequence[str] | None,
-    packets: Path | None,
-    chrome: Path | None,
-    events: Path | None,
-    chosen: Sequence[str] | None,
-    *,
-    overwrite: bool = False,
-) -> Wanted:
-    """Read the options, and refuse unwritable files before the run.
+@dataclass(frozen=True)
+class Options:
+    """Options for traces."""
 
-    Raises:
-        BecalmError: an option cannot be read or has no effect, or a file cannot be written.
+    pcap: Annotated[
+        list[str] | None,
+        typer.Option("--pcap", metavar="LINK=FILE", help="Capture a link for Wireshark; repeatable."),
+    ] = None
+    packets: Annotated[
+        Path | None, typer.Option(help="Write a table of packets to a Parquet file.", show_default=False)
+    ] = None
+    perfetto: Annotated[
+        Path | None, typer.Option("--perfetto", help="Write a trace for ui.perfetto.dev to a JSON file.")
+    ] = None
+    events: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write each call to a marking policy or response, with its result, to a Parquet file."
+        ),
+    ] = None
+    traced: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--trace",
+            metavar="KEY=VALUE",
+            help="Limit the traces by flows=GROUP or flows=NUMBER, links=A->B, switches=NAME (all "
+            "repeatable), from=TIME, until=TIME, or most=ROWS (default: 100000).",
+        ),
+    ] = None
 
-    """
-    from becalm.folders import check_writable
+    def wanted(self, *, overwrite: bool) -> Wanted:
+        """Read the options, and refuse unwritable files before the run.
 
-    captures: dict[str, Path] = {}
-    for text in pcap or ():
-        link, equals, file = text.rpartition("=")
-        if not equals or not link or not file:
-            raise BecalmError(f"--pcap {text}: must be LINK=FILE, such as 'A->B=trunk.pcap'")
-        if link in captures:
-            raise BecalmError(f"--pcap {text}: the link already has a capture")
-        captures[link] = Path(file)
-    keys: dict[str, list[str]] = {}
-    for text in chosen or ():
-        key, equals, value = text.partition("=")
-        if not equals or key not in _KEYS:
-            raise BecalmError(f"--trace {text}: unknown; valid: {', '.join(f'{each}=...' for each in _KEYS)}")
-        keys.setdefault(key, []).append(value)
-    if keys and not captures and packets is None and chrome is None and events is None:
-        raise BecalmError("--trace: has no effect without --pcap, --packets, --perfetto or --events")
-    if "switches" in keys and events is None:
-        raise BecalmError("--trace switches=...: has no effect without --events")
-    for key in ("from", "links"):
-        if key in keys and not captures and packets is None and chrome is None:
-            raise BecalmError(
-                f"--trace {key}=...: has no effect on --events, which always start with the run"
-            )
-    check_writable(*captures.values(), packets, chrome, events, overwrite=overwrite)
-    return Wanted(captures, packets, chrome, events, keys, overwrite)
+        Raises:
+            BecalmError: an option cannot be read or has no effect, or a file cannot be written.
+
+        """
+        from becalm.folders import check_writable
+
+        captures: dict[str, Path] = {}
+        for text in self.pcap or ():
+            link, equals, file = text.rpartition("=")
+            if not equals or not link or not file:
+                raise BecalmError(f"--pcap {text}: must be LINK=FILE, such as 'A->B=trunk.pcap'")
+            if link in captures:
+                raise BecalmError(f"--pcap {text}: the link already has a capture")
+            captures[link] = Path(file)
+        keys: dict[str, list[str]] = {}
+        for text in self.traced or ():
+            key, equals, value = text.partition("=")
+            if not equals or key not in _KEYS:
+                valid = ", ".join(f"{each}=..." for each in _KEYS)
+                raise BecalmError(f"--trace {text}: unknown; valid: {valid}")
+            keys.setdefault(key, []).append(value)
+        links = captures or self.packets or self.perfetto
+        if keys and not links and self.events is None:
+            raise BecalmError("--trace: has no effect without --pcap, --packets, --perfetto or --events")
+        if "switches" in keys and self.events is None:
+            raise BecalmError("--trace switches=...: has no effect without --events")
+        for key in ("from", "links"):
+            if key in keys and not links:
+                problem = "has no effect on --events, which always start with the run"
+                raise BecalmError(f"--trace {key}=...: {problem}")
+        check_writable(*captures.values(), self.packets, self.perfetto, self.events, overwrite=overwrite)
+        return Wanted(captures, self.packets, self.perfetto, self.events, keys, overwrite)

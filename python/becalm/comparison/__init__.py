@@ -7,8 +7,7 @@
 
 From the bottom up: `shelf` finds files by name, `scheme` and `scene` read schemes and scenes, `merge` applies
 a scheme to a scene, `measure` computes one number per column from a run, `tuning` chooses values on other
-scenes, this file runs everything with several seeds, `cells` formats the numbers, and `ranks`
-ranks the schemes.
+scenes, this file runs everything with several seeds, and `cells` formats the numbers and ranks the schemes.
 
 A scheme with a grid has two rows: one with the values of its source, and `NAME, tuned elsewhere` with the
 values that are best on other scenes. If a scheme's rates have not settled on a scene, the scene runs
@@ -28,9 +27,9 @@ import polars as pl
 from becalm.comparison import cells, tuning
 from becalm.comparison import scene as scenes_
 from becalm.comparison import scheme as schemes_
+from becalm.comparison.cells import ranking
 from becalm.comparison.measure import change, loss, row
 from becalm.comparison.merge import controlled, unreached
-from becalm.comparison.ranks import ranking
 from becalm.comparison.scene import Scene
 from becalm.comparison.scheme import Scheme
 from becalm.intervals import mean_interval

@@ -81,15 +81,20 @@ def _loaded(path: Path, digest: str) -> list[CoreScheme]:
     return list(found.values())
 
 
-def _read(path: Path) -> bytes:
-    """Return the bytes of a library for this machine."""
+def _content(path: Path) -> bytes:
+    """Return the bytes of a file."""
     try:
-        content = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         step = (
             f"; `becalm new-scheme {path}` writes one" if path.suffix == ".py" and not path.exists() else ""
         )
         raise SchemeError(f"{path}: {error.strerror or error}{step}") from error
+
+
+def _read(path: Path) -> bytes:
+    """Return the bytes of a library for this machine."""
+    content = _content(path)
     made_for = _machine(content)
     if made_for not in (None, platform.machine()):
         raise SchemeError(f"{path}: is built for {made_for}, but this machine is {platform.machine()}")
@@ -277,13 +282,7 @@ _MODULES: dict[Path, tuple[bytes, ModuleType]] = {}
 
 def _module(path: Path) -> ModuleType:
     """Run a Python file."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        step = (
-            f"; `becalm new-scheme {path}` writes one" if path.suffix == ".py" and not path.exists() else ""
-        )
-        raise SchemeError(f"{path}: {error.strerror or error}{step}") from error
+    content = _content(path)
     place = Path(os.path.realpath(path))
     if place in _MODULES and _MODULES[place][0] == content:
         return _MODULES[place][1]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from becalm.errors import BecalmError
-from becalm.findings import Finding, in_order, listed
-from becalm.sonic import buffers, cables, marks, queues, watchdog
+from becalm.findings import Finding, Severity, in_order, listed
+from becalm.sonic import buffers, marks, queues, watchdog
 from becalm.sonic.classes import served
-from becalm.sonic.fabric import Fabric, load
+from becalm.sonic.fabric import Cable, Fabric, load
 from becalm.sonic.headroom import Asic
 from becalm.sonic.hosts import CNP_DSCP, Host
-from becalm.sonic.switch import NULL, REFERENCES, Switch
+from becalm.sonic.switch import NULL, REFERENCES, Port, Switch
 from becalm.sonic.tables import reference
 
 
@@ -52,7 +52,7 @@ def findings(fabric: Fabric, asked: Asked) -> list[Finding]:
         found += marks.check(switch, asked.busy)
         found += queues.check(switch, CNP_DSCP if asked.host is None else asked.host.cnp)
         found += watchdog.check(switch)
-    found += cables.check(fabric, asked.host)
+    found += _cables(fabric, asked.host)
     found += _classes(fabric, asked)
     return in_order(found)
 
@@ -97,3 +97,59 @@ def hops(fabric: Fabric, source: str, destination: str) -> list[tuple[str, str, 
     if not found:
         raise BecalmError(f"--pair {source} {destination}: the files have no path between these hosts")
     return found
+
+
+def _cables(fabric: Fabric, host: Host | None) -> Iterator[Finding]:
+    """Check the ends of each cable: the same priorities, rates and lengths, and packets that fit."""
+    for cable in fabric.cables:
+        if cable.to_host:
+            if host is not None:
+                yield from _of_host(fabric, cable, host)
+        else:
+            yield from _between(fabric, cable)
+
+
+_WHAT: tuple[tuple[str, str, str, Callable[[Port], Any]], ...] = (
+    (
+        "PORT_QOS_MAP",
+        "pfc_enable",
+        "one end pauses what the other does not stop: packets are lost",
+        lambda p: p.pfc,
+    ),
+    ("PORT", "mtu", "the end with the smaller packets discards the larger ones", lambda p: p.mtu),
+    ("PORT", "speed", "the cable stays down", lambda p: p.speed),
+    ("CABLE_LENGTH", "", "headroom differs", lambda p: p.metres),
+)
+"""What must be the same at both ends: the table, the field, the effect if it is not, and its value."""
+
+
+def _between(fabric: Fabric, cable: Cable) -> Iterator[Finding]:
+    near, far = (fabric.switches[end.node] for end in (cable.near, cable.far))
+    own, other = near.ports[cable.near.port], far.ports[cable.far.port]
+    for table, name, effect, value in _WHAT:
+        one, two = value(own), value(other)
+        if one == two or None in (one, two):
+            continue
+        key, shown = cable.near.port, name
+        if table == "CABLE_LENGTH":
+            key = next((key for key, row in near.tables.table(table).items() if own.name in row), "")
+            shown = own.name
+        elif table == "PORT_QOS_MAP":
+            key = next((key for key in near.tables.table(table) if own.name in key.split(",")), own.name)
+        reason = f"is {_text(two)} at the other end, {cable.far.node} {cable.far.port}: {effect}"
+        severity: Severity = "warning" if table == "CABLE_LENGTH" else "error"
+        yield near.tables.finding(severity, (table, key), shown, reason, "the same at both ends")
+
+
+def _text(value: Any) -> str:  # noqa: ANN401
+    if isinstance(value, frozenset):
+        return ",".join(map(str, sorted(value))) or "absent"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _of_host(fabric: Fabric, cable: Cable, host: Host) -> Iterator[Finding]:
+    switch = fabric.switches[cable.near.node]
+    port = switch.ports[cable.near.port]
+    if host.mtu is not None and host.mtu > port.mtu:
+        reason = f"is below the hosts' {host.mtu} B: the switch discards their largest packets"
+        yield switch.tables.finding("error", ("PORT", port.name), "mtu", reason, f"at least {host.mtu}")

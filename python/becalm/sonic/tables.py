@@ -12,7 +12,6 @@ from typing import Any
 from becalm.errors import ScenarioError
 from becalm.findings import Finding, Severity
 from becalm.mistakes import Mistakes, read_text, reason
-from becalm.sonic.lines import lines
 
 SIGNS = frozenset(
     {
@@ -114,7 +113,7 @@ def _read(path: str | PathLike[str], tables: Tables) -> None:
     if not isinstance(document, dict) or not document:
         mistakes.add(1, "", "", "has no tables", EXPECTED)
         mistakes.check()
-    found, twice = lines(text)
+    found, twice = _lines(text)
     for each in twice:
         mistakes.add(found[each], "|".join(each), "", "occurs twice; only one has an effect", "one")
     tables.files.append(str(path))
@@ -188,3 +187,36 @@ def numbers(text: str) -> list[int] | None:
             return None
         found += range(int(match[1]), int(match[2] or match[1]) + 1)
     return found
+
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|\n')
+
+
+def _lines(text: str) -> tuple[dict[tuple[str, ...], int], list[tuple[str, ...]]]:
+    """Return the line of each key of a valid JSON document, by its path, and the paths that occur twice.
+
+    Items of lists have no paths.
+    """
+    found: dict[tuple[str, ...], int] = {}
+    twice: list[tuple[str, ...]] = []
+    open_: list[str | None] = []
+    """The keys of the enclosing objects; None for a list."""
+    line, last, key = 1, "", ""
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if token == "\n":
+            line += 1
+        elif token in "{[":
+            open_.append(key if token == "{" else None)
+            key = ""
+        elif token in "}]":
+            open_.pop()
+        elif token == ":":
+            key = json.loads(last)
+            if None not in open_:
+                path = (*[each for each in open_[1:] if each is not None], key)
+                if path in found:
+                    twice.append(path)
+                found[path] = line
+        last = token if token[0] == '"' else last
+    return found, twice

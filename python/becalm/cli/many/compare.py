@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from becalm import jsons
-from becalm.cli.options import Address, EngineName, Runs, Slurm, StoreFolder, storing_engine
+from becalm.cli.options import Runs, StoringOptions
 
 RANKED = "=: not significantly behind the best; *: had not settled, so it is not ranked"
 
@@ -31,17 +31,15 @@ def compare(
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
     workers: Runs = None,
-    engine: EngineName = "threads",
-    address: Address = None,
-    slurm: Slurm = None,
-    store: StoreFolder = None,
+    *,
+    engine: StoringOptions,
 ) -> None:
     """Run schemes on the same scenes; print their effects on background, contributors, messages and jobs."""
     from becalm import comparison
     from becalm.cli import console
     from becalm.cli.screen import Screen
 
-    chosen = storing_engine(store, engine, workers, address, slurm)
+    chosen = engine.chosen(workers)
     console.warn_short(short)
     with Screen(quiet=as_json) as screen:
         found = comparison.compare(
@@ -52,10 +50,10 @@ def compare(
             short=short,
             threads=workers,
             progress=screen.on_progress,
-            store=store,
+            store=engine.store,
             engine=chosen,
         )
-    screen.tell_found(store)
+    screen.tell_found(engine.store)
     if as_json:
         for name, table in found.items():
             typer.echo(jsons.dumps({"scene": name, "short": short, "schemes": comparison.to_json(table)}))

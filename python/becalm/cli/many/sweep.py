@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,24 +12,19 @@ from becalm import jsons
 from becalm.analysis import formats
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
 from becalm.cli.options import (
-    Address,
-    Echoes,
-    EngineName,
-    Markings,
+    EngineOptions,
     MaxMemory,
     Overwrite,
+    OwnSchemes,
     Quiet,
-    Responses,
-    Slurm,
     Workers,
-    check_engine,
     check_memory,
-    engine_of,
-    own_schemes,
 )
 
 if TYPE_CHECKING:
     from becalm.cli.screen import Screen
+    from becalm.runs.engines import Engine
+    from becalm.runs.task import Shelf
     from becalm.store import Store
     from becalm.sweeps.plan import Plan
     from becalm.sweeps.spec import Spec
@@ -42,18 +38,15 @@ def sweep(
     spec: Annotated[Path, typer.Argument(help="The sweep, a TOML file.", show_default=False)],
     workers: Workers = None,
     max_memory: MaxMemory = None,
-    response: Responses = None,
-    marking: Markings = None,
-    echo: Echoes = None,
+    *,
+    own_schemes: OwnSchemes,
     shard: Annotated[
         str | None,
         typer.Option(
             metavar="K/N", help="Compute only part K of N; SLURM job arrays set this automatically."
         ),
     ] = None,
-    engine: EngineName = "processes",
-    address: Address = None,
-    slurm: Slurm = None,
+    engine: EngineOptions,
     store: Annotated[
         Path | None, typer.Option(help="Store for the runs; overrides the store named in the file.")
     ] = None,
@@ -94,11 +87,11 @@ def sweep(
     if out is not None:
         check_writable(out)
         check_new(out, overwrite=overwrite)
-    check_engine(engine, address, slurm)
+    engine.check()
     part = shard_of(shard)
-    read = read_spec(spec, own_schemes(response, marking, echo))
+    read = read_spec(spec, own_schemes.load())
     points = read.points(keep)
-    check_memory([point.scenario for point in points], max_memory, engine, workers)
+    check_memory([point.scenario for point in points], max_memory, engine.engine, workers)
     shelf = Store(store or read.store, make=not dry_run)
     plan = look(points, shelf, keep or read.keep, shard=part, retry_failed=retry_failed)
     _tell_damaged(plan)
@@ -106,7 +99,7 @@ def sweep(
     if dry_run:
         _say(_summary(read, plan, shelf, None), as_json=as_json)
         return
-    screen = _compute(plan, shelf, engine, workers, address, slurm, quiet=quiet)
+    screen = _compute(plan, shelf, engine.made(workers), quiet=quiet)
     if as_json or not quiet:
         said = _whole(plan, shelf).verdict
         _say(_summary(read, plan, shelf, screen, said), as_json=as_json)
@@ -117,23 +110,13 @@ def sweep(
         raise typer.Exit(FAILED)
 
 
-def _compute(
-    plan: Plan,
-    store: Store,
-    engine: str,
-    workers: int | None,
-    address: str | None,
-    slurm: list[str] | None,
-    *,
-    quiet: bool,
-) -> Screen:
+def _compute(plan: Plan, store: Store, engine: Callable[[Shelf], Engine], *, quiet: bool) -> Screen:
     from becalm.cli.screen import Screen
     from becalm.runs.drive import run_tasks
     from becalm.runs.task import Done
 
     if not plan.todo:
         return Screen(0, len(plan.found), quiet=True)
-    made = engine_of(engine, workers, address, slurm)(store)
 
     def on_done(done: Done) -> None:
         screen.on_done(done)
@@ -144,7 +127,7 @@ def _compute(
 
     work = sum(task.work for task in plan.todo)
     with Screen(len(plan.todo), len(plan.found), work, quiet=quiet) as screen:
-        run_tasks(plan.todo, made, store, on_done)
+        run_tasks(plan.todo, engine(store), store, on_done)
     # Commands that list or export the store then need not open each run.
     store.reindex()
     return screen

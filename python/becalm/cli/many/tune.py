@@ -12,23 +12,16 @@ from becalm.analysis import formats
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
 from becalm.cli.infiniband.harm import Force, harm, refusal, say_unknown
 from becalm.cli.options import (
-    Address,
     Changes,
-    Echoes,
-    EngineName,
+    EngineOptions,
     Example,
     Fabric,
-    Markings,
     MaxMemory,
+    OwnSchemes,
     Quiet,
-    Responses,
-    Slurm,
     Workers,
     changed,
-    check_engine,
     check_memory,
-    engine_of,
-    own_schemes,
     scenario_file,
 )
 
@@ -99,16 +92,13 @@ def tune(
     no_regret: NoRegret = False,
     workers: Workers = None,
     max_memory: MaxMemory = None,
-    engine: EngineName = "processes",
-    address: Address = None,
-    slurm: Slurm = None,
+    *,
+    engine: EngineOptions,
     resume: Resume = False,
     out: Out = DEFAULT,
     opensm: OpenSM = None,
     fabric: Fabric = None,
-    response: Responses = None,
-    marking: Markings = None,
-    echo: Echoes = None,
+    own_schemes: OwnSchemes,
     force: Force = False,
     overwrite: Overwrite = False,
     quiet: Quiet = False,
@@ -121,13 +111,15 @@ def tune(
     from becalm.tunings.study import check_installed
 
     check_installed()
-    check_engine(engine, address, slurm)
+    engine.check()
     _check_targets(opensm, fabric, out, resume=resume, overwrite=overwrite)
     source = scenario_file("tune", file, example)
-    spec = _read(source, hot, contributors, own_schemes(response, marking, echo), change)
+    spec = _read(source, hot, contributors, own_schemes.load(), change)
     given = (("trials", trials), ("minutes", minutes), ("no_regret", no_regret or None))
     budget = {**spec.budget, **{name: value for name, value in given if value is not None}}
-    check_memory([case.scenario for case in spec.cases] or [spec.scenario], max_memory, engine, workers)
+    check_memory(
+        [case.scenario for case in spec.cases] or [spec.scenario], max_memory, engine.engine, workers
+    )
     silent = quiet or as_json
     if spec.population is not None and not silent:
         say_without_faults(spec.scenario)
@@ -138,7 +130,7 @@ def tune(
             space=spec.space,
             goals=spec.goals,
             folder=out,
-            engine=engine_of(engine, workers, address, slurm),
+            engine=engine.made(workers),
             max_memory=max_memory,
             progress=screen.on_done,
             planned=lambda plan: _show_plan(plan, screen, silent=silent),
