@@ -70,7 +70,7 @@ mod tests {
         assert_eq!([1, 63, 64, 512, 9999].map(|message| length(&PACKETS, &next(message))), [1, 1, 2, 16, 16]);
         assert_eq!([0.0, 1.0, 7.0, 99.0].map(|gap| paced(gap, 1)), [16, 8, 2, 1]);
         assert_eq!([1, 7, 24, 500].map(within), [1, 1, 3, 16]);
-        let ends = |rest| length(&PACKETS, &Next { rest: Some(1000 * rest), ..next(9999) });
+        let ends = |rest: u32| length(&PACKETS, &Next { rest: Some(1000 * rest), ..next(9999) });
         assert_eq!([5, 1].map(ends), [5, 1], "the end of a message");
     }
 
