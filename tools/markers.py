@@ -14,6 +14,7 @@ PLACES = {
     "tables": "docs/comparison.md",
     **dict.fromkeys(("replays", "markers", "responders"), "docs/hardware.md"),
     "by version": "docs/performance.md",
+    "trains": "docs/performance.md",
     "rules": "docs/explain.md",
     "tools/beds.py": "docs/reproductions/gran2010/readings.md",
     "tools/readings.py": "docs/reproductions/readings.md",

@@ -260,12 +260,18 @@ impl State {
         self.shares = Some(Box::new(Shares::new(self.voqs.len(), self.ports.len())));
     }
 
-    /// Counts a packet that leaves towards its input's share of the output.
+    /// Counts a train that leaves towards its input's share of the output. Returns the train with the marks that it gets
+    /// here, and their number.
     #[inline(never)]
-    pub fn count_turn(&mut self, packet: &Packet, (input, output): (u16, u16)) {
+    pub fn leave_as_train(&mut self, packet: &Packet, (input, output): (u16, u16), marked: bool) -> (Packet, u32) {
         let (lane, place) = (self.at(output, packet.vl), self.turns.place(input));
         let queue = self.voq(output, packet.vl, place);
-        self.shares.iter_mut().for_each(|shares| shares.sent(lane, queue, packet.train.packets()));
+        let Some(shares) = &mut self.shares else { return (*packet, u32::from(marked)) };
+        shares.sent(lane, queue, packet.train.packets());
+        if packet.train.is_single() || !marked {
+            return (*packet, u32::from(marked));
+        }
+        (Packet { covers: packet.covers | shares.marks, ..*packet }, shares.marks.count_ones())
     }
 
     /// The transmission of the last packet of an output.

@@ -59,7 +59,10 @@ impl Adapter {
             let sender = &flows.senders[flow.index()];
             let packets = match flows.packets.train {
                 1 => 1,
-                _ => sender.next_train(&flows.packets, flows.pacers[sender.pacer as usize].pace()),
+                _ => {
+                    let pace = flows.pacers[sender.pacer as usize].pace();
+                    sender.next_train(&flows.packets, pace, self.ready.len())
+                }
             };
             let units = packets * cx.shared.largest;
             let prepared = self.prepared(sender);
@@ -232,9 +235,8 @@ impl Adapter {
     /// Re-evaluates whether a pacer may send after its train of this many packets.
     #[cold]
     fn update_after_train<R: Response>(&mut self, pacer: u32, packets: u32, now: Time, flows: &mut Flows<R>) {
-        self.ready.sends(packets);
+        self.ready.sends(pacer, packets);
         self.update_pacer(pacer, now, flows);
-        self.ready.sends(0);
     }
 
     /// Whether the next buffer has space. Reports the start and end of a wait.

@@ -1,0 +1,126 @@
+"""Measures the error of trains, and writes the table in `performance.md`.
+
+`python tools/trains_table.py 128 512` runs each traffic exactly and with trains, on Clos networks with these
+numbers of hosts, with and without DCQCN. Without numbers, it writes the table from `trains.jsonl`, which
+contains all measurements: an object for each traffic, with the completion time [s] and the processor time [s]
+of both runs. New measurements replace old ones of the same traffic.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+import markers
+
+import becalm
+
+MEASURED = markers.ROOT / "docs/trains.jsonl"
+
+PFC_AND_DCQCN: dict[str, Any] = {
+    "marking": {"ramp": {"kmin": 400.0, "kmax": 1600.0, "pmax": 0.2}},
+    "echo": {"rocev2": {}},
+    "response": {"dcqcn": {}},
+}
+"""Sections of a fabric with marks, from 400 kB that wait for an output."""
+
+
+def traffics(hosts: int) -> dict[str, dict[str, Any]]:
+    """Return the sections of each traffic. Messages have 128 packets or more, so that trains have several."""
+    size = f"{hosts // 2} MiB"
+    job = {"name": "j", "hosts": ["*"], "placement": "random"}
+    ring = {"all_reduce": {"bytes": size}}
+    halving = {"all_reduce": {"bytes": "64 MiB", "algorithm": "halving_doubling"}}
+    all_to_all = {"all_to_all": {"bytes": size, "algorithm": "linear"}}
+    first = 3 * hosts // 4
+    incast = {"name": "incast", "from": [f"H{first + 1}..H{hosts - 1}"], "to": [f"H{first}"]}
+    beside = {"jobs": [{**job, "hosts": [f"H0..H{first - 1}"], "collective": ring}], "flows": [incast]}
+    return {
+        f"all-reduce of {size}, ring": {"jobs": [{**job, "collective": ring}]},
+        "all-reduce of 64 MiB, halving-doubling": {"jobs": [{**job, "collective": halving}]},
+        f"all-to-all of {size}": {"jobs": [{**job, "collective": all_to_all}]},
+        f"all-reduce of {size}, ring, on three quarters of the hosts; all others send to one": beside,
+    }
+
+
+def scenario(hosts: int, traffic: dict[str, Any], *, control: bool, fidelity: str) -> becalm.Scenario:
+    """Return a scenario with 16 hosts and 16 spines per leaf switch, and buffers of 1 MiB."""
+    switch: dict[str, Any] = {"buffer": "1 MiB", "paths": {"flow": {}}}
+    if control:
+        switch["flow_control"] = {"pfc": {}}
+    return becalm.Scenario(
+        {
+            "run": {"duration": "1 s", "end": "jobs", "fidelity": fidelity},
+            "topology": {
+                "clos": {
+                    "leaves": hosts // 16,
+                    "spines": 16,
+                    "hosts_per_leaf": 16,
+                    "rate": "400 Gb/s",
+                    "delay": "250 ns",
+                }
+            },
+            "switch": switch,
+            "packet": {"mtu": "4 KiB", "header": "64 B"},
+            "observe": {"links": [], "step": "1 ms"},
+            **(PFC_AND_DCQCN if control else {"response": {"none": {}}}),
+            **traffic,
+        },
+        name="trains",
+    )
+
+
+def measure(hosts: int, name: str, traffic: dict[str, Any], *, control: bool) -> dict[str, Any]:
+    """Return the times of both runs, and the mean number of packets of a train."""
+    found: dict[str, Any] = {"hosts": hosts, "traffic": name, "control": control}
+    for fidelity in ("packets", "trains"):
+        begin = time.process_time()
+        results = becalm.run(scenario(hosts, traffic, control=control, fidelity=fidelity))
+        found[fidelity] = {
+            "time": results.jobs["time"][0],
+            "processor_time": time.process_time() - begin,
+            "marks": int(results.links["marked"].sum()),
+            "train": results.train,
+        }
+    return found
+
+
+def row(found: dict[str, Any]) -> str:
+    """Return a row of the table."""
+    exact, trains = found["packets"], found["trains"]
+    cells = [
+        f"{found['hosts']}",
+        found["traffic"],
+        "PFC and DCQCN" if found["control"] else "credits",
+        f"{trains['train']:.1f}",
+        f"{100 * (trains['time'] / exact['time'] - 1):+.1f}%",
+        f"{exact['processor_time'] / trains['processor_time']:.1f}",
+    ]
+    return f"| {' | '.join(cells)} |\n"
+
+
+def table(found: list[dict[str, Any]]) -> str:
+    """Return the table."""
+    head = ("hosts", "traffic", "fabric", "packets per train", "error", "processor time, times less")
+    lines = (f"| {' | '.join(cells)} |\n" for cells in (head, ["---"] * len(head)))
+    return "".join((*lines, *map(row, found)))
+
+
+def main() -> None:
+    """Measure the numbers of hosts given on the command line, if any; write the table."""
+    kept = [json.loads(line) for line in MEASURED.read_text().splitlines()] if MEASURED.exists() else []
+    for hosts in map(int, sys.argv[1:]):
+        for control in (False, True):
+            for name, traffic in traffics(hosts).items():
+                found = measure(hosts, name, traffic, control=control)
+                same = ("hosts", "traffic", "control")
+                kept = [each for each in kept if any(each[key] != found[key] for key in same)] + [found]
+                print(row(found), end="", flush=True)
+                MEASURED.write_text("".join(f"{json.dumps(each, separators=(',', ':'))}\n" for each in kept))
+    markers.write("trains", table(kept))
+
+
+if __name__ == "__main__":
+    main()
