@@ -430,7 +430,9 @@ def later(data: Tables) -> None:
             switch = each["kind"]["link_down"]["link"].partition("->")[0]
             faults[number] = {**each, "kind": {"switch_stop": {"switches": [switch]}}}
     alone = "flows" not in data and "jobs" in data and "changes" not in data
-    if "rail" in data["topology"] and alone and "nodes" in data["jobs"][0] and draw.random() < 0.6:
+    if "rail" in data["topology"] and alone and draw.random() < 0.6:
+        data["jobs"][0].pop("hosts", None)
+        data["jobs"][0]["nodes"] = ["*"]
         shape = {**data["topology"]["rail"], "planes": 2}
         data["topology"] = {"rail": shape}
         data["jobs"][0]["nics"] = draw.choice(["stripe", "stripe", "same_rail", "hash"])
