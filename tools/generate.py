@@ -29,36 +29,31 @@ SCHEMES = {
     "response": "how sources respond",
 }
 CHOICES = {
-    "topologies": ("topology", "Nodes and cables. A scenario has exactly one of these tables."),
-    "patterns": ("flows.pattern", "Destinations among the hosts in `from`. Set one of these tables."),
-    "collectives": ("jobs.collective", "A collective operation of all ranks. Set one of these tables."),
-    "arbiters": (
-        "switch.arbiter",
-        "Choice of the input that sends to a free output. Set one of these tables.",
-    ),
-    "paths": ("switch.paths", "Choice among a packet's equal output ports. Set one of these tables."),
-    "flow_controls": (
-        "switch.flow_control",
-        "Protection of the next buffer from overflow. Set one of these tables.",
-    ),
+    "topologies": ("topology", "Nodes and cables."),
+    "patterns": ("flows.pattern", "Destinations among the hosts in `from`."),
+    "collectives": ("jobs.collective", "A collective operation of all ranks."),
+    "arbiters": ("switch.arbiter", "Choice of the input that sends to a free output."),
+    "paths": ("switch.paths", "Choice among a packet's equal output ports."),
+    "flow_controls": ("switch.flow_control", "Protection of the next buffer from overflow."),
     "thresholds": (
         "switch.flow_control.pfc.thresholds",
-        "Levels at which a buffer pauses and resumes its sender. Set one of these tables.",
+        "Levels at which a buffer pauses and resumes its sender.",
     ),
-    "faults": ("faults.kind", "What breaks. Set one of these tables."),
-    "traffic": (
-        "flows.traffic",
-        "Timing and size of the messages in a group's flows. Set one of these tables.",
-    ),
+    "faults": ("faults.kind", "What breaks."),
+    "traffic": ("flows.traffic", "Timing and size of the messages in a group's flows."),
 }
 
-LISTS = ("flows", "jobs", "jobs.ops", "changes", "faults")
+LISTS = ("flows", "jobs", "jobs.ops", "jobs.step.slow", "changes", "faults")
 """Sections that a scenario may contain several times."""
 _KINDS = {
     ", ".join(entry.name for entry in entries): CHOICES[kind][0] if kind in CHOICES else kind
     for kind, entries in catalogue().items()
 }
 """The tables of each kind of choice, by their names."""
+_SECTIONS = {
+    ", ".join(each["name"] for each in entry.parameters): entry.name for entry in catalogue()["sections"]
+}
+"""The sections by their keys."""
 _ITEM = re.compile(r"^- .*(?:\n  (?!- )\S.*)*", re.MULTILINE)
 ENDS = ("from", "from_port", "to", "vl", "switch", "port", "peer")
 """Columns that name a link, an output or a buffer, in tables with ports."""
@@ -139,7 +134,8 @@ def index() -> str:
     lines = [
         "# Schemes",
         "",
-        "Each scheme has a page. `make docs` writes these pages from the schemes' source files.",
+        "Each scheme has a page, written from its source file. Parentheses contain the values of a key and,",
+        "after a semicolon, its default.",
     ]
     for kind, meaning in SCHEMES.items():
         lines += ["", f"## `[{kind}.*]`: {meaning}", ""]
@@ -152,6 +148,10 @@ def index() -> str:
 def scheme(kind: str, entry: Entry) -> str:
     """Return the page of a scheme, with the value and default of each key in the section of parameters."""
     known = {each["name"]: each for each in entry.parameters}
+    # What a scheme does follows its name without another heading.
+    doc = entry.doc.replace("# What it does\n", "").replace(
+        "# Departures from the source\n", "# Departures\n"
+    )
 
     def described(found: re.Match[str]) -> str:
         names = re.findall(r"\w+", found[1])
@@ -160,7 +160,7 @@ def scheme(kind: str, entry: Entry) -> str:
         return f"- {', '.join(f'`{name}`{_value(known[name])}' for name in names)}: "
 
     # The index has the summary, which is the first paragraph.
-    text = demoted(entry.doc).partition("\n\n")[2]
+    text = demoted(doc).partition("\n\n")[2]
     for short, full in CITED.items():
         text = re.sub(r"\s+".join(map(re.escape, full.split())), f"[{short}](README.md#sources)", text)
     before, title, rest = text.partition("## Parameters\n")
@@ -174,8 +174,8 @@ def scheme(kind: str, entry: Entry) -> str:
     parameters = _ITEM.sub(lambda item: _filled(_HEAD.sub(described, item[0])), parameters).strip()
     untold = keys([each for each in entry.parameters if each["name"] not in told])
     text = f"{before}{title}{parameters}\n" + "".join(f"{line}\n" for line in untold) + f"{after}{rest}"
-    text = re.sub(r"\n## (Parameters|Departures from the source)\nNone\.\n(?=\n|$)", "", f"{text.strip()}\n")
-    return f"# `[{kind}.{entry.name}]`\n\n{text}"
+    text = re.sub(r"\n## (Parameters|Departures)\nNone\.\n(?=\n|$)", "", f"{text.strip()}\n")
+    return f"# `[{kind}.{entry.name}]`\n\n{text}".replace("; default `", "; `")
 
 
 def scenario() -> str:
@@ -184,18 +184,22 @@ def scenario() -> str:
         "# The keys of a scenario",
         "",
         "`make docs` generates this page from the declarations that also validate scenarios. Editors that",
-        "support JSON Schema can use [scenario.schema.json](scenario.schema.json), which has all limits.",
-        "Parentheses contain the values of a key and its default:",
+        "support JSON Schema can use [scenario.schema.json](scenario.schema.json), which has all limits. Set",
+        "one of the tables under a heading such as `[topology.*]`. Parentheses contain the values of a key",
+        "and, after a semicolon, its default:",
         "",
         *(f"- *{term}*: {meaning}" for meaning, term in TERMS.items() if "unit" in meaning),
     ]
     for entry in catalogue()["sections"]:
-        name = f"[[{entry.name}]]" if entry.name in LISTS else f"[{entry.name}]"
-        lines += ["", f"## `{name}`", "", entry.doc, "", *keys(entry.parameters)]
+        lines += ["", f"## `{_titled(entry.name)}`", "", entry.doc, "", *keys(entry.parameters)]
     for kind, (table, meaning) in CHOICES.items():
         lines += ["", f"## `[{table}.*]`", "", meaning, *_choices(table, catalogue()[kind])]
     lines += ["", "## `[marking.*]`, `[echo.*]`, `[response.*]`", "", "See [schemes](schemes/README.md)."]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines).replace("; default `", "; `") + "\n"
+
+
+def _titled(section: str) -> str:
+    return f"[[{section}]]" if section in LISTS else f"[{section}]"
 
 
 def _choices(table: str, entries: list[Entry]) -> list[str]:
@@ -278,6 +282,11 @@ def _shared(line: str) -> str:
     return f"{first[:-1].rpartition('_')[0]}_*`" if first.endswith(",") else first
 
 
+def _says(column: Column, unit: str) -> bool:
+    """Return whether a column's name or meaning already says what is counted, such as packets."""
+    return len(unit) > len("GiB") and unit in f"{column.name} {column.meaning}".lower()
+
+
 def _columns(table: Schema) -> list[str]:
     """Return a line for each column of a table; percentiles share the line of their mean or median."""
     lines: list[str] = []
@@ -287,7 +296,7 @@ def _columns(table: Schema) -> list[str]:
     def flush() -> None:
         if column:
             others = "".join(f", `{name}`" for name in more)
-            unit = f" ({column.unit})" if column.unit else ""
+            unit = f" ({column.unit})" if column.unit and not _says(column, column.unit) else ""
             lines.append(_filled(f"- `{column.name}`{others}{unit}: {column.meaning}"))
 
     for each in (each for each in table.columns.values() if not _is_end(each.name, table)):
@@ -338,6 +347,8 @@ def _value(parameter: Parameter) -> str:
         values = re.sub(pattern, shorter, values).strip()
     if (one := re.fullmatch(r"one table: (.*)", values)) and (table := _KINDS.get(one[1])):
         values = f"one of `[{table}.*]`"
+    if (own := re.search(r"(?:list of )?tables?: (.*)", values)) and (section := _SECTIONS.get(own[1])):
+        return f" (`{_titled(section)}`)"
     if one and parameter["default"]:
         known = f"default `{next(iter(parameter['default']))}`"
     if parameter["required"]:

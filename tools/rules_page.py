@@ -30,12 +30,11 @@ def rules() -> str:
     """Return the list of all causes and rules, as Markdown."""
     lines = ["A bottleneck has the first of these causes that applies; credit loops are always reported:", ""]
     lines += [f"- **{name}**: {when}." for name, when in _CAUSES.items()]
+    # Other rules name no cause.
     naming = [rule for rule in RULES if "*" in rule.says]
     for topic, title in TOPICS.items():
         found = [f"- `{rule.name}`: {rule.says}" for rule in naming if rule.topic == topic]
         lines += ["", f"### {title}", "", *found] if found else []
-    others = ", ".join(f"`{rule.name}`" for rule in RULES if rule not in naming)
-    lines += ["", f"Other rules name no cause: {others}."]
     return "".join(f"{_filled(line)}\n" for line in lines)
 
 

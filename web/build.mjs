@@ -4,7 +4,7 @@ import { here, page } from "./bundle.mjs";
 
 const made = await page({
   name: "report",
-  needs: "This report draws itself: it needs JavaScript.",
+  needs: "The pictures and tables of this page need JavaScript. Without it, becalm explain prints what a run shows.",
   style: "src/style.css",
   entry: "src/main.ts",
   parts: "<!--payload-->",

@@ -18,7 +18,7 @@ const parts = [
 ];
 const made = await page({
   name: "playground",
-  needs: "The playground simulates in the browser: it needs JavaScript and WebAssembly.",
+  needs: "The playground simulates in the browser, which needs JavaScript and WebAssembly. Without them, becalm run --twin compares a scenario with and without congestion control.",
   style: "src/play.css",
   entry: "src/play.ts",
   parts: parts.join("\n"),

@@ -89,7 +89,7 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 def test_frames_arrive_while_it_runs_and_stop_keeps_the_results(address: list[str], tmp_path: Path) -> None:
-    from browsing import chromium, complaints, wait
+    from browsing import chromium, complaints, violations, wait
 
     made: list[becalm.Results] = []
     scenario = becalm.Scenario({**SCENE, "run": {"duration": "10 s"}})
@@ -110,6 +110,7 @@ def test_frames_arrive_while_it_runs_and_stop_keeps_the_results(address: list[st
         assert before.startswith("The run goes on: ")
         wait(browser, f"{clock} !== {before!r}", 20)
         assert browser.execute_script("return document.querySelectorAll('.fabric > canvas').length") == 1
+        assert violations(browser, "light") == violations(browser, "dark") == []
         assert not made
         browser.execute_script("document.querySelector('.tools button').click()")
         wait(browser, "document.getElementById('page').dataset.over === 'true'", 20)

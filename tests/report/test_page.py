@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import re
 import shlex
 from collections.abc import Iterator
@@ -364,6 +365,12 @@ def test_it_prints(shown: Any) -> None:  # noqa: ANN401
     finally:
         shown.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
         shown.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_without_javascript_it_has_the_verdict_and_the_next_step(page: Path, results: becalm.Results) -> None:
+    plain = page.read_text(encoding="utf-8").split("<noscript>")[1].split("</noscript>")[0]
+    assert results.verdict and html.escape(results.verdict) in plain
+    assert "need JavaScript" in plain and "becalm explain" in plain
 
 
 def test_charts_fit_the_paper(shown: Any) -> None:  # noqa: ANN401

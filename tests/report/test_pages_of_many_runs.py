@@ -51,7 +51,7 @@ def test_a_sweep_draws_its_measures_and_links_to_its_runs(browser: Any, tmp_path
     assert titles[:2] == rates
     assert len(shown.find_elements("css selector", "#panels .uplot")) == len(titles)
     assert "95% intervals" in text(shown, "#panels p")
-    assert violations(shown, "light") == []
+    assert violations(shown, "light") == violations(shown, "dark") == []
     assert "cold: no significant difference in rate" in text(shown, ".notes")
     shown.execute_script("document.querySelector('#runs a').click()")
     wait(shown, "document.querySelector('.fabric canvas') !== null")
@@ -94,7 +94,23 @@ def test_runs_side_by_side_share_one_clock_and_differ_with_a_sign(browser: Any, 
             gain = value - own[0][0]
             assert row[len(names) + 1 + place][0] == ("+" if gain > 0 else "−")
     assert text(shown, ".verdict") == versus_sentence(runs["without"], runs["managed"])
-    assert violations(shown, "dark") == []
+    assert violations(shown, "light") == violations(shown, "dark") == []
+    assert printed(shown) == {"columns": "block", "side": "block", "cut": 0}
+
+
+def printed(shown: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return how two runs are laid out on paper, where a grid would overlap, and the number of cut parts."""
+    shown.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        found: dict[str, Any] = shown.execute_script(
+            "const display = (name) => getComputedStyle(document.querySelector(name)).display;"
+            "const wide = [...document.querySelectorAll('.wide')];"
+            "const cut = wide.filter((each) => each.scrollWidth > each.clientWidth);"
+            "return { columns: display('.films'), side: display('.side'), cut: cut.length }"
+        )
+    finally:
+        shown.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    return found
 
 
 def versus_sentence(*folders: Path) -> str:
@@ -147,7 +163,7 @@ def test_a_tuning_compares_guideline_and_best(browser: Any, tmp_path: Path) -> N
         "settings2-4all",
         "tuned0.125 0.100 to 0.1500.125",
     ]
-    assert violations(shown, "dark") == []
+    assert violations(shown, "light") == violations(shown, "dark") == []
     assert text(shown, ".notes code") == "a"
     assert "no" in text(shown, "#trials tbody")
     assert "marking.ibta.marking_rate" in text(shown, "#trials thead")

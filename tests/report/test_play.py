@@ -208,6 +208,8 @@ def test_jobs_have_their_times_in_the_figures(shown: Any) -> None:  # noqa: ANN4
     assert cells[0] == "time of training" and all(
         cell.split()[0].isdigit() or "." in cell for cell in cells[1:]
     )
+    assert all(", alone " in cell for cell in cells[1:3])
+    assert "job training takes" in text(shown, ".verdict")
 
 
 def test_on_a_phone_sliders_and_picture_share_a_screen(shown: Any) -> None:  # noqa: ANN401

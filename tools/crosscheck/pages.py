@@ -18,7 +18,7 @@ import picture
 from becalm import crosscheck, jsons
 from becalm.cli.screen import Screen
 from becalm.crosscheck import KINDS, Checked
-from becalm.crosscheck.entry import find
+from becalm.crosscheck.entry import FORMULA, find
 from becalm.crosscheck.run import Found, reasons, rows, score
 
 ROOT = Path(__file__).parents[2]
@@ -36,10 +36,10 @@ HEAD = """\
 # becalm and other simulators
 
 `make crosscheck` runs becalm's side of all entries and writes this page. Each entry is a scene that another
-program has simulated, or for which there is a closed form. `becalm crosscheck NAME` runs one entry and prints
-all its quantities; [verdicts.json](crosschecks/verdicts.json) has their numbers. With the other program,
-`tools/crosscheck/again.py NAME` reproduces its side. Each folder `crosschecks/NAME` of the repository states
-how the scene was matched.
+program has simulated, or for which there is a closed form; the folder `crosschecks/NAME` of the repository
+states how it was matched. `becalm crosscheck NAME` runs one entry and prints its quantities, which
+[verdicts.json](crosschecks/verdicts.json) lists. With the other program, `tools/crosscheck/again.py NAME`
+reproduces its side.
 
 {score}.
 
@@ -48,7 +48,7 @@ Tolerances depend only on the kind of a quantity and were fixed before the compa
 {kinds}
 
 A quantity outside its tolerance is *explained* if a rule of either program is known to cause the difference;
-otherwise it *differs*. The last column of the next table is the largest difference within tolerance.
+otherwise it *differs*. The next table has the quantities that agree, and the largest difference among them.
 """
 
 
@@ -95,13 +95,11 @@ def page(found: Sequence[Checked]) -> str:
 
 
 def _overview(found: Sequence[Checked]) -> str:
-    lines = ["| entry | scene | quantities | agree | explained | differ | largest |", "|---" * 7 + "|"]
+    lines = ["| entry | scene | agree | largest |", "|---" * 4 + "|"]
     for each in found:
-        open_ = len(each.unexplained)
-        explained = len(each.quantities) - each.agreeing - open_
         near = [abs(one.difference) for one in each.quantities if one.agrees and one.kind != "distribution"]
         name = f"[{each.entry.name}](crosschecks/{each.entry.name}.svg) | {each.entry.title}"
-        numbers = f"{len(each.quantities)} | {each.agreeing} | {explained} | {open_}"
+        numbers = f"{each.agreeing}/{len(each.quantities)}"
         lines.append(f"| {name} | {numbers} | {f'{max(near):.2%}' if near else '-'} |")
     return "\n".join(lines) + "\n"
 
@@ -113,11 +111,8 @@ def _programs(found: Sequence[Checked]) -> str:
     for program in {each.entry.program.source: each.entry.program for each in found}.values():
         own = [each.entry for each in found if each.entry.program.source == program.source]
         files = ", ".join(f"[{one.name}](../crosschecks/{one.name}/reference.toml)" for one in own)
-        last = max(one.program.made for one in own)
-        lines.append(
-            f"- [{program.name}]({program.source}), {program.version}; {program.licence}; "
-            f"run by {last}: {files}."
-        )
+        licence = "" if program.name == FORMULA else f"; {program.licence}"
+        lines.append(f"- [{program.name}]({program.source}), {program.version}{licence}: {files}.")
     return "\n".join(lines) + "\n"
 
 

@@ -184,7 +184,7 @@ impl SwitchConfig {
 
     /// Buffer units that a packet occupies, or all packets of a train.
     pub(crate) fn need_of(&self, packet: &Packet) -> u32 {
-        if self.flow_control.pauses() { packet.size } else { self.buffer.need_of(packet) }
+        if self.flow_control.pauses() { packet.size } else { self.buffer.unit().of_packet(packet) }
     }
 
     /// A buffer's capacity in these units (with PFC, up to XOFF), where packets have at most `largest` bytes.

@@ -2,7 +2,7 @@
 
 use becalm_engine::{Agenda, Key, Time, mix};
 
-use crate::config::{RateChange, SwitchConfig};
+use crate::config::{RateChange, SwitchConfig, Unit};
 use crate::event::{Event, Signal, Word};
 use crate::faults::Faults;
 use crate::flow_control::credit::{CreditReturn, LinkCredit};
@@ -31,6 +31,9 @@ pub(crate) struct Shared {
     /// Indexed by node.
     pub places: Vec<Place>,
     pub config: SwitchConfig,
+    /// The unit of credit, and the number of units that a packet of the largest size needs.
+    pub unit: Unit,
+    pub largest: u32,
     pub changes: Vec<RateChange>,
     pub faults: Faults,
     /// Packets created minus packets consumed by this part's hosts.
@@ -80,9 +83,6 @@ impl<O: Observer> Context<'_, O> {
         let tail = self.now + transmission;
         let arrival = if link.whole { tail } else { self.now } + link.delay;
         self.shared.hops += 1;
-        if !packet.train.is_single() {
-            self.shared.together += u64::from(packet.train.packets() - 1);
-        }
         self.observer.hop(self.now, from, packet);
         self.observer.sending(self.now, from, tail);
         let key = link.arrivals.with_tie(packet.tie);

@@ -88,15 +88,22 @@ pub struct Summary {
     pub max: f64,
 }
 
+/// Where a flow's latencies are recorded.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    group: u32,
+    /// The place of its record, counted from 1; 0 if nothing was delivered.
+    record: u32,
+}
+
 /// Latencies of packets delivered in the measured window, per flow and per group of flows.
 #[derive(Clone, Debug)]
 pub struct Latency {
     from: Time,
-    group_of: Vec<u32>,
+    /// Indexed by flow.
+    places: Vec<Place>,
     /// Records of the flows with deliveries, in the order of their first ones.
     flows: Vec<Record>,
-    /// For each flow, the place of its record, counted from 1; 0 if nothing was delivered.
-    places: Vec<u32>,
     bits: u8,
     groups: Vec<Record>,
     /// Flows and latencies not yet added.
@@ -109,11 +116,10 @@ impl Latency {
         let bits = if group_of.len() <= MANY_FLOWS { 7 } else { 4 };
         Latency {
             from,
+            places: group_of.into_iter().map(|group| Place { group, record: 0 }).collect(),
             flows: Vec::new(),
-            places: vec![0; group_of.len()],
             bits,
             groups: vec![Record::new(GROUP_BITS); groups],
-            group_of,
             pending: Vec::with_capacity(BATCH),
         }
     }
@@ -121,16 +127,12 @@ impl Latency {
     /// Reads all memory that is needed to add the pending latencies. With many flows, this memory is not in the cache,
     /// and independent loads fetch it in parallel.
     fn prefetch(&self) {
-        let records = self.pending.iter().map(|&(flow, _)| {
-            let flow = flow as usize;
-            u64::from(self.places[flow]) ^ u64::from(self.group_of[flow])
-        });
-        black_box(records.fold(0, |all, value| all ^ value));
-        let known = |flow: u32| self.flows.get((self.places[flow as usize] as usize).wrapping_sub(1));
-        let records = self.pending.iter().filter_map(|&(flow, _)| known(flow));
+        let places = self.pending.iter().map(|&(flow, _)| self.places[flow as usize].record);
+        black_box(places.fold(0, |all, value| all ^ value));
+        let records = self.pending.iter().filter_map(|&(flow, _)| self.known(flow as usize));
         black_box(records.fold(0, |all, record| all ^ record.max_ps));
-        let counts =
-            self.pending.iter().filter_map(|&(flow, span)| Some(known(flow)?.quantiles.peek(counted_ns(span))));
+        let known = self.pending.iter().filter_map(|&(flow, span)| Some((self.known(flow as usize)?, span)));
+        let counts = known.map(|(record, span)| record.quantiles.peek(counted_ns(span)));
         black_box(counts.fold(0, |all, count| all ^ count));
     }
 
@@ -141,26 +143,33 @@ impl Latency {
         }
         let mut pending = std::mem::take(&mut self.pending);
         for (flow, span) in pending.drain(..) {
-            self.record(flow as usize).add(span);
-            self.groups[self.group_of[flow as usize] as usize].add(span);
+            let place = self.record(flow as usize);
+            self.flows[place.record as usize - 1].add(span);
+            self.groups[place.group as usize].add(span);
         }
         self.pending = pending;
     }
 
-    /// The record of a flow, which is made if there is none.
+    /// The place of a flow's record, which is made if there is none.
     #[inline]
-    fn record(&mut self, flow: usize) -> &mut Record {
-        if self.places[flow] == 0 {
+    fn record(&mut self, flow: usize) -> Place {
+        let place = &mut self.places[flow];
+        if place.record == 0 {
             self.flows.push(Record::new(self.bits));
-            self.places[flow] = self.flows.len() as u32;
+            place.record = self.flows.len() as u32;
         }
-        &mut self.flows[self.places[flow] as usize - 1]
+        *place
+    }
+
+    /// The record of a flow, if there is one.
+    #[inline]
+    fn known(&self, flow: usize) -> Option<&Record> {
+        self.flows.get((self.places[flow].record as usize).wrapping_sub(1))
     }
 
     /// Latency of a flow.
     pub fn flow(&self, flow: usize) -> Summary {
-        let record = self.flows.get((self.places[flow] as usize).wrapping_sub(1));
-        record.map_or_else(|| Record::new(self.bits).summary(), Record::summary)
+        self.known(flow).map_or_else(|| Record::new(self.bits).summary(), Record::summary)
     }
 
     /// The table `latencies`, with a histogram for every group. `groups` are the names of the groups.
@@ -179,8 +188,11 @@ impl Joint for Latency {
     fn join(&mut self, mut other: Self, _: &dyn Fn(NodeId) -> bool) {
         self.settle();
         other.settle();
-        for (flow, &place) in other.places.iter().enumerate().filter(|(_, place)| **place > 0) {
-            self.record(flow).join(&other.flows[place as usize - 1]);
+        for flow in 0..other.places.len() {
+            if let Some(its) = other.known(flow) {
+                let place = self.record(flow);
+                self.flows[place.record as usize - 1].join(its);
+            }
         }
         self.groups.iter_mut().zip(&other.groups).for_each(|(mine, its)| mine.join(its));
     }

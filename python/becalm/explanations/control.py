@@ -106,9 +106,9 @@ def threshold_off(case: Case) -> Iterator[Sentence]:
 def weak(case: Case) -> Iterator[Sentence]:
     """Name the cause *weak control*.
 
-    An overloaded link is a root for at least a quarter of the window although its packets are marked. In
-    addition, there are victims, or other links wait behind the link for a quarter of the window. With IBTA's
-    response, the sentence also names settings that cannot work, as `becalm manage` does.
+    An overloaded link is a root for at least a quarter of the window although its packets are marked. There
+    are victims, or other links wait behind it for a quarter of the window. With IBTA's response, the sentence
+    also names settings that cannot work, as `becalm manage` does.
     """
     links = case.facts.links
     for each in judged(case):
@@ -140,11 +140,10 @@ def weak(case: Case) -> Iterator[Sentence]:
 def starves(case: Case) -> Iterator[Sentence]:
     """State that control starves a link, and why.
 
-    The link's flows offer more than it can carry, and it is a root for less than a quarter of the window, but
-    its utilization is below 90% of what its flows could reach. With IBTA's response, the cause is *step too
-    large* if one BECN puts a source below its fair share. Otherwise it is *timer too long* if a source at its
-    fair share may get another BECN before the timer has undone the effect of the previous one. In all other
-    cases, it is *response too strong*.
+    The link is overloaded and a root for less than a quarter of the window, but its utilization is below 90%
+    of what its flows could reach. With IBTA's response, the cause is *step too large* if one BECN puts a
+    source below its fair share. Otherwise it is *timer too long* if a source at its fair share may get
+    another BECN before the timer has undone the previous one, or else *response too strong*.
     """
     for each in judged(case):
         if not starved(case, each) or unmarked(case, each):
@@ -168,9 +167,9 @@ def starves(case: Case) -> Iterator[Sentence]:
 def oscillates(case: Case) -> Iterator[Sentence]:
     """State that the rate of a link oscillates under control.
 
-    The series must cover the link for at least 20 windows, and the offered traffic must be steady. The
-    standard deviation of the rate is at least 30% of its mean, and the rate swings at least four times. The
-    cause is *step too large* if one BECN puts a source below its fair share. Otherwise it is *oscillation*.
+    Its series has at least 20 windows, and the offered traffic is steady. The standard deviation of the rate
+    is at least 30% of its mean, and the rate swings at least four times. The cause is *step too large* if one
+    BECN puts a source below its fair share. Otherwise it is *oscillation*.
     """
     for each in judged(case):
         rates = case.rates(each) if case.steady(each) and case.followed(each) else None
@@ -195,8 +194,8 @@ def oscillates(case: Case) -> Iterator[Sentence]:
 def own_response(case: Case) -> Iterator[Sentence]:
     """Name the flows of a group that are *slowed by marks* and not by a bottleneck.
 
-    These flows are marked and react to marks, and lose more throughput than chance can explain. They neither
-    cross a bottleneck nor wait behind one. The sentence names the link on their paths with the most marks.
+    They are marked, react to marks, and lose more than chance can explain. They neither cross a bottleneck
+    nor wait behind one. The sentence names the link with the most marks.
     """
     flows, links = case.facts.flows, case.facts.links
     for name in dict.fromkeys(flows.group[flow] for flow in case.slowed):

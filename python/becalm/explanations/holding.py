@@ -75,9 +75,8 @@ def uncontrolled(case: Case) -> Results | None:
 def held_back(case: Case) -> Iterator[Sentence]:
     """Name a job that is *held by control* below idle links, and what that costs.
 
-    The job's sources react to congestion, no link on its paths was 90% busy while it ran, and in a paired run
-    without congestion control the job needs at least 10% less time. Without the paired run, the section about
-    missing results names the job.
+    No link on its paths was 90% busy while it ran, and in a paired run without congestion control, it needs
+    at least 10% less time. Without that run, the section about missing results names the job.
     """
     for each in candidates(case):
         other = uncontrolled(case)
@@ -124,8 +123,8 @@ def unpaired(case: Case) -> Iterator[Sentence]:
 def narrow_job(case: Case) -> Iterator[Sentence]:
     """Name a *small buffer* or a *small window* that slows a job down.
 
-    The credit of the buffers, or a constant window, lets less through than the slowest link on a path of the
-    job, and a trial with larger ones ends at least 10% sooner.
+    The buffers' credit, or a constant window, lets less through than the slowest link on a path of the job,
+    and in a trial with larger ones, it ends at least 10% sooner.
     """
     for job, row in _ended(case).items():
         own = np.flatnonzero(np.array(case.facts.flows.group) == job)
@@ -153,9 +152,8 @@ def narrow_job(case: Case) -> Iterator[Sentence]:
 def job_paths(case: Case) -> Iterator[Sentence]:
     """Name the *path collision* of a job's flows on a link.
 
-    The job's flows have hashed paths and load a link that was a root for at least 5% of the window more than
-    if they were spread evenly over their equal paths, and in a trial with adaptive routing, the job ends at
-    least 10% sooner.
+    Hashed paths put more of the job's flows on a link that was a root for at least 5% of the window than an
+    even spread would, and in a trial with adaptive routing, the job ends at least 10% sooner.
     """
     facts, links = case.facts, case.facts.links
     if not case.facts.spreading.has_choice:

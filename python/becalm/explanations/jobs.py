@@ -41,8 +41,8 @@ def slowed(case: Case) -> list[dict[str, Any]]:
 def slowed_job(case: Case) -> Iterator[Sentence]:
     """Name a *slowed job* and the reason.
 
-    The job takes at least 10% longer than without other traffic. The reason is the first bottleneck that
-    its flows share with other flows or wait behind. If there is none, it is the job's own response to marks.
+    The job takes at least 10% longer than without other traffic. The reason is the first bottleneck that its
+    flows share or wait behind, or else its own response to marks.
     """
     facts = case.facts
     for row in slowed(case):
@@ -95,10 +95,9 @@ def slowed_job(case: Case) -> Iterator[Sentence]:
 def straggler(case: Case) -> Iterator[Sentence]:
     """Name a *straggler*, the host that slows down a job.
 
-    The host can send or receive less than the usual host of the job, because of its adapter or cable, and
-    used at least 80% of that while the job ran; or its rank computed longer than the median rank, by at least
-    10% of the job's time. A trial with the usual rate states what the straggler costs the job; a host whose
-    repair gains nothing is none.
+    Its adapter or cable is slower than is usual in the job, and was used to at least 80% while the job ran;
+    or its rank computed longer than the median rank, by at least 10% of the job's time. In a trial with the
+    usual rate, the job gains.
     """
     hosts = {(each.job, each.host): each for each in reversed(case.stragglers)}
     for each in list(reversed(hosts.values()))[: limits.MOST]:
@@ -134,8 +133,8 @@ def _without(case: Case, host: str) -> Effect | None:
 def unfinished_job(case: Case) -> Iterator[Sentence]:
     """Name an *unfinished job*, and the rank, operation and peer that it waits for.
 
-    The unfinished job is listed as a cause if none of its operations began or ended in the last quarter of
-    the run. Information about operations requires `jobs.record_ops`.
+    It is a cause if no operation began or ended in the last quarter of the run. Operations require
+    `jobs.record_ops`.
     """
     facts = case.facts
     for row in unfinished(case):

@@ -237,8 +237,8 @@ _NARROW = {
 def narrow(case: Case) -> Iterator[Sentence]:
     """Name a *small buffer* or a *small window* that leaves links idle, without any congestion.
 
-    A flow is listed if no bottleneck is on its path, and the flow, or all flows on a link of its path, get
-    within 5% of what the credit of the buffers, or its constant window, allows on an empty fabric.
+    No bottleneck is on a flow's path, and the flow, or all flows on a link of its path, get within 5% of what
+    the buffers' credit, or its constant window, allows.
     """
     flows = case.facts.flows
     for limit, own in case.narrow.items():

@@ -1,11 +1,10 @@
 //! A user-defined echo, in Python, C or another language.
 //!
 //! # What it does
-//! It runs the user's code, which is passed on the command line (`becalm run scenario.toml --echo mine.py:Mine`) or in
-//! Python (`becalm.run(scenario, schemes=[Mine])`).
+//! It runs the user's code: `becalm run scenario.toml --echo mine.py:Mine`.
 //!
 //! # Source
-//! The user's code, which has the same interface as the built-in schemes.
+//! The user's code.
 //!
 //! # Parameters
 //! - `name`: the name that the code declares.

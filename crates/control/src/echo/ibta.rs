@@ -10,7 +10,7 @@
 //! Experiences with Congestion Control in InfiniBand Hardware", IPDPS 2010, section II-B.
 //!
 //! # Parameters
-//! - `transport`: `reliable` or `unreliable`. A flow with a window needs ACKs and therefore `reliable`.
+//! - `transport`: a flow with a window needs ACKs and therefore `reliable`.
 //! - `ack_every`: a packet is acknowledged if it is the last of its message, or this many packets after the last
 //!   acknowledged one. `CCTI_Timer` should be longer than the time between two ACKs of a flow at its fair share.
 //!

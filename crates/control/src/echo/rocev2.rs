@@ -14,8 +14,7 @@
 //! - `cnp_scope`: what the limit applies to. Flows share a limit with `"destination"` if they come from the same host,
 //!   and with `"port"` in any case.
 //! - `cnp_delay`: time from the arrival of a marked packet until its CNP is ready to be sent.
-//! - `ack_every`: a packet is acknowledged if it is the last of its message, or if it is this many packets after the
-//!   last acknowledged one.
+//! - `ack_every`: as for `[echo.ibta]`.
 //!
 //! If `cnp_interval` or `cnp_scope` is left out, it is 4 us or `"port"` with the preset `connectx` of
 //! `[response.dcqcn]`, and otherwise 50 us or `"qp"`.

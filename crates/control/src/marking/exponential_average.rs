@@ -12,7 +12,7 @@
 //!
 //! # Parameters
 //! - `weight`: weight of the newest queue length.
-//! - `threshold`: the smallest average, in packets, at which arrivals are marked.
+//! - `threshold`: the smallest average at which arrivals are marked.
 //!
 //! # Departures from the source
 //! - There is one queue per output and virtual lane.

@@ -1,16 +1,13 @@
 //! A user-defined marking policy, in Python, C or another language.
 //!
 //! # What it does
-//! It runs the user's code, which is passed on the command line (`becalm run scenario.toml --marking mine.py:Mine`) or
-//! in Python (`becalm.run(scenario, schemes=[Mine])`).
+//! It runs the user's code: `becalm run scenario.toml --marking mine.py:Mine`.
 //!
 //! # Source
-//! The user's code, which has the same interface as the built-in schemes.
+//! The user's code.
 //!
 //! # Parameters
-//! - `name`: the name that the code declares.
-//! - `parameters`: the keys that the code declares, each with its kind, range and default.
-//! - `sha256`: checksum of the scheme's file, reported in results. A scheme whose file has changed is rejected.
+//! - `name`, `parameters`, `sha256`: as for `[response.external]`.
 //!
 //! # Departures from the source
 //! None. An external policy cannot delay credit and has no congestion state for the counters. The run ends with a

@@ -21,40 +21,36 @@
 //!   value, and 1/16 at 15. The default is from Gran 2010, Table I.
 //! - `victim_mask`: `Victim_Mask`, the ports that can be congested even without credit; `host_ports` are those that
 //!   lead to a host. A slow receiver marks no packets itself, but its switch can.
-//! - `packet_size`: `Packet_Size`, in credits of 64 B. Smaller packets are not marked.
+//! - `packet_size`: `Packet_Size`. Smaller packets are not marked.
 //! - `marking_rate`: `Marking_Rate`, the number of eligible packets left unmarked between two marked ones.
-//! - `spacing`: whether packets are counted, which makes `marking_rate` exact (`counted`), or selected at random, which
-//!   makes it a mean (`drawn`).
+//! - `spacing`: whether `marking_rate` is exact (`counted`) or a mean (`drawn`).
 //! - `credit_mask`: `Credit_Mask`, the ports that starve their neighbours.
-//! - `cs_threshold`: `CS_Threshold`, on the same scale as `threshold`. 0 disables starvation.
+//! - `cs_threshold`: `CS_Threshold`, on the scale of `threshold`. 0 disables starvation.
 //! - `cs_return_delay`: `CS_ReturnDelay`. Credit is returned (Tp >> shift) * multiplier after the previous credit or
 //!   after the packet's last byte has left, whichever is later. Tp is the packet's transmission time at the rate at
 //!   which the switch sends on the packet's incoming link.
 //! - `overrides`: other values for some ports, as in IBTA's switch port congestion settings:
 //!   - `switches`: names of switches, ranges such as `"L1S0..L1S7"`, or `"*"`,
 //!   - `ports`: a list of port numbers, or `hosts` or `switches` (the ports that lead to them), or `all`,
-//!   - `threshold`, `packet_size`, `marking_rate` as above,
-//!   - `victim`: whether the ports' bits in `Victim_Mask` are set,
-//!   - `credit`: whether their bits in `Credit_Mask` are set,
-//!   - `cs_threshold`, `cs_return_delay` as above, which are the settings of a port with `Control_Type` 1.
+//!   - `victim`, `credit`: whether the ports' bits in `Victim_Mask` and `Credit_Mask` are set,
+//!   - the others as above; `cs_threshold` and `cs_return_delay` are those of a port with `Control_Type` 1.
 //!
 //!   Omitted settings keep their values. If several tables change the same setting of a port, the last one applies.
 //!
 //! # Departures from the source
-//! - The specification leaves the meaning of a threshold to the switch manufacturer; the mapping above is ours. Because
-//!   all inputs feed an output, more bytes may wait for it than one input buffer holds.
+//! - The specification leaves the meaning of a threshold to the switch manufacturer; the mapping above is ours.
 //! - The state is evaluated whenever a packet joins or leaves the queue, without hysteresis. A departing packet does
 //!   not count as waiting, and a port is a root only if it has credit for another packet of the largest size.
-//! - In the specification, `Marking_Rate` is a mean. Here it is exact, unless `spacing` is `drawn`. Each port and
-//!   virtual lane has its own count, which begins with a mark.
+//! - In the specification, `Marking_Rate` is a mean. Each port and virtual lane has its own count, which begins with a
+//!   mark.
 //! - `Packet_Size` covers the entire packet on the wire. ACKs and congestion notification packets are never marked,
 //!   since no adapter would answer the mark.
 //! - Only the configuration fields of credit starvation are published; the rest is our choice. The mask applies to the
 //!   packet's input port and the threshold to its output queue, when the header leaves. Credit is returned in order per
 //!   input and virtual lane. The switch itself counts the buffer space as free as soon as the packet has left. Packets
 //!   of all kinds are starved, because a port cannot tell which flows contribute.
-//! - In the specification, a port with `Control_Type` 1 does not mark. Here it both marks and starves, with a separate
-//!   threshold for each.
+//! - In the specification, a port with `Control_Type` 1 does not mark. Here it marks and starves, with separate
+//!   thresholds.
 
 use becalm_engine::Time;
 use becalm_fabric::Rate;

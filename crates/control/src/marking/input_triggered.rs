@@ -11,15 +11,15 @@
 //! IV-A.
 //!
 //! # Parameters
-//! - `method`: `counters`, as the papers propose, or `scan`, which marks exactly the packets that waited. With
-//!   counters, the first packets to leave are marked, so the sources learn of the congestion sooner.
+//! - `method`: `scan` marks exactly the packets that waited; with counters, as the papers propose, the first packets to
+//!   leave are marked, so sources learn of the congestion sooner.
 //! - `full`: when to check whether an input buffer is full, which the papers do not specify: with `forwarded`, after
 //!   the forwarding decision for a packet that has to wait; with `stored`, when its last byte has arrived, if it is
 //!   still waiting.
 //! - `headroom`: number of free slots at which a buffer already counts as full (the lower threshold of footnote 3 in
 //!   both papers).
-//! - `spare_blocked`: time for which a link counts as recently blocked. Packets that leave on such a link get no mark
-//!   (footnote 4 of the first paper).
+//! - `spare_blocked`: time for which a link counts as recently blocked and marks no packets (footnote 4 of the first
+//!   paper).
 //!
 //! # Departures from the source
 //! - A packet whose transmission has begun can no longer be marked and does not count in `cnt1`.

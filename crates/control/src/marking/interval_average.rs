@@ -11,7 +11,7 @@
 //!
 //! # Parameters
 //! - `interval`: length of an interval.
-//! - `threshold`: the smallest average, in packets, at which arrivals are marked.
+//! - `threshold`: the smallest average at which arrivals are marked.
 //!
 //! # Departures from the source
 //! - There is one queue per output and virtual lane.

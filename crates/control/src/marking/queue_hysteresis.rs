@@ -12,8 +12,8 @@
 //! tried this filter but did not adopt it. By section 5.3, an arriving packet does not count itself.
 //!
 //! # Parameters
-//! - `centre`: midpoint between the thresholds, in packets (C in the paper).
-//! - `width`: distance between the thresholds, in packets (H in the paper); at most twice the centre.
+//! - `centre`: midpoint between the thresholds (C in the paper).
+//! - `width`: distance between the thresholds (H in the paper); at most twice the centre.
 //!
 //! # Departures from the source
 //! - There is one queue per output and virtual lane.

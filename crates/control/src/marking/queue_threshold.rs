@@ -11,8 +11,8 @@
 //! the threshold as "90% of the SE input buffer size".
 //!
 //! # Parameters
-//! - `high`, `low`: thresholds, as shares of the capacity of one input buffer, with low <= high. They may exceed 1,
-//!   since packets from all input buffers may wait for the same output.
+//! - `high`, `low`: thresholds, with low <= high. They may exceed 1, since packets from all input buffers may wait for
+//!   the same output.
 //! - `root_only`: whether a port marks only while it has credit to send.
 //! - `marking_rate`: number of eligible packets left unmarked between two marked ones.
 //!

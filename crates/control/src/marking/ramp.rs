@@ -16,11 +16,11 @@
 //! port rate, Pmax 20%, and a step for DCTCP at 30 kB per 10 Gb/s. The simulator does not count the departing packet.
 //!
 //! # Parameters
-//! - `kmin`, `kmax`: thresholds in kB of 1000 B, with kmin <= kmax. The queue includes packet headers.
+//! - `kmin`, `kmax`: thresholds, with kmin <= kmax. The queue includes packet headers.
 //! - `pmax`: the probability at `kmax`.
-//! - `per`: the port rate in Gb/s for which `kmin` and `kmax` are specified. Thresholds are proportional to the port's
-//!   rate; without `per`, they are the same at every port.
-//! - `judged`: whether the queue length is read when a packet leaves or when it arrives.
+//! - `per`: the port rate for which `kmin` and `kmax` are specified, if they are proportional to it; otherwise, they
+//!   are the same at every port.
+//! - `judged`: when the queue length is read.
 //! - `root_only`: whether a port marks only while it has credit to send.
 //!
 //! # Departures from the source

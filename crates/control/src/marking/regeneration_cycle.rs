@@ -12,10 +12,10 @@
 //! idle) cycle time plus the busy period of the current cycle".
 //!
 //! # Parameters
-//! - `threshold`: the smallest average, in packets, at which arrivals are marked. The paper uses 1.
+//! - `threshold`: the smallest average at which arrivals are marked; 1 in the paper.
 //! - `width`: distance between two thresholds, with `threshold` in the middle. If it is above 0, arrivals are marked
 //!   from the moment when the average has risen to the higher one until it has fallen to the lower one (section 4).
-//! - `over`: `"last_and_current"`, or `"last"` to average over only the last complete cycle.
+//! - `over`: with `"last"`, only the last complete cycle counts.
 //!
 //! # Departures from the source
 //! - There is one queue per output and virtual lane; the paper models a router as one queue.

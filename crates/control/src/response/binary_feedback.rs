@@ -2,14 +2,12 @@
 //!
 //! # What it does
 //! The source changes its window each time it has received the ACKs of both the previous and the current window. It
-//! ignores the ACKs of the previous window, which answer packets sent before the last change. If the share of marked
-//! ACKs in the current window is at least a cutoff, the window is multiplied by a factor below 1; otherwise, it grows
-//! by an increment. The window is a real number of at least 1. Rounded to the nearest integer, it is the number of
-//! packets that may be in flight.
+//! ignores the ACKs of the previous window. If the share of marked ACKs in the current window is at least a cutoff, the
+//! window is multiplied by a factor below 1; otherwise, it grows by an increment. The window is a real number of at
+//! least 1. Rounded to the nearest integer, it is the number of packets that may be in flight.
 //!
-//! The ACK that triggers a change releases the next packet before the window changes, so a full window of the previous
-//! size is in flight when the change takes effect. A window that has grown does not grow again until the number of
-//! packets in flight has reached it, since until then the source is the bottleneck.
+//! The ACK that triggers a change releases the next packet before the window changes. A window that has grown does not
+//! grow again until the number of packets in flight has reached it, since until then the source is the bottleneck.
 //!
 //! # Source
 //! K. K. Ramakrishnan, R. Jain, "A Binary Feedback Scheme for Congestion Avoidance in Computer Networks", ACM
@@ -17,17 +15,16 @@
 //! were tried, and section 6.3.2 for sources that are the bottleneck.
 //!
 //! # Parameters
-//! - `initial`: the window at the start, in packets.
-//! - `largest`: limit of the window in packets, or `"unlimited"`.
-//! - `cutoff`: smallest share of marked ACKs at which the window shrinks. The paper uses 0.5.
-//! - `increase`: number of packets by which the window grows. The paper uses 1.
+//! - `initial`: the first window.
+//! - `largest`: limit of the window in packets.
+//! - `cutoff`: smallest share of marked ACKs at which the window shrinks.
+//! - `increase`: packets by which the window grows.
 //! - `decrease`: `{multiplicative = {factor = 0.875}}`, with a factor of 0.01 to 0.999, or `{additive = {by = 1}}`,
 //!   with 0.01 to 1000 packets. The paper finds the latter unfair (Fig. 7).
-//! - `decide`: `"two_windows"`, or `"every_ack"` for a decision at each ACK, based only on its mark. In the paper, the
-//!   window then oscillates (Fig. 4).
+//! - `decide`: with `"every_ack"`, each ACK's mark decides. In the paper, the window then oscillates (Fig. 4).
 //! - `keep_bits`: whether ACKs that counted in earlier decisions also count in the next one. Section 5.2 advises
 //!   against this.
-//! - `history`: with `keep_bits`, the number of earlier decisions whose ACKs count again.
+//! - `history`: with `keep_bits`, the number of these decisions.
 //! - `check_source`: whether a window that has grown must be filled before it grows again. Otherwise, the window of a
 //!   source that is the bottleneck grows without limit (section 6.3.2).
 //! - `arithmetic`: `"single"` for single precision, or `"integer"` to truncate the window after every change, which can

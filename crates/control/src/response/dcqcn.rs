@@ -27,8 +27,7 @@
 //! et al., "HPCC: High Precision Congestion Control", SIGCOMM 2019.
 //!
 //! # Parameters
-//! `preset` selects the values of all omitted keys. It also selects those of `cnp_interval` and `cnp_scope` in
-//! `[echo.rocev2]`, so one preset sets both ends of a flow:
+//! `preset` selects the values of all omitted keys, also of `cnp_interval` and `cnp_scope` in `[echo.rocev2]`:
 //!
 //! | key | in the paper | on ConnectX | `paper` | `connectx` |
 //! |---|---|---|---|---|
@@ -45,22 +44,22 @@
 //! | `increase_timer` | T | `rpg_time_reset` | 55 us | 300 us |
 //! | `byte_counter` | B | `rpg_byte_reset` | 10 MB | 32767 B |
 //! | `fast_recovery` | F | `rpg_threshold` | 5 | 1 |
-//! | `additive_increase` | R_AI | `rpg_ai_rate` | 1/1000 of the link rate (40 Mb/s at 40 Gb/s) | 5 Mb/s |
-//! | `hyper_increase` | R_HAI | `rpg_hai_rate` | 10 times `additive_increase` | 50 Mb/s |
+//! | `additive_increase` | R_AI | `rpg_ai_rate` | link rate / 1000 | 5 Mb/s |
+//! | `hyper_increase` | R_HAI | `rpg_hai_rate` | 10 `additive_increase` | 50 Mb/s |
 //! | `min_rate` | - | `rpg_min_rate` | 100 Mb/s | 1 Mb/s |
-//! | `max_rate` | - | `rpg_max_rate` | the link rate | the link rate |
+//! | `max_rate` | - | `rpg_max_rate` | link rate | link rate |
 //!
 //! - `cut_interval`: CNPs that arrive within this time after a cut together cause a single cut, at its end. In the
 //!   paper, the receiver limits the rate of CNPs instead (`cnp_interval` of `[echo.rocev2]`).
 //! - `clamp_target`: whether every cut sets the target; otherwise, only the first cut after an increase does. Increases
 //!   by the byte counter always count; increases by the timer count only with `clamp_after_timer`.
-//! - `byte_counter`: the unit of the adapter's `rpg_byte_reset` is uncertain. The field has 15 bits, and `mstflint`
-//!   describes it as "Bytes, default 150". We assume bytes.
+//! - `byte_counter`: the unit of the adapter's `rpg_byte_reset` is uncertain; we assume bytes. The field has 15 bits,
+//!   and `mstflint` describes it as "Bytes, default 150".
 //! - `window`: limit in packets; the sources of the scheme have none.
 //!
 //! # Departures from the source
-//! - The preset scales the paper's `additive_increase` of 40 Mb/s with the link rate, because at 400 Gb/s, recovery
-//!   from half the rate would otherwise take 275 ms. The paper states neither a minimum rate nor a `hyper_increase`.
+//! - The preset scales the paper's `additive_increase` of 40 Mb/s at 40 Gb/s with the link rate. The paper states
+//!   neither a minimum rate nor a `hyper_increase`.
 //! - A marked ACK counts as a CNP, so the response also works with echoes that send no CNPs.
 //! - A rate within a millionth of the link rate counts as the link rate.
 //! - Rates include packet headers. A flow that resumes after a pause starts from the initial state.

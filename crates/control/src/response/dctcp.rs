@@ -15,16 +15,15 @@
 //! SIGCOMM 2019.
 //!
 //! # Parameters
-//! - `g`: weight of the last window in alpha. It is 1/16 in the paper and in RFC 8257.
-//! - `initial_alpha`: alpha at the start. It is 1 in RFC 8257, Linux and ns-3, and 0 in the paper.
-//! - `initial`: the initial window in packets. If it is omitted, it is the bandwidth-delay product of the flow's path
-//!   on an empty fabric.
-//! - `largest`: limit of the window in packets, or `"unlimited"`.
+//! - `g`: weight of the last window in alpha: 1/16 in both sources.
+//! - `initial_alpha`: alpha at the start: 1 in RFC 8257, 0 in the paper.
+//! - `initial`: the initial window; if it is omitted, the bandwidth-delay product of the flow's path on an empty
+//!   fabric.
+//! - `largest`: limit of the window in packets.
 //! - `slow_start`: whether the window grows by the number of acknowledged packets until the first mark.
 //!
 //! # Departures from the source
-//! - No packets are lost here, so there is neither retransmission nor a timeout. The window never falls below one
-//!   packet.
+//! - There is no retransmission or timeout. The window never falls below one packet.
 //! - By default, a flow starts with a window of one bandwidth-delay product and without slow start.
 //! - ACKs report the number of marked packets, so an ACK for several packets does not inflate F.
 //! - A congestion notification packet counts as the mark of one packet.

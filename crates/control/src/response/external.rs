@@ -5,7 +5,7 @@
 //! in Python (`becalm.run(scenario, schemes=[Mine])`).
 //!
 //! # Source
-//! The user's code, which has the same interface as the built-in schemes.
+//! The user's code.
 //!
 //! # Parameters
 //! - `name`: the name that the code declares.

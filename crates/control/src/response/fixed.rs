@@ -10,9 +10,9 @@
 //! (Fig. 3 (d)): "the rate limit for each flow is set manually to the optimal value".
 //!
 //! # Parameters
-//! - `rate`: share of the link's rate.
-//! - `window`: limit in packets, or `"unlimited"`.
-//! - `pacing`: `"gap"` for a gap after each packet, or `"schedule"`.
+//! - `rate`: the rate.
+//! - `window`: limit in packets.
+//! - `pacing`: see above.
 //!
 //! # Departures from the source
 //! None.

@@ -23,19 +23,17 @@
 //! # Parameters
 //! - `eta`: target utilization of the busiest link.
 //! - `max_stage`: number of consecutive additive increases before a proportional one.
-//! - `wai`: additive increase in bytes.
+//! - `wai`: additive increase.
 //! - `rtt`: T; the longest base round trip of the run if it is omitted.
-//! - `int_bytes`: size of the records in each data packet in bytes. The default is 8 bytes for each of five switches,
-//!   plus 2.
-//! - `rmin`: smallest rate, as a share of the link's rate.
+//! - `int_bytes`: size of the records in each data packet: 8 for each of five switches, plus 2.
+//! - `rmin`: smallest rate.
 //!
 //! # Departures from the source
 //! - By default, `max_stage` is 0 instead of the paper's 5, which is a typo according to its authors.
 //! - The window is rounded up to an integer number of packets; the rate W / T provides finer control.
 //! - U is `eta` before any link has been measured; in the authors' simulator, it is 1.
 //! - W never exceeds C T, and W / T never falls below `rmin`. The authors' runs use a minimum of 1 Gb/s or 100 Mb/s.
-//! - Fields of records never wrap around; the 24-, 20- and 17-bit fields in the authors' simulator do. Hosts add no
-//!   records, and ACKs have the same size with or without records.
+//! - Fields of records never wrap around. Hosts add no records, and ACKs have the same size with or without records.
 //! - If a packet has taken another path, the source only stores its records.
 //! - An ACK for several packets counts once, with the last packet's records.
 //! - Marks and congestion notification packets are ignored.

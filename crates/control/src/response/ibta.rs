@@ -10,19 +10,17 @@
 //! "Solving Hot Spot Contention Using InfiniBand Architecture Congestion Control", HPI-DC 2005, section IV-A.
 //!
 //! # Parameters
-//! - `ccti_increase`: `CCTI_Increase`, the number of steps that a BECN adds to the index.
-//! - `ccti_limit`: `CCTI_Limit`, the largest index, which must exist in the table. If it is omitted, it is the last
-//!   index of the table.
+//! - `ccti_increase`: `CCTI_Increase`, what a BECN adds to the index.
+//! - `ccti_limit`: `CCTI_Limit`, the largest index; if it is omitted, the last of the table.
 //! - `ccti_min`: `CCTI_Min`, the initial and smallest index. It is at most `ccti_limit`.
-//! - `ccti_timer`: `CCTI_Timer`, the time between two expiries, in units of 1.024 us. A BECN does not restart the
-//!   timer. With 0, the timer never expires. Gran 2010, Table I, uses 150.
+//! - `ccti_timer`: `CCTI_Timer`, the time between two expiries; with 0, it never expires. A BECN does not restart the
+//!   timer. Gran 2010, Table I, uses 150.
 //! - `timer_scope`: with `"sl"`, the flows of the same port and service level share a timer, as in the specification
 //!   and in Gran 2010, section II-B.
 //! - `phase`: with `"zero"`, all timers expire at the same times.
-//! - `clock_error`: the largest error of an adapter's clock in ppm, fast or slow. InfiniBand allows 100 ppm for a
-//!   link's clock.
-//! - `ccti_decrease`: number of steps by which an expiry decreases the index. The specification allows only 1; in
-//!   Pfister 2005, the manager sets it.
+//! - `clock_error`: the largest error of an adapter's clock. InfiniBand allows 100 ppm for a link's clock.
+//! - `ccti_decrease`: what an expiry subtracts from the index. The specification allows only 1; in Pfister 2005, the
+//!   manager sets it.
 //! - `trigger_threshold`: `Trigger_Threshold`. An adapter logs an event each time the index rises to this value. becalm
 //!   only writes it to the options of a subnet manager.
 //! - `cct`: the table, one of
@@ -33,7 +31,7 @@
 //!   - `list`: `entries`, pairs [shift, multiplier], at most 16384.
 //!
 //!   Each formula also has the number of `entries`, from 128 to 16384, and `packet_time`, the transmission time of the packets for which the microseconds are specified. An entry is rounded to a multiple of each packet's own transmission time, multiplier / 2^shift.
-//! - `window`: limit in packets, or `"unlimited"`. Only ACKs reopen the window.
+//! - `window`: limit in packets. Only ACKs reopen the window.
 //!
 //! # Departures from the source
 //! - Here, shifting the transmission time Tp (Tp >> shift) drops no bits.

@@ -13,12 +13,12 @@
 //! - F_inc(t) = Rmax / (Rmax/Rmin - t/T_rec), T_rec = 1/Rmin
 //!
 //! # Parameters
-//! - `rmin`, `rmax`, `initial`: shares of the link's rate, in ascending order rmin, initial, rmax. The paper uses rmin
-//!   = rmax/256 and starts at rmax.
-//! - `window`: limit in packets, or `"unlimited"`. The paper uses 1.
+//! - `rmin`, `rmax`, `initial`: in ascending order rmin, initial, rmax. The paper uses rmin = rmax/256 and starts at
+//!   rmax.
+//! - `window`: limit in packets; 1 in the paper.
 //! - `discrete`: whether to allow only the rates rmax/(1 + i), i = 0 to 255 (section VI-B.1). Requires rmin >=
 //!   rmax/256.
-//! - `rounding`: whether a delay between two integers is rounded up or to the nearest one. The paper states no rule.
+//! - `rounding`: rounding of delays, for which the paper states no rule.
 //! - `persistent`: whether the rate is kept across a pause of the flow (section VI-B.2).
 //!
 //! # Departures from the source

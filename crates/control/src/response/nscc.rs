@@ -36,14 +36,13 @@
 //! - `target`: T; the network's round trip if it is omitted. The source uses 0.75 of it where switches trim packets.
 //! - `network_rtt`: round trip of the network's longest path; the longest base round trip of the run if it is omitted.
 //!   It determines A and the period of eta.
-//! - `base_rtt`: the flow's base round trip at the start. If it is omitted, it is the round trip of the flow's path on
-//!   an empty fabric. The source starts from the network's.
-//! - `initial`: the initial window in packets; the largest if it is omitted.
+//! - `base_rtt`: the flow's base round trip at the start; if it is omitted, that of its path on an empty fabric. The
+//!   source starts from the network's.
+//! - `initial`: the initial window; the largest if it is omitted.
 //! - `gate`: quick adapt applies if less than this share of the largest window has arrived. 0 turns it off.
 //!
 //! # Departures from the source
-//! - No packets are lost or trimmed here. The rules for NACKs, timeouts, trimmed packets and receiver credit have no
-//!   counterpart.
+//! - There are no NACKs, timeouts, trimmed packets or receiver credit.
 //! - A flow knows its own base round trip.
 //! - An ACK reports packets, not bytes, and the window is rounded down to packets. A short packet counts as a full one.
 //! - Congestion notification packets are ignored. An ACK with several marks counts as one marked ACK.

@@ -20,17 +20,17 @@
 //!   1/sqrt(fs_max)), B = -A / sqrt(fs_max)
 //!
 //! # Parameters
-//! - `base`: the target without the additions for hops and flows. If it is omitted, it is 1.25 times the longest base
-//!   round trip of the run, plus 5 us.
+//! - `base`: the target without additions; if it is omitted, 1.25 times the longest base round trip of the run, plus 5
+//!   us.
 //! - `per_hop`: addition for each link of the route.
 //! - `endpoint`: target for the delay at the receiver.
-//! - `ai`: additive increase in packets per round trip.
+//! - `ai`: additive increase per round trip.
 //! - `beta`: strength of a decrease.
 //! - `max_mdf`: largest decrease, as a share of the window.
-//! - `fs_range`: largest addition for small windows, or 0 for none. If it is omitted, it is five times the base.
-//! - `fs_min`, `fs_max`: windows in packets between which the addition falls from `fs_range` to 0.
-//! - `min_window`: smallest window in packets.
-//! - `max_window`: largest window in packets. If it is omitted, it is what the link can send during the longest target.
+//! - `fs_range`: largest addition for small windows; if it is omitted, five times the base.
+//! - `fs_min`, `fs_max`: windows between which the addition falls from `fs_range` to 0.
+//! - `min_window`: smallest window.
+//! - `max_window`: largest window; if it is omitted, what the link can send during the longest target.
 //!
 //! # Departures from the source
 //! - The paper states almost no values. `ai`, `beta`, `max_mdf`, `fs_min` and `fs_max` are from the simulator htsim,
@@ -40,7 +40,7 @@
 //!   and full packets are sent at intervals of the smoothed round trip divided by W. Shorter packets have
 //!   proportionally shorter intervals.
 //! - The last round trip has a weight of 1/8 in the smoothed round trip.
-//! - W in the formulas is never rounded to packets. Hops are links, not queues or other elements of a simulator.
+//! - W in the formulas is never rounded to packets. Hops are links.
 //! - Marks and congestion notification packets are ignored.
 
 use std::sync::Arc;

@@ -10,14 +10,13 @@
 //! functions f_inc(r) and f_dec(r)"; and section VI-B.1 for the set of rates.
 //!
 //! # Parameters
-//! - `steps`: up to 256 steps, each `[slower, acks, faster]`, starting with the step for delay 0. A marked ACK leads to
-//!   the delay `slower`, and `acks` consecutive unmarked ACKs lead to the delay `faster`. `slower` is neither below the
-//!   step's own delay nor beyond the last step, `faster` is not above the step's own delay, and `acks` is at least 1. A
-//!   marked ACK resets the count of unmarked ones.
-//! - `rmax`: rate at delay 0, as a share of the link rate.
-//! - `initial`: rate of a new flow, as a share of the link rate, between rmax divided by the number of steps and rmax.
-//!   It is rounded down to the rate of a delay.
-//! - `window`: limit in packets, or `"unlimited"`. The paper uses 1.
+//! - `steps`: the steps for delays 0, 1, ... A marked ACK leads to the delay `slower`, and `acks` consecutive unmarked
+//!   ACKs lead to the delay `faster`. `slower` is neither below the step's own delay nor beyond the last step, `faster`
+//!   is not above the step's own delay, and `acks` is at least 1. A marked ACK resets the count of unmarked ones.
+//! - `rmax`: rate at delay 0.
+//! - `initial`: rate of a new flow, between rmax divided by the number of steps and rmax, rounded down to the rate of a
+//!   delay.
+//! - `window`: limit in packets; 1 in the paper.
 //! - `persistent`: whether the rate is kept across a pause of the flow (section VI-B.2).
 //!
 //! # Departures from the source

@@ -28,23 +28,20 @@
 //! # Parameters
 //! - `patched`: whether to use the law of Zhu 2016.
 //! - `t_low`, `t_high`: thresholds for the round-trip time.
-//! - `d_min`: the round-trip time relative to which gradients are measured.
+//! - `d_min`: the time relative to which gradients are measured.
 //! - `alpha`: weight of the last difference of round-trip times.
 //! - `beta`: strength of a decrease; if it is omitted, 0.8, or 0.008 for the patched law.
-//! - `delta`: step of an increase, as a share of the link rate. The default is 10 Mb/s at 10 Gb/s.
-//! - `hai`: number of steps per increase after five increases in a row (hyperactive increase). It applies only to the
-//!   plain law.
-//! - `segment`: number of bytes between two updates. The source uses 16 to 64 KB.
-//! - `rmin`, `rmax`, `initial`: smallest, largest and initial rate, as shares of the link rate. A flow starts at rmax
-//!   if `initial` is omitted.
+//! - `delta`: step of an increase; 10 Mb/s at 10 Gb/s by default.
+//! - `hai`: number of steps per increase after five increases in a row (only the plain law).
+//! - `segment`: data between two updates; 16 to 64 KB in the source.
+//! - `rmin`, `rmax`, `initial`: smallest, largest and initial rate. A flow starts at rmax if `initial` is omitted.
 //!
 //! # Departures from the source
-//! - A segment is not a burst at line rate, since packets are paced one by one. A round trip begins when the last
-//!   packet of the segment leaves the source, so it does not include the segment's own transmission.
+//! - Packets are paced one by one. A round trip begins when the last packet of the segment leaves the source.
 //! - A segment is an integer number of full packets, at least one; a short packet counts as a full one.
-//! - `delta` is a share of the link rate, so the step grows with the link rate.
+//! - `delta` grows with the link rate.
 //! - A gradient of 0 increases the rate, as in Algorithm 1.
-//! - R never falls below `rmin`. Algorithm 1 has no lower limit, so its R can become negative if g > 1 / beta.
+//! - R never falls below `rmin`; in Algorithm 1, it can become negative.
 //! - Marks and congestion notification packets are ignored.
 
 use std::sync::Arc;

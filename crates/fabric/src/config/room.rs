@@ -48,6 +48,18 @@ impl Unit {
     pub const fn of(self, size: u32) -> u32 {
         (size + self.rest) >> self.log
     }
+
+    /// Number of units that a packet occupies, or all packets of a train.
+    #[inline(always)]
+    pub(crate) fn of_packet(self, packet: &Packet) -> u32 {
+        if packet.train.is_single() { self.of(packet.size) } else { self.of_train(packet) }
+    }
+
+    #[cold]
+    fn of_train(self, train: &Packet) -> u32 {
+        let packets = train.train.packets();
+        packets * self.of(train.size.div_ceil(packets))
+    }
 }
 
 impl Room {
@@ -95,23 +107,7 @@ impl Room {
     /// Units of credit that a packet of `size` bytes needs.
     #[inline]
     pub const fn need(self, size: u32) -> u32 {
-        match self {
-            Room::Slots(_) => 1,
-            Room::Bytes(_) => size.div_ceil(CREDIT_BYTES),
-            Room::Units(_, unit) => unit.of(size),
-        }
-    }
-
-    /// Units of credit that a packet needs, or all packets of a train.
-    #[inline(always)]
-    pub(crate) fn need_of(self, packet: &Packet) -> u32 {
-        if packet.train.is_single() { self.need(packet.size) } else { self.need_of_train(packet) }
-    }
-
-    #[cold]
-    fn need_of_train(self, train: &Packet) -> u32 {
-        let packets = train.train.packets();
-        packets * self.need(train.size.div_ceil(packets))
+        self.unit().of(size)
     }
 }
 
@@ -128,9 +124,8 @@ mod tests {
     }
 
     #[test]
-    fn units_agree_with_needs() {
-        for room in [Room::Slots(3), Room::Bytes(9000), Room::Units(7, Unit::new(32, 5))] {
-            assert!([1, 63, 64, 65, 4160, 1 << 30].iter().all(|&size| room.unit().of(size) == room.need(size)));
-        }
+    fn a_packet_of_any_size_occupies_one_slot() {
+        assert!([1, 64, 4160, 1 << 30].iter().all(|&size| Room::Slots(3).need(size) == 1));
+        assert_eq!([1, 64, 65, 4160].map(|size| Room::Bytes(9000).need(size)), [1, 1, 2, 65]);
     }
 }

@@ -173,10 +173,12 @@ impl Adapter {
 
     /// Re-evaluates whether a pacer may send, after an event that may have changed this.
     pub fn update_pacer<R: Response>(&mut self, id: u32, now: Time, flows: &mut Flows<R>) {
-        if flows.pacers[id as usize].state() == PacerState::Ready {
+        let pacer = &flows.pacers[id as usize];
+        if pacer.state() == PacerState::Ready {
             return;
         }
-        let Some(flow) = flows.next_flow(id) else {
+        let (own, window) = (pacer.flows(), pacer.pace().window);
+        let Some(flow) = flows.next_flow(own, window) else {
             flows.pacers[id as usize].set_state(PacerState::Idle);
             return;
         };
@@ -197,6 +199,7 @@ impl Adapter {
     }
 
     /// Removes the pacer listed early from the list, because its pace has changed.
+    #[inline]
     pub fn unlist<R>(&mut self, id: u32, flows: &mut Flows<R>) {
         if self.early < Time::MAX {
             self.early = Time::MAX;
@@ -206,6 +209,8 @@ impl Adapter {
     }
 
     /// Sends a packet if the link is free and a packet can be sent. Schedules the next attempt.
+    // Compiled as one function with its only caller, the path of every packet at a host.
+    #[inline(always)]
     pub fn try_transmit<O: Observer, R: Response>(&mut self, flows: &mut Flows<R>, cx: &mut Context<'_, O>) {
         if self.is_awaited(cx.now) {
             return;
@@ -239,6 +244,12 @@ impl Adapter {
             self.answers.push(answer);
         }
         !merged
+    }
+
+    /// As [`Adapter::queue_answer`], for answers that few packets receive.
+    #[inline(never)]
+    pub fn queue_rare(&mut self, answer: Packet) -> bool {
+        self.queue_answer(answer)
     }
 
     /// Whether the link is busy, an attempt is scheduled by the time it is free, and no pacer is due now.

@@ -126,7 +126,7 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         let adapter = &mut self.adapters[host as usize];
         let at = adapter.cnps.iter().position(|cnp| cnp.tie == tie).expect("each is ready once");
         let cnp = adapter.cnps.remove(at).expect("found");
-        adapter.queue_answer(cnp);
+        adapter.queue_rare(cnp);
     }
 
     /// Queues an answer to a data packet.
@@ -138,12 +138,13 @@ impl<R: Response, E: Echo> Hosts<R, E> {
         contents: (Kind, u32, u32),
         cx: &mut Context<'_, O>,
     ) {
-        self.queue(host, self.answer(packet, contents, cx), cx);
+        let answer = self.answer(packet, contents, cx);
+        cx.shared.packets += i64::from(self.adapters[host as usize].queue_answer(answer));
     }
 
-    #[inline(always)]
+    /// Queues an answer that few packets receive.
     pub(super) fn queue<O: Observer>(&mut self, host: u32, answer: Packet, cx: &mut Context<'_, O>) {
-        cx.shared.packets += i64::from(self.adapters[host as usize].queue_answer(answer));
+        cx.shared.packets += i64::from(self.adapters[host as usize].queue_rare(answer));
     }
 
     /// An answer to a data packet, with its kind, the number of packets acknowledged and the number of marks

@@ -158,12 +158,10 @@ impl<R: Response> Flows<R> {
         pacer.sent(start, transmission, pace);
     }
 
-    /// The flow for which a pacer sends next.
+    /// The flow for which the pacer of these flows sends next, within its window.
     #[inline(always)]
-    pub fn next_flow(&mut self, pacer: u32) -> Option<FlowId> {
-        let pacer = &self.pacers[pacer as usize];
-        let window = pacer.pace().window;
-        match pacer.flows() {
+    pub fn next_flow(&mut self, flows: PacerFlows, window: u32) -> Option<FlowId> {
+        match flows {
             PacerFlows::One(id) => self.senders[id.index()].may_send(window).then_some(id),
             PacerFlows::Several(list) => self.next_of_several(list, window),
         }
@@ -184,7 +182,14 @@ impl<R: Response> Flows<R> {
     }
 
     /// Moves a flow that has sent to the end of its pacer's list, or removes it.
+    #[inline]
     pub fn rotate(&mut self, id: FlowId) {
+        if !self.own_pacers {
+            self.rotate_shared(id);
+        }
+    }
+
+    fn rotate_shared(&mut self, id: FlowId) {
         let sender = &mut self.senders[id.index()];
         let pacer = &self.pacers[sender.pacer as usize];
         if let PacerFlows::Several(list) = pacer.flows() {
@@ -198,7 +203,14 @@ impl<R: Response> Flows<R> {
     }
 
     /// Adds a flow that may send to its pacer's list.
+    #[inline]
     pub fn list(&mut self, id: FlowId) {
+        if !self.own_pacers {
+            self.list_shared(id);
+        }
+    }
+
+    fn list_shared(&mut self, id: FlowId) {
         let sender = &mut self.senders[id.index()];
         let pacer = &self.pacers[sender.pacer as usize];
         if let PacerFlows::Several(list) = pacer.flows()

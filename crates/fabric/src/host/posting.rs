@@ -92,6 +92,7 @@ impl<R: Response, E> Hosts<R, E> {
         }
     }
 
+    #[inline(always)]
     fn host_of_source(&self, id: SourceId) -> usize {
         self.flows.host_of(self.sources[id.index()].first_flow()) as usize
     }

@@ -237,6 +237,7 @@ impl Sender {
     }
 
     /// Number of packets of the next train.
+    #[cold]
     pub fn next_train(&self, packets: &PacketConfig, pace: Pace) -> u32 {
         let greedy = || self.rare.as_ref().map_or(0, |rare| rare.mean_message());
         let bytes = match self.partial {

@@ -13,6 +13,8 @@ pub(crate) struct Store<T> {
     made: Vec<T>,
 }
 
+const MADE: &str = "the item of a flow is made before it is used";
+
 impl<T> Default for Store<T> {
     fn default() -> Self {
         Store { first: Vec::new(), places: Vec::new(), made: Vec::new() }
@@ -69,14 +71,19 @@ impl<T> Store<T> {
         }
     }
 
+    // Functions without a panic leave callers free to keep in registers what they have read.
+    #[cold]
     #[inline(never)]
-    fn other(&self, flow: usize) -> &T {
-        &self.made[self.places[flow - self.first.len()] as usize - 1]
+    fn other(&self, flow: usize) -> Option<&T> {
+        let place = *self.places.get(flow.wrapping_sub(self.first.len()))?;
+        self.made.get((place as usize).wrapping_sub(1))
     }
 
+    #[cold]
     #[inline(never)]
-    fn other_mut(&mut self, flow: usize) -> &mut T {
-        &mut self.made[self.places[flow - self.first.len()] as usize - 1]
+    fn other_mut(&mut self, flow: usize) -> Option<&mut T> {
+        let place = *self.places.get(flow.wrapping_sub(self.first.len()))?;
+        self.made.get_mut((place as usize).wrapping_sub(1))
     }
 }
 
@@ -87,14 +94,14 @@ impl<T> Index<usize> for Store<T> {
     /// If the item has not been made.
     #[inline(always)]
     fn index(&self, flow: usize) -> &T {
-        if flow < self.first.len() { &self.first[flow] } else { self.other(flow) }
+        if flow < self.first.len() { &self.first[flow] } else { self.other(flow).expect(MADE) }
     }
 }
 
 impl<T> IndexMut<usize> for Store<T> {
     #[inline(always)]
     fn index_mut(&mut self, flow: usize) -> &mut T {
-        if flow < self.first.len() { &mut self.first[flow] } else { self.other_mut(flow) }
+        if flow < self.first.len() { &mut self.first[flow] } else { self.other_mut(flow).expect(MADE) }
     }
 }
 

@@ -10,6 +10,8 @@ use crate::train::Train;
 
 impl<R: Response, E: Echo> Hosts<R, E> {
     /// Handles a train that a host has received.
+    // Cold, so that single packets are expected.
+    #[cold]
     #[inline(never)]
     pub(super) fn deliver_train<O: Observer>(&mut self, host: u32, train: &Packet, cx: &mut Context<'_, O>) {
         if train.kind == Kind::Data {

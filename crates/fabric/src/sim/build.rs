@@ -156,6 +156,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 credit: vec![LinkCredit::new(spec.switch.buffer.capacity()); if pauses { 0 } else { lanes }],
                 trails: Trails::default(),
                 gates: gates(if pauses { lanes } else { 0 }, &switches_watched),
+                unit: spec.switch.buffer.unit(),
+                largest: spec.switch.buffer.need(spec.packets.largest()),
                 config: spec.switch,
                 hops: 0,
                 together: 0,

@@ -76,7 +76,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
                 _ => None,
             };
             if let Some(packet) = packet {
-                let units = self.shared.config.buffer.need_of(&packet);
+                let units = self.shared.unit.of_packet(&packet);
                 *sums.entry((node, port, usize::from(packet.vl))).or_default() += units;
             }
         }

@@ -15,7 +15,7 @@ impl State {
     /// Whether an output has credit for a packet.
     #[inline]
     pub fn has_credit<O: Observer>(&self, output: u16, packet: &Packet, cx: &mut Context<'_, O>) -> bool {
-        cx.has_credit(&self.output(output).link, packet.vl, self.room.need_of(packet))
+        cx.has_credit(&self.output(output).link, packet.vl, self.unit.of_packet(packet))
     }
 
     /// Whether an input that is limited to one packet at a time is already sending.
@@ -185,7 +185,7 @@ impl State {
             return None;
         }
         let link = &self.ports[M::at(self, output, 0)].output.link;
-        let has_credit = cx.has_credit(link, vl, M::credit(self.room, packet));
+        let has_credit = cx.has_credit(link, vl, M::units(self.unit, packet));
         let (at, port) = (M::at(self, output, vl), self.port(output));
         let lane = &mut self.ports[at].lane;
         if lane.stalled == has_credit {

@@ -403,6 +403,7 @@ impl<K: Marker> Switch<K> {
         (lane.last_size, lane.last_began) = (size, cx.now);
         if M::TRAINS {
             lane.last_packets = M::packets(packet) as u8;
+            cx.shared.together += u64::from(M::packets(packet) - 1);
         }
         let out = &mut ports[at].output;
         if out.link.credited() {
@@ -424,7 +425,7 @@ impl<K: Marker> Switch<K> {
         // Kept apart from the packet count: updating both as one vector is slower.
         out.bytes += u64::from(size);
         let buffer = &mut ports[buffer].input;
-        if silent && buffer.leave_silently(tail, (units, M::packets(packet))) {
+        if silent && buffer.leave_silently::<M>(tail, units, packet) {
             return state.give_back::<M, O>((input, came_on), units, tail, cx);
         }
         buffer.leaving += 1;

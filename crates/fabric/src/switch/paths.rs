@@ -194,7 +194,7 @@ impl State {
         let vl = shared.routes.lanes().map_or(packet.vl, lane);
         let at = link.credit_index(vl);
         match link.control {
-            Control::Credit => shared.credit[at].level(now) >= self.room.need_of(packet),
+            Control::Credit => shared.credit[at].level(now) >= self.unit.of_packet(packet),
             Control::Free => true,
             Control::Gate => shared.gates[at].is_open(now),
         }

@@ -9,7 +9,9 @@ use crate::distribution::Distribution;
 use crate::flow_control::credit::CreditReturn;
 use crate::ids::NodeId;
 use crate::network::link::EgressLink;
+use crate::packet::Packet;
 use crate::switch::pool::Fifo;
+use crate::switch::rules::Rules;
 
 /// Domain of the random stream for an output's transmission times.
 const SERVICE_STREAM: u64 = 2;
@@ -50,7 +52,7 @@ pub(crate) struct Input {
     /// Tails of `silent` packets, earliest first, and their units.
     tails: [Time; SILENT],
     units: [u16; SILENT],
-    /// The numbers of packets that they stand for.
+    /// The numbers of packets that they stand for, all 1 unless packets may be trains.
     counts: [u8; SILENT],
     /// The input's place in the round-robin order.
     pub place: u16,
@@ -86,17 +88,16 @@ const _: () = assert!(size_of::<Output>() == 64 && size_of::<Input>() == 64 && s
 
 impl Input {
     fn new(credit_return: CreditReturn, place: u16) -> Input {
-        let (tails, units, counts) = ([Time::ZERO; SILENT], [0; SILENT], [0; SILENT]);
+        let (tails, units, counts) = ([Time::ZERO; SILENT], [0; SILENT], [1; SILENT]);
         Input { credit_return, taken: 0, packets: 0, leaving: 0, silent: 0, tails, units, counts, place }
     }
 
-    /// Records the tail of a packet, with its units and the number of packets that it stands for, if it needs no event;
-    /// returns whether it was recorded.
+    /// Records the tail of a packet with these units, if it needs no event; returns whether it was recorded.
     ///
     /// The event is needed if credit returns without delay, because the order of simultaneous events then
     /// matters.
     #[inline]
-    pub fn leave_silently(&mut self, tail: Time, (units, packets): (u32, u32)) -> bool {
+    pub fn leave_silently<M: Rules>(&mut self, tail: Time, units: u32, packet: &Packet) -> bool {
         let Ok(units) = u16::try_from(units) else { return false };
         let mut at = usize::from(self.silent);
         if at == SILENT || self.credit_return.delay == Time::ZERO {
@@ -104,27 +105,34 @@ impl Input {
         }
         while at > 0 && self.tails[at - 1] > tail {
             (self.tails[at], self.units[at]) = (self.tails[at - 1], self.units[at - 1]);
-            self.counts[at] = self.counts[at - 1];
+            if M::TRAINS {
+                self.counts[at] = self.counts[at - 1];
+            }
             at -= 1;
         }
-        (self.tails[at], self.units[at], self.counts[at]) = (tail, units, packets as u8);
+        (self.tails[at], self.units[at]) = (tail, units);
+        if M::TRAINS {
+            self.counts[at] = M::packets(packet) as u8;
+        }
         self.silent += 1;
         true
     }
 
     /// Frees the space of the next packet that has left without an event by now; returns its departure time.
     #[inline]
-    pub fn next_left(&mut self, now: Time) -> Option<Time> {
+    pub fn next_left<M: Rules>(&mut self, now: Time) -> Option<Time> {
         if self.silent == 0 || self.tails[0] > now {
             return None;
         }
         let tail = self.tails[0];
         self.taken -= u32::from(self.units[0]);
-        self.packets -= u32::from(self.counts[0]);
+        self.packets -= if M::TRAINS { u32::from(self.counts[0]) } else { 1 };
         self.silent -= 1;
         for at in 1..SILENT {
             (self.tails[at - 1], self.units[at - 1]) = (self.tails[at], self.units[at]);
-            self.counts[at - 1] = self.counts[at];
+            if M::TRAINS {
+                self.counts[at - 1] = self.counts[at];
+            }
         }
         Some(tail)
     }

@@ -12,7 +12,7 @@ impl State {
     /// Enables recording of the paths of packets that request it.
     pub fn record(&mut self) {
         self.records = true;
-        self.rules = self.rules.without_common();
+        self.rules = self.rules.recording();
     }
 
     /// Adds a record to a packet that requests it, when the packet's header leaves.

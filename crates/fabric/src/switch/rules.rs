@@ -5,7 +5,7 @@
 //! with [`OneLane`]; fabrics of several lanes, as all with PFC, with [`Lanes`]. Settings that are then constant are not
 //! checked for every packet.
 
-use crate::config::{Arbiter, FlowControl, InputReads, PathSelection, Queueing, Room, SwitchConfig, VlArbitration};
+use crate::config::{Arbiter, FlowControl, InputReads, PathSelection, Queueing, SwitchConfig, Unit, VlArbitration};
 use crate::distribution::Distribution;
 use crate::packet::Packet;
 use crate::switch::bits;
@@ -35,7 +35,7 @@ pub(crate) trait Layout {
 /// The rules of a switch. Functions that are not overridden follow its configuration.
 pub(crate) trait Rules {
     /// Whether packets may be trains.
-    const TRAINS: bool = true;
+    const TRAINS: bool = false;
 
     #[inline(always)]
     fn queueing(config: &SwitchConfig) -> Queueing {
@@ -107,8 +107,8 @@ pub(crate) trait Rules {
 
     /// Units of credit that a packet needs.
     #[inline(always)]
-    fn credit(room: Room, packet: &Packet) -> u32 {
-        if Self::TRAINS { room.need_of(packet) } else { room.need(packet.size) }
+    fn units(unit: Unit, packet: &Packet) -> u32 {
+        if Self::TRAINS { unit.of_packet(packet) } else { unit.of(packet.size) }
     }
 
     /// Index of a port's lane in lists by (port, VL).
@@ -127,7 +127,9 @@ pub(crate) trait Rules {
 /// The rules follow the configuration.
 pub(crate) struct Configured;
 
-impl Rules for Configured {}
+impl Rules for Configured {
+    const TRAINS: bool = true;
+}
 
 /// Several lanes that take turns, virtual output queues of at most 64 inputs that take turns, each of which can feed
 /// any number of outputs at the same time, and fixed transmission times. Most fabrics with PFC are of this kind.
@@ -247,7 +249,7 @@ impl Rules for OneLane {
 }
 
 /// The rules of [`OneLane`], plus one port for each destination and round-robin among inputs, each of which
-/// can feed any number of outputs at the same time. No packet requests records of its path, and none is a train.
+/// can feed any number of outputs at the same time. No packet requests records of its path.
 pub(crate) struct Common;
 
 impl Common {
@@ -261,8 +263,6 @@ impl Common {
 }
 
 impl Rules for Common {
-    const TRAINS: bool = false;
-
     #[inline(always)]
     fn queueing(config: &SwitchConfig) -> Queueing {
         OneLane::queueing(config)
@@ -347,8 +347,8 @@ impl Kind {
         }
     }
 
-    /// The kind of the same switch if packets may request records of their paths, or be trains.
-    pub fn without_common(self) -> Kind {
+    /// The kind of the same switch if packets may request records of their paths.
+    pub fn recording(self) -> Kind {
         if self == Kind::Common { Kind::OneLane } else { self }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use becalm_engine::{Stream, Time};
 
-use crate::config::{Arbiter, Bypass, Cbfc, InputReads, Queueing, Room, SwitchConfig, VlArbitration};
+use crate::config::{Arbiter, Bypass, Cbfc, InputReads, Queueing, Room, SwitchConfig, Unit, VlArbitration};
 use crate::distribution::Distribution;
 use crate::flow_control::credit::CreditReturn;
 use crate::flow_control::pauses::Pauses;
@@ -41,6 +41,7 @@ pub(crate) struct State {
     pub degree: u16,
     pub vls: u8,
     pub room: Room,
+    pub unit: Unit,
     /// Size of an input buffer in units; with PFC, up to XOFF.
     pub capacity: u32,
     /// Units that a packet of the largest size occupies.
@@ -174,6 +175,7 @@ impl State {
             degree: ports as u16,
             vls: config.vls,
             room: config.buffer,
+            unit: config.buffer.unit(),
             capacity: config.capacity(largest),
             largest: config.need(largest),
             ports: (0..).zip(links).flat_map(|link| std::iter::repeat_n(port(link), vls)).collect(),
@@ -221,7 +223,7 @@ impl State {
     /// Units that a packet occupies in an input buffer.
     #[inline]
     pub fn need<M: Rules>(&self, packet: &Packet) -> u32 {
-        if M::pauses(self) { packet.size } else { M::credit(self.room, packet) }
+        if M::pauses(self) { packet.size } else { M::units(self.unit, packet) }
     }
 
     pub fn port(&self, port: u16) -> PortId {
@@ -254,7 +256,7 @@ impl State {
 
     /// Lets packets be trains.
     pub fn take_trains(&mut self) {
-        self.rules = self.rules.without_common();
+        self.rules = rules::Kind::Configured;
         self.shares = Some(Box::new(Shares::new(self.voqs.len(), self.ports.len())));
     }
 
@@ -418,7 +420,7 @@ impl State {
         let (at, node) = (M::at(self, input, vl), self.node);
         let buffer = &mut self.ports[at].input;
         observer.buffers(PortId { node, port: input }, vl, |tell| {
-            while let Some(time) = buffer.next_left(now) {
+            while let Some(time) = buffer.next_left::<M>(now) {
                 tell(time, buffer.packets);
             }
             let before = buffer.packets;

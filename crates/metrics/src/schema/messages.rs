@@ -15,7 +15,7 @@ const SPREADS: &[ColumnSchema] = &[
     time("completion_max", "Largest completion time."),
     ratio(
         "slowdown_mean",
-        "Mean slowdown: completion time divided by the ideal time on an empty network. The ideal time includes links, switches and adapters on the message's route, but no delays due to credit, windows or responses.",
+        "Mean slowdown: completion time divided by the ideal time on an empty network, without delays due to credit, windows or responses.",
     ),
     ratio("slowdown_p50", "Median of slowdowns."),
     ratio("slowdown_p95", "95th percentile of slowdowns."),
@@ -88,13 +88,10 @@ pub static MESSAGES: TableSchema = TableSchema {
         name("group", "Name of the group."),
         number("flow", "Number of the flow."),
         bytes("bytes", "Payload of the message."),
-        time(
-            "posted",
-            "Time at which the message was posted or, for flows with endless data, at which its first byte left.",
-        ),
-        time("first_byte", "Time at which its first byte left the source."),
+        time("posted", "Time of posting; with endless data, time at which the first byte left."),
+        time("first_byte", "Time at which its first byte left."),
         time("delivered", "Time at which its last byte arrived."),
-        time("acknowledged", "Time at which the ACK of its last packet returned; NaN if it did not return."),
+        time("acknowledged", "Time at which the ACK of its last packet returned, or NaN."),
         time("completion", "Time from the message's posting to the arrival of its last byte."),
         time("ideal", "Ideal completion time, on an empty network."),
         ratio("slowdown", "`completion` divided by `ideal`."),
@@ -123,7 +120,7 @@ pub static JOBS: TableSchema = TableSchema {
         share("wait_share", "Mean share of `time` that ranks spend neither computing nor working on messages."),
         rate(
             "bus_bandwidth",
-            "Bus bandwidth of the job's collective operation, as defined by nccl-tests: bytes divided by the time without `compute`, times 2(p-1)/p for an all-reduce on p ranks, or times (p-1)/p for an operation in which each rank has a part of the vector. For all other jobs, it is the number of bytes that the rank which sends most sends to others, divided by this time, which includes the computations of a step, of a list or of a file. NaN if no rank sends.",
+            "Bus bandwidth of the job's collective operation, as defined by nccl-tests: bytes divided by the time without `compute`, times 2(p-1)/p for an all-reduce on p ranks, or times (p-1)/p for an operation in which each rank has a part of the vector. For all other jobs, the most bytes that a rank sends to others, divided by this time, which includes the computations of a step, list or file. NaN if no rank sends.",
         ),
     ]],
 };

@@ -16,7 +16,7 @@ pub static LINKS: TableSchema = TableSchema {
         rate("rate", "Bytes sent divided by the length of the measured window."),
         share("utilization", "`rate` divided by the link's rate."),
         count("packets", "packets", "Sent packets of all kinds, as counted by PortXmitPkts."),
-        bytes("bytes", "Bytes sent in the measured window, also of packets that were sent only partly in it."),
+        bytes("bytes", "Sent bytes, also of packets that left only partly in the measured window."),
         count(
             "marked",
             "packets",
@@ -24,7 +24,7 @@ pub static LINKS: TableSchema = TableSchema {
         ),
         share(
             "stalled_share",
-            "Share of time in which the port sent nothing while a packet waited for lack of credit or, with PFC, for the end of a pause.",
+            "Share of time in which the port sent nothing while a packet waited for credit or for the end of a pause.",
         ),
         time("xmit_wait", "Time of `stalled_share`, as counted by PortXmitWait."),
         time(
@@ -71,16 +71,13 @@ pub static TREE: TableSchema = TableSchema {
         time("until", "End of its last period in this role."),
         time("longest", "Length of the longest period."),
         time("longest_since", "Start of the longest period."),
-        share("root_share", "Share of the window in which the output's lane was a root."),
-        share(
-            "branch_share",
-            "Share of the window in which the output's lane was a branch, also while other lanes of the port sent.",
-        ),
+        share("root_share", "Share of the window in which it was a root."),
+        share("branch_share", "Share of the window in which it was a branch, also while other lanes of the port sent."),
         ratio("offered", "Offered traffic of the flows that cross the output, as a multiple of the link's rate."),
         count(
             "contributors",
             "flows",
-            "Number of flows that contribute to congestion with its root at this output; 0 if the output is not oversubscribed.",
+            "Number of flows that contribute to its congestion; 0 if it is not oversubscribed.",
         ),
     ]],
 };
@@ -186,9 +183,9 @@ pub static QUEUES: TableSchema = TableSchema {
         number("vl", "Virtual lane."),
         bytes("mean", "Mean number of waiting bytes, not including the packet in transmission."),
         bytes("min", "Smallest number of waiting bytes."),
-        bytes("p50", "Median over time of the number of waiting bytes, accurate to within 2%."),
-        bytes("p95", "95th percentile over time of the number of waiting bytes, accurate to within 2%."),
-        bytes("p99", "99th percentile over time of the number of waiting bytes, accurate to within 2%."),
+        bytes("p50", "Median over time, accurate to within 2%."),
+        bytes("p95", "95th percentile over time, accurate to within 2%."),
+        bytes("p99", "99th percentile over time, accurate to within 2%."),
         bytes("max", "Largest number of waiting bytes."),
     ]],
 };

@@ -31,15 +31,11 @@ pub static PACES: TableSchema = TableSchema {
     columns: &[&[
         time("time", "Time of the sample."),
         name("group", "Name of the group."),
-        quantity("gap_mean", "packet times", "Mean gap that the group's flows must keep after a packet."),
+        quantity("gap_mean", "packet times", "Mean gap after a packet."),
         quantity("gap_max", "packet times", "Largest of these gaps."),
-        time("delay_mean", "Mean gap after a packet of the largest size, in seconds."),
+        time("delay_mean", "Mean gap after a packet of the largest size."),
         time("delay_max", "Largest of these delays."),
-        count(
-            "window_mean",
-            "packets",
-            "Mean number of packets that a flow of the group may have in flight; infinite without a limit.",
-        ),
+        count("window_mean", "packets", "Mean window of a flow; infinite without a limit."),
         count("window_sum", "packets", "Sum of the windows of the group's flows."),
     ]],
 };
@@ -63,11 +59,10 @@ pub static SNAPSHOTS: TableSchema = TableSchema {
     ]],
 };
 
-/// One row per frame and virtual lane, with one byte per link in the order of `links`. The interval between frames is
-/// `observe.frames`, and the last frame is at the end of the run.
+/// One row per frame and virtual lane, with one byte per link in the order of `links`. The last frame is at the end of the run.
 pub static FRAMES: TableSchema = TableSchema {
     name: "frames",
-    rows: "One row per frame and virtual lane, with one byte per link in the order of `links`. The interval between frames is `observe.frames`, and the last frame is at the end of the run.",
+    rows: "One row per frame and virtual lane, with one byte per link in the order of `links`. The last frame is at the end of the run.",
     asked_by: "observe.frames = \"auto\"",
     over_time: true,
     rank: "",
@@ -79,19 +74,16 @@ pub static FRAMES: TableSchema = TableSchema {
         row("busy", "Share of the time since the previous frame in which the link sent on any lane, in 255ths."),
         row(
             "stalled",
-            "Share of this time in which the link sent nothing while a packet on any lane waited for credit, in 255ths.",
+            "Share of this time in which the link sent nothing while a packet waited for credit, in 255ths.",
         ),
-        row(
-            "marked",
-            "Share of the packets sent on any lane since the previous frame that the switch marked, in 255ths.",
-        ),
+        row("marked", "Share of the packets sent since the previous frame that the switch marked, in 255ths."),
     ]],
 };
 
-/// One row per frame and group. The interval between frames is `observe.frames`, and the last frame is at the end of the run.
+/// One row per frame and group. The last frame is at the end of the run.
 pub static FRAMES_GROUPS: TableSchema = TableSchema {
     name: "frames_groups",
-    rows: "One row per frame and group. The interval between frames is `observe.frames`, and the last frame is at the end of the run.",
+    rows: "One row per frame and group. The last frame is at the end of the run.",
     asked_by: "observe.frames = \"auto\"",
     over_time: true,
     rank: "",
@@ -99,10 +91,7 @@ pub static FRAMES_GROUPS: TableSchema = TableSchema {
         time("time", "Time of the frame."),
         name("group", "Name of the group."),
         rate("rate", "Bytes per second delivered since the previous frame."),
-        share(
-            "marked_share",
-            "Marked packets as a share of the packets delivered since the previous frame; NaN if none was delivered.",
-        ),
+        share("marked_share", "Share of these packets that were marked, or NaN."),
     ]],
 };
 

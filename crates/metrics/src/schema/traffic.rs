@@ -6,7 +6,7 @@ use super::{ColumnSchema, TableSchema, bytes, count, flag, index, name, number, 
 const LATENCY: &[ColumnSchema] = &[
     time(
         "latency_mean",
-        "Mean latency of delivered data packets, from the posting of the packet's message to the arrival of the packet's last byte; NaN without packets.",
+        "Mean latency of delivered data packets, from the posting of their message to the arrival of their last byte; NaN without packets.",
     ),
     time("latency_p50", "Median latency."),
     time("latency_p99", "99th percentile of latency."),
@@ -34,7 +34,7 @@ pub static FLOWS: TableSchema = TableSchema {
             share("share", "`rate` divided by the rate of the source's link."),
             rate(
                 "offered",
-                "Rate at which the flow could have sent: the bytes per second of its posted messages or, with endless data, the rate of the source's link. The rates of a host's flows are scaled down if their sum exceeds the rate of the host's link.",
+                "Rate at which the flow could have sent: the bytes per second of its posted messages or, with endless data, the rate of the source's link, which the flows of a host share.",
             ),
             name(
                 "role",
@@ -43,16 +43,12 @@ pub static FLOWS: TableSchema = TableSchema {
             ),
             rate(
                 "lost",
-                "Shortfall below the offered rate or, with endless data, below the fair share. 0 for a `contributor` and for a shortfall that chance can explain; NaN for a flow with endless data that waits behind a branch and has several paths.",
+                "Shortfall below the offered rate or, with endless data, below the fair share. 0 for a `contributor` and for a shortfall that chance can explain; NaN if the fair share is unknown.",
             ),
             flag("own_link", "Whether the flow is a victim that shares its source's link with a contributor."),
             count("marked", "packets", "Delivered packets with a congestion mark."),
-            count(
-                "out_of_order",
-                "packets",
-                "Delivered packets that overtook an earlier packet of the flow; see `switch.paths`.",
-            ),
-            count("dropped", "messages", "Messages that were dropped because the host's send queue was full."),
+            count("out_of_order", "packets", "Delivered packets that overtook an earlier packet of the flow."),
+            count("dropped", "messages", "Messages dropped at a full send queue."),
         ],
         LATENCY,
     ],
@@ -70,21 +66,11 @@ pub static GROUPS: TableSchema = TableSchema {
             name("group", "Name of the group."),
             count("flows", "flows", "Number of flows in the group."),
             rate("rate", "Sum of the flows' rates."),
-            ratio(
-                "share",
-                "`rate` divided by the mean rate of the sources' links. A value of 1 corresponds to one fully used link.",
-            ),
-            count(
-                "contributors",
-                "flows",
-                "Flows of the group that contribute to a root of congestion, including those with the role `both`.",
-            ),
-            count("victims", "flows", "Flows of the group that are victims, including those with the role `both`."),
+            ratio("share", "`rate` divided by the mean rate of the sources' links: 1 stands for one full link."),
+            count("contributors", "flows", "Flows with the role `contributor` or `both`."),
+            count("victims", "flows", "Flows with the role `victim` or `both`."),
             rate("lost", "Sum of the victims' losses."),
-            index(
-                "jain",
-                "Jain's fairness index of the flows' shares: 1 if all shares are equal, and 1/n if one of n flows gets everything.",
-            ),
+            index("jain", "Jain's fairness index of the flows' shares."),
             share("marked_share", "Marked packets as a share of delivered packets; NaN if none was delivered."),
         ],
         LATENCY,
@@ -117,48 +103,33 @@ pub static VICTIMS: TableSchema = TableSchema {
         name("host", "Source host."),
         name("group", "Name of the group."),
         count("flows", "flows", "Number of the group's flows from this host."),
-        count(
-            "contributors",
-            "flows",
-            "Flows of the group from this host that contribute to a root of congestion, including those with the role `both`.",
-        ),
-        count(
-            "victims",
-            "flows",
-            "Flows of the group from this host that are victims, including those with the role `both`.",
-        ),
+        count("contributors", "flows", "Flows with the role `contributor` or `both`."),
+        count("victims", "flows", "Flows with the role `victim` or `both`."),
         count("own_link", "flows", "Victims in this row whose source also has a contributor."),
-        rate(
-            "offered",
-            "Bytes per second of posted messages, plus the rates at which flows with endless data could have sent.",
-        ),
+        rate("offered", "Sum of the flows' offered rates."),
         rate("delivered", "Bytes per second that arrived."),
         share(
             "delivered_share",
-            "`delivered` divided by `offered`; NaN if nothing was offered. It may exceed 1 if traffic arrives that was offered earlier.",
+            "`delivered` divided by `offered`; NaN if nothing was offered. It may exceed 1 if earlier traffic arrives.",
         ),
         rate("lost", "Sum of the losses of the victims in this row."),
     ]],
 };
 
-/// One row per host. The counts include packets of all kinds, including ACKs and congestion notification packets.
+/// One row per host. Packets of all kinds count.
 pub static HOSTS: TableSchema = TableSchema {
     name: "hosts",
-    rows: "One row per host. The counts include packets of all kinds, including ACKs and congestion notification packets.",
+    rows: "One row per host. Packets of all kinds count.",
     asked_by: "",
     over_time: false,
     rank: "rcv_becn",
     columns: &[&[
         name("host", "Name of the host."),
         count("sent_packets", "packets", "Packets that left the adapter."),
-        bytes("sent_bytes", "Bytes sent in the measured window, also of packets that were sent only partly in it."),
+        bytes("sent_bytes", "Sent bytes, also of packets that left only partly in the measured window."),
         count("received_packets", "packets", "Packets that arrived."),
         bytes("received_bytes", "Bytes of the received packets."),
         count("rcv_fecn", "packets", "Marked packets that arrived, as counted by PortRcvFECN."),
-        count(
-            "rcv_becn",
-            "packets",
-            "Received ACKs and congestion notification packets that report a mark, as counted by PortRcvBECN.",
-        ),
+        count("rcv_becn", "packets", "Received packets that report a mark, as counted by PortRcvBECN."),
     ]],
 };

@@ -81,9 +81,8 @@ becalm_schema::table! {
         pub injection: Injection = Injection::RoundRobin,
         /// Whether answers alternate with data on the same lane or have priority.
         pub answers: Answers = Answers::Turns,
-        /// Whether an ACK that waits at the adapter absorbs later ACKs of the same queue pair, and thus also
-        /// acknowledges their packets. ACKs with telemetry never merge. If left out, ACKs merge only with `answers =
-        /// "turns"`.
+        /// Whether an ACK that waits at the adapter absorbs later ACKs of its queue pair. ACKs with telemetry never
+        /// merge. If left out, ACKs merge only with `answers = "turns"`.
         pub coalesce_acks: Option<bool> = None,
         /// Scope of a response to congestion.
         pub port_control: PortControl = PortControl::Qp,
@@ -94,7 +93,7 @@ becalm_schema::table! {
         /// while it sends the previous one.
         pub message_overhead: Time = Time::ZERO; ""; ..=Time::from_ms(1000),
         /// Rate at which packets are received; unlimited if left out. The receive buffer is as large as a switch's
-        /// input buffer. A slow receiver makes its switch a root of congestion.
+        /// input buffer.
         pub drain_rate: Option<LinkRate> = None,
         /// Capacity of a host's send queue, in packets of posted messages of all flows. An empty queue accepts a
         /// message of any size. `greedy` and `on_off` flows do not use it.
@@ -103,11 +102,11 @@ becalm_schema::table! {
         pub when_full: WhenFull = WhenFull::Block,
         /// Separate rate caps for the adapters of some hosts.
         pub caps: Vec<Located<Caps>> = Vec::new(),
-        /// Service levels whose flows respond to congestion (IBTA's Control_Map); all levels if left out. Flows on other
-        /// levels have no response: they send at the link rate without a window.
+        /// Service levels whose flows respond to congestion (IBTA's Control_Map); all if left out. Other flows send at
+        /// the link rate without a window.
         pub control_map: Option<Vec<u32>> = None,
-        /// Service levels of paths between hosts, which routing engines choose to avoid deadlocks. Groups and jobs whose
-        /// `sl` is 0 use them, and their answers use the level of the way back. Other paths have level 0.
+        /// Service levels of paths, which routing engines choose to avoid deadlocks. Groups and jobs whose `sl` is 0
+        /// use them, and their answers use the level of the way back. Other paths have level 0.
         pub path_sl: Vec<Located<PathLevel>> = Vec::new(),
     }
 }

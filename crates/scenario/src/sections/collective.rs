@@ -99,8 +99,8 @@ becalm_schema::table! {
         pub bytes: Payload,
         /// The algorithm.
         pub algorithm: AllReduceAlgorithm = AllReduceAlgorithm::Ring,
-        /// Number of chunks into which a double binary tree splits each half of the vector, and number of pieces of a
-        /// hierarchical all-reduce whose phases overlap.
+        /// Number of chunks of each half of the vector in a double binary tree, and of pieces of a hierarchical
+        /// all-reduce whose phases overlap.
         pub pieces: u32 = 8; ""; 1..=1024,
         /// Number of channels of a job on nodes, each with an equal share of the vector. The rings of channels leave a node
         /// by different NICs. Double binary trees then connect nodes, with a chain of the GPUs within each node.

@@ -6,13 +6,13 @@ use becalm_schema::{Conflict, Located};
 use crate::sections::quantities::LinkRate;
 
 becalm_schema::table! {
-    /// A cable carries nothing, in both directions. A packet that is on the cable arrives, and is counted. Packets for
-    /// the cable wait, unless `[switch.paths]` chooses among ports: then the switches at both ends send them by other
-    /// ports that lead to the same host. Other switches do not know of the fault.
+    /// A cable carries nothing, in both directions. A packet on the cable arrives, and is counted. Packets for the
+    /// cable wait, unless `[switch.paths]` chooses among ports: then the switches at both ends use other ports. Other
+    /// switches do not know of the fault.
     ///
     /// If it is the cable of a NIC with several ports, ranks know at once: they post a message of a job that has not arrived
-    /// again, as a whole, by the next port whose cables are up, and later messages take this port, too. Of the first
-    /// attempt, no further packet is sent, except one that ends it; what has been sent waits, or arrives and has no effect.
+    /// again, as a whole, by the next port whose cables are up. Of the first attempt, at most one more packet is sent; what
+    /// has been sent waits, or arrives and has no effect.
     pub located struct LinkDown {
         /// The cable by one of its directions, such as `"A->B"`. If several links join the same two nodes, add the port, as
         /// in `"A[0]->B"`.
@@ -21,8 +21,8 @@ becalm_schema::table! {
 }
 
 becalm_schema::table! {
-    /// Hosts receive slowly: their receive buffers fill, and make back pressure. A host with this fault at any time has a
-    /// receive buffer as large as a switch's input buffer.
+    /// Hosts receive slowly. A host with this fault at any time has a receive buffer as large as a switch's input
+    /// buffer.
     pub located struct SlowReceiver {
         /// Names of hosts, ranges such as `"H1..H8"`, or `"*"`.
         pub hosts: Vec<Located<String>>,

@@ -48,8 +48,7 @@ impl Cbfc {
 becalm_schema::table! {
     /// XOFF and XON are constant, and each buffer has its own memory. XOFF is `switch.buffer`.
     pub located struct Static {
-        /// Buffer occupancy at which a paused sender resumes (XON). If left out, XON lies two packets of the
-        /// largest size below XOFF.
+        /// Occupancy at which a paused sender resumes (XON); two full packets below XOFF if left out.
         pub xon: Option<Bytes> = None,
     }
 }
@@ -63,7 +62,7 @@ becalm_schema::table! {
         /// The shared memory of each switch, without headroom. If left out, it is `switch.buffer` for each
         /// port and lane of the switch.
         pub shared: Option<Bytes> = None; ""; Bytes(1)..,
-        /// Distance from XOFF down to XON; two packets of the largest size if left out.
+        /// Distance from XOFF down to XON; two full packets if left out.
         pub resume_offset: Option<Bytes> = None,
     }
 }
@@ -84,16 +83,14 @@ becalm_schema::table! {
     pub located struct Pfc {
         /// When a buffer pauses its sender, and when it lets the sender resume.
         pub thresholds: Thresholds = Thresholds::Static(Static::default()),
-        /// Space of each buffer above XOFF. If left out, it is the largest amount that the rate, delays and
-        /// packet sizes can require. If a buffer overflows its headroom, the run ends with an error.
+        /// Space of each buffer above XOFF; as much as can be needed if left out. If a buffer overflows it, the run
+        /// ends with an error.
         pub headroom: Option<Bytes> = None,
-        /// Response time of a sender to a pause: a time, or a number of quanta, such as `"60 quanta"`. A quantum is the
-        /// transmission time of 64 B on the link. If left out, it is the maximum of IEEE 802.3, clause 31B.3.7, at the
-        /// link rate or the next higher rate listed.
+        /// Response time of a sender to a pause. A quantum is the transmission time of 64 B on the link. If left out,
+        /// it is the maximum of IEEE 802.3, clause 31B.3.7, at the link rate or the next higher rate listed.
         pub response: Option<PauseTime> = None,
-        /// Time from a buffer's decision to pause until its sender stops, not including the cable's delay. If left out,
-        /// it is the worst case: `response` plus the transmission times of a packet of the largest size and of the
-        /// pause frame (84 B).
+        /// Time from a buffer's decision to pause until its sender stops, without the cable's delay. If left out, it is
+        /// the worst case: `response` plus the transmission times of a full packet and of the pause frame (84 B).
         pub delay: Option<Time> = None; ""; Time(1)..=Time::from_ms(1000),
         /// Watchdogs of the switches against storms of pauses; none if left out.
         pub watchdog: Option<Watchdog> = None,

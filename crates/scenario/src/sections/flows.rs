@@ -14,8 +14,8 @@ use crate::sections::sizes::Sizes;
 becalm_schema::table! {
     /// The flow always has a message to send, from its start to its end.
     pub struct Greedy {
-        /// Mean payload of a message. If left out, every packet is a separate message, unless `sizes` is a
-        /// measured distribution. A message counts as posted when its first packet leaves.
+        /// Mean payload of a message, which counts as posted when its first packet leaves. If left out, every packet is
+        /// a message, unless `sizes` is a measured distribution.
         pub message: Option<Payload> = None; ""; Payload(1)..,
         /// Distribution of payloads around the mean. Messages longer than `packet.mtu` are split into
         /// packets. A measured distribution has its own mean, and is scaled to `message` if that is set.
@@ -32,8 +32,8 @@ impl Greedy {
 }
 
 becalm_schema::table! {
-    /// The flow always has a packet to send while it is ON, and sends nothing while it is OFF. The times in both states
-    /// are exponentially distributed. The flow starts in the ON state.
+    /// The flow always has a packet to send while it is ON, and sends nothing while it is OFF, for exponentially
+    /// distributed times. It starts in the ON state.
     pub struct OnOff {
         /// Mean ON time.
         pub mean_on: Time; ""; Time(1)..,
@@ -77,8 +77,7 @@ becalm_schema::table! {
         /// Distribution of payloads around the mean. Messages longer than `packet.mtu` are split into
         /// packets. A measured distribution has its own mean, and is scaled to `message` if that is set.
         pub sizes: Sizes = Sizes::FIXED,
-        /// Whether a flow generates no message while the response delays its next packet, so the delay lengthens the
-        /// interval between messages. If false, messages are posted at once and wait.
+        /// Whether a flow generates no message while the response delays its next packet; otherwise, messages wait.
         pub paced: bool = false,
         /// Later loads, in chronological order.
         pub changes: Vec<Located<Change>> = Vec::new(),
@@ -195,9 +194,8 @@ becalm_schema::table! {
 becalm_schema::table! {
     /// A group of flows with the same settings.
     ///
-    /// There is one flow from every host in `from` to every other host in `to`, or to the hosts that a
-    /// `pattern` selects. For an incast, set `from = ["*"]` and one host in `to`. Alternatively, list the
-    /// flows as `connections`.
+    /// There is one flow from every host in `from` to every other host in `to`, or to the hosts that a `pattern`
+    /// selects. For an incast, set `from = ["*"]` and one host in `to`.
     pub located struct Group {
         /// Name of the group in results.
         pub name: String,
@@ -205,13 +203,13 @@ becalm_schema::table! {
         pub from: Option<Vec<Located<String>>>,
         /// Receiving hosts, in the same form. Set either this or `pattern`.
         pub to: Option<Vec<Located<String>>>,
-        /// Share of each source host's messages that go to each entry of `to`, relative to the other entries. Within an
-        /// entry, or if left out, all hosts get equal shares. Requires `poisson` or `batch`.
+        /// Relative share of each source's messages for each entry of `to`. Hosts of an entry, or all if left out, get
+        /// equal shares. Requires `poisson` or `batch`.
         pub weights: Option<Vec<f64>>,
         /// Pattern of destinations among the hosts in `from`.
         pub pattern: Option<Pattern>,
-        /// List of flows, instead of `from` with `to` or `pattern`. Settings of `traffic` per source host,
-        /// such as the load or number of messages, then apply to each connection.
+        /// List of flows, instead of `from` with `to` or `pattern`. Settings of `traffic` then apply to each
+        /// connection, not to each source.
         pub connections: Option<Vec<Located<Connection>>>,
         /// Start time of the first flow.
         pub start: Time = Time::ZERO,
@@ -221,7 +219,7 @@ becalm_schema::table! {
         /// hosts.
         pub stagger: Time = Time::ZERO,
         /// Upper limit of a random delay that is added to the start of each flow or, with `batch`, of each sending
-        /// host. The delays depend on the seed.
+        /// host.
         pub start_spread: Time = Time::ZERO,
         /// Service level. `switch.sl_to_vl` maps it to a virtual lane. 0 stands for the level of each flow's path if
         /// `adapter.path_sl` is set.

@@ -60,7 +60,7 @@ becalm_schema::table! {
         pub from: Option<u32> = None; ""; 0..1 << 20,
         /// Tag of the message. If left out, a send uses the tag 0, and a receive accepts any tag.
         pub tag: Option<u32> = None,
-        /// Lane of the operation. Operations on the same lane of a rank do not overlap.
+        /// Lane of the operation. Operations on one lane of a rank do not overlap.
         pub lane: u32 = 0; ""; 0..=255,
         /// Earlier operations of the rank that must end before this one starts.
         pub after: Vec<String> = Vec::new(),
@@ -111,8 +111,8 @@ impl Job {
 becalm_schema::table! {
     /// A program of message-passing ranks, such as an MPI application or a training step.
     ///
-    /// The program is a repeated collective operation, a list of operations, or a file of operations. Every pair of
-    /// ranks on different hosts that exchange messages has a separate flow.
+    /// Set one program: `collective`, `all_to_all_v`, `step`, `ops`, `goal` or `chakra`. Every pair of ranks on
+    /// different hosts that exchange messages has a separate flow.
     pub located struct Job {
         /// Name of the job in results.
         pub name: String,
@@ -132,9 +132,9 @@ becalm_schema::table! {
         pub placement: Placement = Placement::Packed,
         /// A collective operation on all ranks.
         pub collective: Option<Collective>,
-        /// An all-to-all with different sizes, instead of a collective operation.
+        /// An all-to-all with different sizes.
         pub all_to_all_v: Option<AllToAllV>,
-        /// A step of training, instead of a collective operation.
+        /// A step of training.
         pub step: Option<Step>,
         /// Groups of ranks, such as `[[0, 1], [2, 3]]`: each group executes the collective operation or all-to-all by itself,
         /// in the order in which it lists its ranks. Other ranks do nothing. If left out, all ranks are one group.
@@ -145,35 +145,34 @@ becalm_schema::table! {
         pub compute: Time = Time::ZERO,
         /// Rate at which a rank adds the vectors of a reduction; unlimited if left out.
         pub reduce_rate: Option<LinkRate>,
-        /// Operations of the ranks, instead of a collective operation.
+        /// Operations of the ranks.
         pub ops: Option<Vec<Operation>>,
-        /// Path of a file with a GOAL schedule, relative to the scenario's folder, instead of a collective operation.
-        /// The file is text or the output of LogGOPSim's `txt2bin`.
+        /// File with a GOAL schedule, relative to the scenario's folder: text, or the output of LogGOPSim's `txt2bin`.
         pub goal: Option<Goal>,
-        /// A Chakra execution trace, instead of a collective operation. `"NAME"` refers to the files `NAME.0.et`,
-        /// `NAME.1.et` and so on, relative to the scenario's folder. The files may be compressed (`.et.gz`), or JSON as
-        /// MLCommons' jsonizer writes it (`NAME.0.json`). The size of an all-gather in the trace is that of each rank's
-        /// part, as in ASTRA-sim and PyTorch, or with `all_gather = "whole"` that of the entire vector.
+        /// A Chakra execution trace. `"NAME"` refers to the files `NAME.0.et`, `NAME.1.et` and so on, relative to the
+        /// scenario's folder. The files may be compressed (`.et.gz`), or JSON as MLCommons' jsonizer writes it
+        /// (`NAME.0.json`). The size of an all-gather in the trace is that of each rank's part, as in ASTRA-sim and
+        /// PyTorch, or with `all_gather = "whole"` that of the entire vector.
         pub chakra: Option<Chakra>,
         /// Start time of all ranks.
         pub start: Time = Time::ZERO,
-        /// Size of the largest message that is sent eagerly. For a larger message (rendezvous), an empty request and
-        /// reply are exchanged first. If left out, all messages are sent eagerly.
+        /// Size of the largest message that is sent eagerly; unlimited if left out. For a larger message (rendezvous),
+        /// an empty request and reply are exchanged first.
         pub eager: Option<Payload>,
         /// Processing time of a rank for each message that it sends or receives.
         pub overhead: Time = Time::ZERO,
-        /// Rate at which a rank processes the bytes of messages, in addition to `overhead`; unlimited if left out.
+        /// Rate at which a rank processes messages, in addition to `overhead`; unlimited if left out.
         pub overhead_rate: Option<LinkRate>,
-        /// Latency of a message between two ranks on the same host, in addition to its transfer time.
+        /// Latency of a message between ranks on one host, in addition to its transfer time.
         pub local_latency: Time = Time::ZERO,
-        /// Transfer rate of messages between two ranks on the same host, or on a node without NVLink; unlimited if left out.
+        /// Transfer rate of messages between ranks on one host, or on a node without NVLink; unlimited if left out.
         pub local_rate: Option<LinkRate>,
         /// Service level of the job's messages. `switch.sl_to_vl` maps it to a virtual lane. 0 stands for the level of
         /// each message's path if `adapter.path_sl` is set.
         pub sl: u32 = 0; ""; 0..=15,
         /// Response to congestion, instead of `[response]`.
         pub response: Option<ResponseParams>,
-        /// If there is other traffic, whether to run the job again without it, to measure the job's slowdown.
+        /// Whether to run the job again without other traffic, to measure its slowdown.
         pub alone: bool = true,
         /// Whether the table `ops` lists the start and end of every operation.
         pub record_ops: bool = false,

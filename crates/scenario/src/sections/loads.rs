@@ -16,10 +16,10 @@ becalm_schema::table! {
         pub top: u32 = 1; ""; 1..=1 << 10,
         /// Size of a token.
         pub token: Payload,
-        /// Exponent `s` of the experts' popularity: the share of the `k`-th most popular is proportional to `1/k^s`. With 0,
-        /// all are equally popular. `run.seed` decides which experts are popular.
+        /// Exponent `s` of the experts' popularity: the share of the `k`-th most popular is proportional to `1/k^s`.
+        /// `run.seed` decides which are popular.
         pub zipf: f64 = 0.0; ""; 0.0..=10.0,
-        /// Whether the messages go back from the experts to the tokens' ranks, as in the combination of results.
+        /// Whether the messages go from the experts to the tokens' ranks, as results do.
         pub back: bool = false,
     }
 }

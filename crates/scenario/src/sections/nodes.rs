@@ -4,11 +4,11 @@ use becalm_fabric::NodeId;
 use becalm_schema::Located;
 
 becalm_schema::table! {
-    /// Nodes of one kind, with several adapters each, which `jobs.nodes` names. Every adapter is a host of the network with
-    /// its own cable.
+    /// Nodes of one kind, with several adapters each, which `jobs.nodes` names. Every adapter is a host with its own
+    /// cable.
     ///
-    /// A rank of a job owns one GPU: a NIC and, optionally, a port of the node's NVLink. A node without GPUs is one with a
-    /// single "GPU". `topology.rail` makes its own nodes.
+    /// A rank owns one GPU: a NIC and, optionally, an NVLink port. A node without GPUs is one with a single "GPU".
+    /// `topology.rail` makes its own nodes.
     pub located struct Nodes {
         /// Name of the node, or a range such as `"N0..N7"`.
         pub name: String,
@@ -16,10 +16,10 @@ becalm_schema::table! {
         pub gpus: u32 = 1; ""; 1..=64,
         /// Number of rails, over which the NICs of a node are distributed in order; one per GPU if left out.
         pub rails: Option<u32> = None; ""; 1..=64,
-        /// The NICs: a list of hosts, or of ranges, for each port. Such a list names the port of every GPU, node by node.
+        /// For each port of a NIC, a list of hosts or ranges: the port of every GPU, node by node.
         pub nics: Vec<Located<Vec<Located<String>>>>,
-        /// The NVLink ports of all GPUs, node by node: hosts, or ranges. If left out, ranks of a node exchange messages
-        /// without a network, at `jobs.local_rate`.
+        /// The NVLink ports of all GPUs, node by node. If left out, ranks of a node exchange messages at
+        /// `jobs.local_rate`.
         pub local: Vec<Located<String>> = Vec::new(),
     }
 }

@@ -19,24 +19,24 @@ becalm_schema::table! {
         pub flows: bool = false,
         /// Whether to record, at every step, the packet gaps and windows that each group's responses impose.
         pub paces: bool = false,
-        /// Whether to record completion times and slowdowns of messages, per group, per size class and per message.
+        /// Whether to record completion times and slowdowns of messages.
         pub messages: bool = false,
         /// Maximum number of rows of the table `messages`. If more messages are delivered, the table is left
         /// out.
         pub message_rows: u32 = 100_000; ""; 0..=10_000_000,
-        /// Times of snapshots. A snapshot records, for every link, the occupancy of the input buffer at its end, and
-        /// its role in a congestion tree.
+        /// Times of snapshots. A snapshot records each link's role in a congestion tree, and the occupancy of the input
+        /// buffer at its end.
         pub snapshots: Vec<Located<Time>> = Vec::new(),
-        /// Interval of frames. In addition to the state in a snapshot, a frame records the shares of time for which
-        /// each link was busy and stalled, and the share of its packets that were marked, each as one byte. Reports use
-        /// frames. With `"auto"`, the interval doubles during the run, so that 50 to 100 frames cover it.
+        /// Interval of frames, which reports use. In addition to a snapshot's state, a frame records the shares of time
+        /// for which each link was busy and stalled, and the share of its packets that were marked, each as one byte.
+        /// With `"auto"`, 50 to 100 frames cover the run.
         pub frames: Option<FrameStep> = None,
-        /// Whether to measure the lengths of output queues, in waiting bytes as counted by marking policies.
+        /// Whether to measure the lengths of output queues, as marking policies count them.
         pub queues: bool = false,
         /// Whether to record the periods in which each output was a root or a branch of a congestion tree.
         pub spans: bool = false,
-        /// Maximum number of rows of the table `spans`, divided equally among the virtual lanes of all outputs, with at
-        /// least 16 for each lane. Beyond that, the shortest periods and gaps are merged with their neighbours.
+        /// Maximum number of rows of the table `spans`, with at least 16 for each lane of an output. Beyond that, the
+        /// shortest periods and gaps are merged with their neighbours.
         pub span_rows: u32 = 50_000; ""; 1..=10_000_000,
     }
 }

@@ -30,7 +30,7 @@ becalm_schema::table! {
         /// left out.
         pub answers_sl: Option<u32> = None; ""; 0..=15,
         /// Virtual lane of congestion notification packets. If left out, they have a separate lane with `echo.rocev2`
-        /// or PFC, as guides for RoCE recommend, unless all lanes are in use or `answers_sl` is set.
+        /// or PFC, unless all lanes are in use or `answers_sl` is set.
         pub cnp_lane: Option<CnpLane> = None,
     }
 }

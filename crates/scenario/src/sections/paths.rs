@@ -5,18 +5,16 @@ use becalm_fabric::{Balancer, PathSelection};
 use becalm_schema::Conflict;
 
 becalm_schema::table! {
-    /// Selects a fixed port for each destination, as in a forwarding table. The port's position among the equal ports
-    /// is the destination's number modulo the number of these ports (d-mod-k). This corresponds to InfiniBand without
-    /// adaptive routing.
+    /// Selects a fixed port for each destination: the destination's number modulo the number of equal ports (d-mod-k),
+    /// as in InfiniBand without adaptive routing.
     pub struct ByDestination {}
 }
 
 becalm_schema::table! {
-    /// Selects by a hash of the flow, so all packets of a flow take one path (ECMP). ACKs and congestion notification
-    /// packets form a separate flow.
+    /// Selects by a hash of the flow, so all its packets take one path (ECMP). Answers form a separate flow.
     pub struct ByFlow {
-        /// Whether the hash includes the switch. Otherwise, a second-level switch uses only a few of its ports, because
-        /// the first level has already distributed the flows by the same hash (polarization).
+        /// Whether the hash includes the switch. Otherwise, a second-level switch uses only a few of its ports
+        /// (polarization).
         pub salted: bool = true,
     }
 }
@@ -33,12 +31,12 @@ becalm_schema::table! {
 }
 
 becalm_schema::table! {
-    /// Selects the port with the least waiting data, measured as transmission time on the port's link, including the
-    /// rest of the packet in transmission. Ports with credit for the packet are preferred. A hash breaks ties. Packets
-    /// of a flow arrive out of order.
+    /// Selects the port with the least waiting data, as transmission time, including the rest of the packet in
+    /// transmission. Ports with credit for the packet are preferred. A hash breaks ties. Packets of a flow arrive out
+    /// of order.
     pub struct LeastWaiting {
-        /// Number of randomly sampled ports to compare; all ports if left out. Samples are independent. A value of 2
-        /// yields the power of two choices (Mitzenmacher 2001).
+        /// Number of randomly sampled ports to compare; all if left out. 2 yields the power of two choices
+        /// (Mitzenmacher 2001).
         pub sample: Option<u32>; "ports"; 1..=65_534,
     }
 }
@@ -47,16 +45,15 @@ becalm_schema::table! {
     /// Like `least_waiting`, but only for the first packet of a flowlet. The flowlet's other packets use the
     /// same port. Packets of a flow seldom arrive out of order.
     pub struct Flowlet {
-        /// Idle time of a flow at a switch after which the next packet begins a new flowlet.
+        /// Idle time of a flow after which a new flowlet begins.
         pub gap: Time = Time::from_us(10); ""; ..=Time::from_ms(1000),
     }
 }
 
 becalm_schema::table! {
-    /// Sends each data packet through a random intermediate switch of a torus, or a random intermediate group of a
-    /// dragonfly (Valiant 1982). With any traffic pattern, the load is then as even as with uniform traffic. Answers
-    /// take the direct path. Packets of a flow arrive out of order. Each service level needs twice as many lanes on a
-    /// torus, and one more lane on a dragonfly.
+    /// Sends each data packet through a random intermediate switch of a torus, or group of a dragonfly (Valiant 1982).
+    /// The load is then as even as with uniform traffic. Answers take the direct path. Packets of a flow arrive out of
+    /// order. Each service level needs twice as many lanes on a torus, and one more lane on a dragonfly.
     pub struct Valiant {}
 }
 

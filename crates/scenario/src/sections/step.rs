@@ -47,8 +47,7 @@ becalm_schema::table! {
         pub token: Payload,
         /// Size of an expert's result for a token; `token` if left out.
         pub result: Option<Payload> = None,
-        /// Exponent `s` of the experts' popularity: the share of the `k`-th most popular is proportional to `1/k^s`.
-        /// `run.seed` decides which experts are popular.
+        /// As in `[jobs.all_to_all_v.experts]`.
         pub zipf: f64 = 0.0; ""; 0.0..=10.0,
     }
 }
@@ -108,8 +107,7 @@ becalm_schema::table! {
         pub bytes: StepBytes = StepBytes::default(),
         /// Layers with a mixture of experts; none if left out.
         pub experts: Option<StepExperts> = None,
-        /// Largest share by which a computation takes longer than given. Each computation of each rank draws its own, from
-        /// 0 to this share, by `run.seed`.
+        /// Largest share by which a computation takes longer than given. Each one draws its own, from 0 to this share.
         pub skew: f64 = 0.0; ""; 0.0..=100.0,
         /// Ranks that compute slowly.
         pub slow: Vec<Slow> = Vec::new(),

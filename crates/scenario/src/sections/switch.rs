@@ -63,15 +63,14 @@ becalm_schema::words! {
 becalm_schema::table! {
     /// The packet that entered the switch first leaves first.
     pub struct OldestFirst {
-        /// Number of packets that may overtake the oldest packet in the switch; no other packet then leaves before it.
-        /// A bound is suitable only for switches with few ports.
+        /// Number of packets that may overtake the oldest packet in the switch. A bound suits only switches with few
+        /// ports.
         pub max_bypass: Limit = Limit(u32::MAX); "packets",
         /// Whether the bound applies to the oldest packet in the switch or to every packet at its own output.
         /// With `input_reads = "one"`, a packet may be overtaken at its output while its input buffer sends
         /// another packet.
         pub bypass: Bypass = Bypass::Switch,
-        /// Whether ACKs and congestion notification packets count towards the bound and are delayed by it, or are
-        /// exempt from it.
+        /// Whether the bound applies to ACKs and congestion notification packets.
         pub acks: Acks = Acks::Counted,
     }
     check OldestFirst::check;
@@ -160,8 +159,8 @@ becalm_schema::table! {
         /// loop of the link that needs most: two delays of the cable, the forwarding delay and a packet's transmission
         /// time (twice, with `store_and_forward`).
         pub buffer: Buffer = Buffer::Auto,
-        /// Time from the arrival of a packet's header to its earliest departure. With `store_and_forward`, it is
-        /// counted from the arrival of the packet's last byte.
+        /// Time from the arrival of a packet's header (with `store_and_forward`, of its last byte) to its earliest
+        /// departure.
         pub forwarding_delay: Time = Time::from_ns(40); ""; ..=Time::from_ms(1000),
         /// When a packet may be forwarded.
         pub switching: Switching = Switching::CutThrough,
@@ -180,9 +179,8 @@ becalm_schema::table! {
         pub arbiter: Arbiter = Arbiter::RoundRobin(RoundRobin {}),
         /// Rule by which a switch selects one of several equal ports.
         pub paths: PathLaw = PathLaw::Destination(ByDestination {}),
-        /// Distribution of the service time of a packet at an output. The mean is the transmission time. A packet's
-        /// service times at different switches are independent. Values other than `"fixed"` require `switching =
-        /// "store_and_forward"`.
+        /// Distribution of the service time of a packet at an output. The mean is the transmission time, and draws are
+        /// independent. Values other than `"fixed"` require `switching = "store_and_forward"`.
         pub service: Distribution = Distribution::FIXED,
         /// Mechanism that prevents senders from overflowing the next buffer.
         pub flow_control: FlowControl = FlowControl::Credits(Credits {}),

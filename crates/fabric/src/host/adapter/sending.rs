@@ -61,7 +61,7 @@ impl Adapter {
                 1 => 1,
                 _ => sender.next_train(&flows.packets, flows.pacers[sender.pacer as usize].pace()),
             };
-            let units = packets * cx.shared.config.buffer.need(flows.packets.largest());
+            let units = packets * cx.shared.largest;
             let prepared = self.prepared(sender);
             if prepared > cx.now {
                 self.prepared_at = self.prepared_at.min(prepared);
@@ -102,7 +102,7 @@ impl Adapter {
         if reserved != 0 {
             return Some(0);
         }
-        let (vl, units) = (first.vl, cx.shared.config.buffer.need_of(first));
+        let (vl, units) = (first.vl, cx.shared.unit.of_packet(first));
         if !self.has_credit(vl, units, cx) {
             return Some(1);
         }
@@ -118,7 +118,7 @@ impl Adapter {
         while reserved | dry != self.all_vls()
             && let Some(first) = self.answers.first_outside(reserved | dry)
         {
-            let (vl, units) = (first.vl, cx.shared.config.buffer.need_of(first));
+            let (vl, units) = (first.vl, cx.shared.unit.of_packet(first));
             if self.has_credit(vl, units, cx) {
                 let answer = self.answers.remove(vl);
                 self.transmit_answer(answer, cx);
@@ -151,8 +151,10 @@ impl Adapter {
     /// changed since it was listed. Otherwise, the pacer is removed from the list.
     fn recheck<R: Response>(&mut self, listed: Listed, now: Time, flows: &mut Flows<R>) -> Option<FlowId> {
         let id = listed.pacer;
-        if flows.pacers[id as usize].due() <= now
-            && let Some(flow) = flows.next_flow(id)
+        let pacer = &flows.pacers[id as usize];
+        let (own, window) = (pacer.flows(), pacer.pace().window);
+        if pacer.due() <= now
+            && let Some(flow) = flows.next_flow(own, window)
         {
             return Some(flow);
         }
@@ -215,15 +217,24 @@ impl Adapter {
         if segment.last && id.0 >= flows.first_of_jobs {
             cx.schedule(self.busy_until, self.node, 0, u64::from(id.0), Signal::Left(id));
         }
-        self.ready.sends(packets);
-        self.update_pacer(pacer, cx.now, flows);
-        self.ready.sends(0);
+        match flows.packets.train {
+            1 => self.update_pacer(pacer, cx.now, flows),
+            _ => self.update_after_train(pacer, packets, cx.now, flows),
+        }
         if from_backlog {
             self.backlog.sent(packets);
             if let Some(source) = self.backlog.call() {
                 cx.post(cx.now, self.node, source, flows.seed);
             }
         }
+    }
+
+    /// Re-evaluates whether a pacer may send after its train of this many packets.
+    #[cold]
+    fn update_after_train<R: Response>(&mut self, pacer: u32, packets: u32, now: Time, flows: &mut Flows<R>) {
+        self.ready.sends(packets);
+        self.update_pacer(pacer, now, flows);
+        self.ready.sends(0);
     }
 
     /// Whether the next buffer has space. Reports the start and end of a wait.
@@ -251,12 +262,23 @@ impl Adapter {
     fn transmit<O: Observer>(&mut self, packet: &Packet, cx: &mut Context<'_, O>) {
         let &Packet { vl, size, .. } = packet;
         if self.link.credited() {
-            cx.shared.credit[self.link.credit_index(vl)].take(cx.shared.config.buffer.need_of(packet));
+            cx.shared.credit[self.link.credit_index(vl)].take(cx.shared.unit.of_packet(packet));
         }
-        self.packets += u64::from(packet.train.packets());
+        self.packets += 1;
+        if !packet.train.is_single() {
+            self.count_others(packet, cx);
+        }
         self.busy_until = cx.launch(self.port(), &self.link, packet, self.link.rate.time_of(size));
         (self.last_began, self.last_size) = (cx.now, size);
         self.bytes += u64::from(size);
+    }
+
+    /// Counts the packets of a train but one.
+    #[cold]
+    fn count_others<O>(&mut self, train: &Packet, cx: &mut Context<'_, O>) {
+        let others = u64::from(train.train.packets() - 1);
+        self.packets += others;
+        cx.shared.together += others;
     }
 }
 

@@ -17,8 +17,8 @@ becalm_schema::table! {
     ///
     /// Hosts are `H0`, `H1`, ..., numbered switch by switch. Switch r of group g is `G<g>R<r>`. Packets take minimal
     /// paths: to the switch with a link to the other group, over that link, and to the destination's switch. In the
-    /// destination's group, they use a second virtual lane, so buffers never wait for each other in a cycle. The first
-    /// lane of each service level must therefore be even or, with detours, a multiple of 3.
+    /// destination's group, they use a second virtual lane, which avoids deadlocks. The first lane of each service
+    /// level must therefore be even or, with detours, a multiple of 3.
     pub located struct Dragonfly {
         /// Number of switches in each group (a).
         pub switches_per_group: u32; ""; 1..=4096,

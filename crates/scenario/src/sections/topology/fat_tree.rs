@@ -28,7 +28,7 @@ becalm_schema::table! {
     /// A fat tree of any shape, such as a folded Clos network with two or three levels. It may be
     /// oversubscribed.
     ///
-    /// Names and routes follow the same rules as in an m-port n-tree, which is a special case.
+    /// Names and routes are those of an m-port n-tree, which is a special case.
     pub located struct FatTree {
         /// The levels of switches, starting with the level next to the hosts, where `parents` and `parallel`
         /// must be 1.

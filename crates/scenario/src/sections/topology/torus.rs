@@ -16,9 +16,8 @@ becalm_schema::table! {
     ///
     /// Hosts are `H0`, `H1`, ..., numbered switch by switch. The switch at (x, y, z) is `S<x>_<y>_<z>`, and the last
     /// coordinate varies fastest. Packets take minimal paths, dimension by dimension. A packet that crosses the
-    /// dateline (the cable that closes a ring) uses a second virtual lane along the entire ring, so buffers never wait
-    /// for each other in a cycle. The first lane of each service level must therefore be even or, with detours, a
-    /// multiple of 4.
+    /// dateline (the cable that closes a ring) uses a second virtual lane along the entire ring, which avoids
+    /// deadlocks. The first lane of each service level must therefore be even or, with detours, a multiple of 4.
     pub located struct Torus {
         /// Number of switches along each dimension, each at least 2.
         pub sides: Vec<u32>,
