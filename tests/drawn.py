@@ -164,8 +164,11 @@ def hosts(topology: Tables) -> list[str]:
 @lru_cache(maxsize=256)
 def _hosts(topology: str) -> list[str]:
     # Two lanes, because some topologies need them.
-    scene = {"run": {"duration": "1 us"}, "topology": json.loads(topology), "switch": {"vls": 2}}
-    return becalm.Scenario({**scene, "flows": [{"name": "all", "from": ["*"], "to": ["*"]}]}).hosts()
+    shape = json.loads(topology)
+    planes = shape.get("rail", {}).pop("planes", 1)
+    scene = {"run": {"duration": "1 us"}, "topology": shape, "switch": {"vls": 2}}
+    found = becalm.Scenario({**scene, "flows": [{"name": "all", "from": ["*"], "to": ["*"]}]}).hosts()
+    return found if planes == 1 else [f"{host}P{plane}" for plane in range(planes) for host in found]
 
 
 def traffic_of(draw: random.Random, kind: str) -> Tables:
@@ -414,6 +417,31 @@ def cbfc(data: Tables) -> None:
     switch["flow_control"] = {"cbfc": draw.choice(kinds)}
 
 
+def later(data: Tables) -> None:
+    """Add features that were invented later. A draw of their own leaves all other draws as they are."""
+    draw = random.Random(str(data))
+    for each in data.get("jobs", []):
+        ranks = len(each.get("hosts", ()))
+        if "collective" in each and ranks >= 4 and draw.random() < 0.3:
+            each["groups"] = draw.choice([[[0, 2], [3, 1]], [[1, 2, 3]], [[2, 0, 1, 3]]])
+    faults = data.get("faults", [])
+    for number, each in enumerate(faults):
+        if "link_down" in each["kind"] and draw.random() < 0.5:
+            switch = each["kind"]["link_down"]["link"].partition("->")[0]
+            faults[number] = {**each, "kind": {"switch_stop": {"switches": [switch]}}}
+    alone = "flows" not in data and "jobs" in data and "changes" not in data
+    if "rail" in data["topology"] and alone and draw.random() < 0.6:
+        data["jobs"][0].pop("hosts", None)
+        data["jobs"][0]["nodes"] = ["*"]
+        shape = {**data["topology"]["rail"], "planes": 2}
+        data["topology"] = {"rail": shape}
+        data["jobs"][0]["nics"] = draw.choice(["stripe", "stripe", "same_rail", "hash"])
+        stop: Tables = {"switch_stop": {"switches": [draw.choice(["R0L0P0", "R0L0P1"])]}}
+        data["faults"] = [{"kind": stop, "at": "2 us", **draw.choice([{}, {"until": "9 us"}])}]
+        for cap in data.get("adapter", {}).get("caps", []):
+            cap["hosts"] = [f"{host}P1" for host in cap["hosts"]]
+
+
 def watchdogs(draw: random.Random, data: Tables) -> None:
     """Watch pauses, and find storms within microseconds."""
     pfc = data["switch"].get("flow_control", {}).get("pfc")
@@ -543,6 +571,7 @@ def drawn(draw: random.Random, topology: str, control: str, traffic: str) -> Tab
         if draw.random() < share:
             feature(draw, data)
     cbfc(data)
+    later(data)
     return data
 
 

@@ -63,6 +63,10 @@ def test_a_watchdog_without_a_storm_says_so() -> None:
             {"kind": {"slow_receiver": {"hosts": ["H2"], "drain_rate": "1 Gb/s"}}, "at": "1 ms"},
             "H2 received slowly",
         ),
+        (
+            {"kind": {"switch_stop": {"switches": ["spine0"]}}, "at": "300 us"},
+            "spine0 stopped; real cables lose",
+        ),
     ],
 )
 def test_faults_are_named(fault: dict[str, Any], said: str) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import becalm
+from becalm.analysis.owners import owners
 from becalm.opensm import traffic
 from becalm.opensm.importing import import_fabric
 from becalm.whatif.case import Case, _read, simulate
@@ -98,3 +100,61 @@ def test_a_single_adapter_is_on_the_rail_of_its_word(tmp_path: Path) -> None:
     first, second = ([host.name for host in rail] for rail in traffic.rails(fabric))
     assert (len(first), "store2" in first) == (8, True)
     assert (len(second), "store1" in second) == (8, True)
+
+
+def nodes_of(folder: Path, text: str) -> list[dict[str, Any]]:
+    """Return the nodes of an imported fabric."""
+    nodes: list[dict[str, Any]] = becalm.Scenario(taken(folder, text).text).resolved["nodes"]
+    return [{key: node[key] for key in ("name", "gpus", "nics")} for node in nodes]
+
+
+def test_descriptions_make_nodes_of_several_adapters(tmp_path: Path) -> None:
+    text = two_rails()
+    hosts = [[f"gpu{machine:02}_mlx5_{rail}" for rail in (0, 1)] for machine in range(8)]
+    alone = [{"name": f"gpu{machine:02}", "gpus": 2, "nics": [hosts[machine]]} for machine in range(8)]
+    assert nodes_of(tmp_path, text) == alone
+    # Without leading zeros, their names make a range.
+    (nodes,) = nodes_of(tmp_path, text.replace("gpu0", "gpu"))
+    assert (nodes["name"], nodes["gpus"]) == ("gpu0..gpu7", 2)
+    job = '\n[[jobs]]\nname = "j"\nnodes = ["*"]\ncollective.all_to_all = {bytes = "64 KiB"}\n'
+    scenario = becalm.Scenario(taken(tmp_path, text).text + job)
+    assert owners(scenario)["gpu03_mlx5_1"] == "GPU 1 of node gpu03"
+    ranks = becalm.run(scenario.replace({"run": {"duration": "50 us", "warmup": "0 s"}})).ranks["host"]
+    assert ranks.to_list()[:3] == ["gpu00_mlx5_0", "gpu00_mlx5_1", "gpu01_mlx5_0"]
+
+
+@pytest.mark.parametrize(
+    ("descriptions", "expected"),
+    [
+        ({"H1": "n1 HCA-1", "H2": "n1 HCA-2", "H3": "n2 HCA-1", "H4": "n3 HCA-1"}, [("n1", 2, 1)]),
+        ({"H1": "n1 ibp3s0", "H2": "n1 ibp65s0f1", "H3": "n2", "H4": "n3"}, [("n1", 2, 1)]),
+        # Words that are no devices, and recur in another machine or do not.
+        (
+            {"H1": "n1 left", "H2": "n1 right", "H3": "n2 left", "H4": "n2 right"},
+            [("n1", 2, 1), ("n2", 2, 1)],
+        ),
+        ({"H1": "Storage old", "H2": "Storage new", "H3": "n2", "H4": "n3"}, []),
+        # Names without a pattern, and a name that several machines have.
+        ({"H1": "n1a", "H2": "n1b", "H3": "n2a", "H4": "n2b"}, []),
+        ({"H1": "MT4119 ConnectX5", "H2": "MT4119 ConnectX5", "H3": "n2", "H4": "n3"}, []),
+        ({"H1": "localhost mlx5_0", "H2": "localhost mlx5_1", "H3": "localhost mlx5_0", "H4": "n3"}, []),
+    ],
+)
+def test_only_descriptions_that_say_so_make_nodes(
+    descriptions: dict[str, str], expected: list[tuple[str, int, int]], tmp_path: Path
+) -> None:
+    text = discovered(TREE, descriptions)
+    nodes = nodes_of(tmp_path, text)
+    assert [(node["name"], node["gpus"], len(node["nics"])) for node in nodes] == expected
+    doubts = [note for note in taken(tmp_path, text).notes if "in no node" in note]
+    assert bool(doubts) == (len({*descriptions.values()}) < len(descriptions)), doubts
+
+
+def test_cables_of_one_adapter_are_ports_of_its_node(tmp_path: Path) -> None:
+    cables = [*TREE, ("H1", 2, "S2", 1), ("H2", 2, "S2", 3)]
+    both = {"H1": "n1 mlx5_0", "H2": "n1 mlx5_1", "H3": "n2", "H4": "n3"}
+    (node,) = nodes_of(tmp_path, discovered(cables, both))
+    assert node["nics"] == [["n1_mlx5_0-p1", "n1_mlx5_1-p1"], ["n1_mlx5_0-p2", "n1_mlx5_1-p2"]]
+    text = discovered(cables[:-1], both)
+    assert nodes_of(tmp_path, text) == []
+    assert 'adapters with different numbers of cables are in no node: "n1"' in taken(tmp_path, text).notes

@@ -54,6 +54,20 @@ def faults_split_by_host(data: Tables, draw: random.Random) -> list[Tables] | No
 
 
 @relation(UP_TO_FAULTS, count=20)
+def a_switch_that_stops_has_its_cables_down(data: Tables, draw: random.Random) -> list[Tables] | None:
+    """A switch that stops is a fault of each of its cables."""
+    links = becalm.Scenario(data).network().links
+    switch = draw.choice(links.filter(links["to_level"] == 0)["from"].to_list())
+    own = links.filter(links["from"] == switch)["link"].to_list()
+    if not _breakable(data):
+        return None
+    span = {"at": "3 us"} | draw.choice([{}, {"until": "7 us"}])
+    cables = [{"kind": {"link_down": {"link": link}}, **span} for link in own]
+    stop = {"kind": {"switch_stop": {"switches": [switch]}}, **span}
+    return [{**data, "faults": [stop]}, {**data, "faults": draw.sample(cables, len(cables))}]
+
+
+@relation(UP_TO_FAULTS, count=20)
 def either_name_of_a_cable(data: Tables, draw: random.Random) -> list[Tables] | None:
     """A cable that is down has two names; and a fault that ends after the run has no end."""
     link = draw.choice(becalm.Scenario(data).network().links["link"].to_list())

@@ -242,12 +242,15 @@ def jobs_take_the_time_of_the_busiest_link(results: becalm.Results) -> Iterator[
 
 
 def faults_hold_up_what_they_can(results: becalm.Results) -> Iterator[str]:
-    """Packets have bytes; only a cable has packets on it; and a law without a choice moves none."""
+    """Packets have bytes; only a cable has packets on it; and without a choice, none takes another port."""
     if "faults" not in results.tables:
         return
-    chooses = "destination" not in results.scenario.resolved["switch"]["paths"]
+    resolved = results.scenario.resolved
+    several = any(len(node["nics"]) > 1 for node in resolved["nodes"])
+    planes = resolved["topology"].get("rail", {}).get("planes", 1)
+    chooses = "destination" not in resolved["switch"]["paths"] or several or planes > 1
     for row in results.faults.iter_rows(named=True):
-        down = row["kind"] == "link_down"
+        down = row["kind"] in ("link_down", "switch_stop")
         if (row["held"] > 0) != (row["held_bytes"] > 0) or (row["on_wire"] > 0) != (row["on_wire_bytes"] > 0):
             yield f"packets without bytes: {row}"
         if (not down and row["on_wire"] + row["moved"] > 0) or (not chooses and row["moved"] > 0):

@@ -175,6 +175,23 @@ def nodes_with_one_adapter(data: Tables, draw: random.Random) -> list[Tables] | 
 
 
 @relation(times, count=20, kinds=("jobs",))
+def groups_in_another_order(data: Tables, draw: random.Random) -> list[Tables] | None:
+    """The order of groups of ranks has no meaning, and one group of all ranks is none."""
+    (job,) = data["jobs"]
+    job.pop("groups", None)
+    ranks = len(job.get("hosts", ()))
+    if "collective" not in job or ranks < 4 or job.get("placement") == "random":
+        return None
+    whole = [data, {**data, "jobs": [{**job, "groups": [[*range(ranks)]]}]}]
+    some = draw.sample(range(ranks), ranks)
+    cut = draw.randint(2, ranks - 2)
+    parts = [[some[:cut], some[cut:]], [some[cut:], some[:cut]]]
+    if "recursive" in str(job["collective"]) or draw.random() < 0.3:
+        return whole
+    return [{**data, "jobs": [{**job, "groups": groups}]} for groups in parts]
+
+
+@relation(times, count=20, kinds=("jobs",))
 def equal_sizes(data: Tables, draw: random.Random) -> list[Tables] | None:
     """An all-to-all with equal sizes is the linear all-to-all."""
     (job,) = data["jobs"]
@@ -182,7 +199,7 @@ def equal_sizes(data: Tables, draw: random.Random) -> list[Tables] | None:
     kept = {
         key: value
         for key, value in job.items()
-        if key not in ("collective", "step", "all_to_all_v", "reduce_rate")
+        if key not in ("collective", "step", "all_to_all_v", "groups", "reduce_rate")
     }
     table = {"table": [[f"{size} B"] * ranks] * ranks}
     linear = {"all_to_all": {"bytes": f"{ranks * size} B", "algorithm": "linear"}}

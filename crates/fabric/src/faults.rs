@@ -50,7 +50,8 @@ pub struct Toll {
     pub on_wire: u64,
     /// Bytes of these packets.
     pub on_wire_bytes: u64,
-    /// Packets that left the queue of the down link for another port.
+    /// Packets that left the queue of the down link for another port, or of messages that were posted again by another
+    /// port of a rank.
     pub moved: u64,
     /// Packets that waited at the end of the fault: in the switch for the down link, or in the host's receive buffer.
     pub held: u64,
@@ -107,6 +108,12 @@ impl Faults {
         self.list.iter().any(|fault| fault.begin <= now && fault.end == Time::MAX)
     }
 
+    /// Whether the cable of a host is down.
+    pub fn is_cut(&self, host: NodeId, now: Time) -> bool {
+        let cuts = |fault: &Fault| fault.kind == FaultKind::LinkDown && fault.port.node == host;
+        self.list.iter().any(|fault| cuts(fault) && fault.begin <= now && now < fault.end)
+    }
+
     /// Whether any link goes down, so that a law that chooses among ports may change a flow's path.
     pub fn moves_paths(&self) -> bool {
         self.list.iter().any(|fault| fault.kind == FaultKind::LinkDown)
@@ -149,6 +156,9 @@ mod tests {
             faults.signals(|_| true, |_| Time(30)).map(|(number, time, _)| (number, time.0)).collect();
         assert_eq!(signals, [(0, 70), (1, 100), (2, 300), (4, 20), (7, 50), (8, 60)]);
         assert_eq!(faults.of(8), (2, faults.list[2], Step::End));
+        let cut = |time| faults.is_cut(NodeId(4), Time(time));
+        assert_eq!([19, 20, 99].map(cut), [false, true, true]);
+        assert!(!faults.is_cut(NodeId(5), Time(100)));
         assert!(!faults.is_permanent(Time(19)) && faults.is_permanent(Time(20)));
         assert_eq!(faults.signals(|_| false, |_| Time(30)).count(), 0);
     }

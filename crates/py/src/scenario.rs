@@ -66,6 +66,11 @@ impl Scenario {
         Ok(hosts.into_iter().map(|host| self.inner.topology().node(host).name.clone()).collect())
     }
 
+    /// The adapters of nodes, each with its owner in words, such as `GPU 1 of node N0`.
+    fn owners(&self) -> Vec<(String, String)> {
+        self.inner.owners().map(|(host, _, owner)| (host.to_string(), owner)).collect()
+    }
+
     /// Return the links that packets from one host to another can take, as
     /// `(row of the table of links, share of the packets)`. Raises `ScenarioError` for unknown hosts,
     /// `FabricError` if there is no path.

@@ -25,8 +25,10 @@ pub fn verdict(scenario: &Scenario, tables: &Tables, stopped: Option<f64>) -> Op
     }
     let control = if scenario.responds() { "With" } else { "Without" };
     let stopped = stopped.map(|at| format!(" and stopped at {}", seconds(at))).unwrap_or_default();
-    let suffering: Vec<String> =
-        [unfinished(scenario, tables, &stopped), slowed(tables), victims(tables)].into_iter().flatten().collect();
+    let suffering: Vec<String> = [unfinished(scenario, tables, &stopped), slowed(tables), victims(scenario, tables)]
+        .into_iter()
+        .flatten()
+        .collect();
     let root = Root::of(scenario, tables);
     let said = match (suffering.is_empty(), root) {
         (false, Some(root)) => format!("{}; the main root is {}", suffering.join("; "), root.described()),
@@ -68,7 +70,7 @@ impl Root {
             rows.get(link * lanes..(link + 1) * lanes).unwrap_or(&[]).iter().copied().fold(0.0, f64::max)
         };
         Some(Root {
-            link: format!("{} -> {}", from.get(link)?, to.get(link)?),
+            link: format!("{} -> {}", with_owner(scenario, from.get(link)?), with_owner(scenario, to.get(link)?)),
             offered: largest("offered"),
             flows: largest("contributors") as usize,
             used: tables.numbers("links", "utilization").get(link).copied().unwrap_or(0.0),
@@ -120,7 +122,31 @@ fn jobs(names: &[&str], one: &str, several: &str) -> String {
     }
 }
 
-fn victims(tables: &Tables) -> Option<String> {
+/// The name of a node of the network, with its owner if it is the adapter of a node with several.
+fn with_owner(scenario: &Scenario, name: &str) -> String {
+    let owner = scenario.owners().find_map(|(host, _, owner)| (host == name).then_some(owner));
+    owner.map_or(name.to_string(), |owner| format!("{name} ({owner})"))
+}
+
+/// Hosts as the origin of flows, by nodes if all of them are adapters of nodes.
+fn hosts(scenario: &Scenario, names: &[&str]) -> String {
+    if let [host] = names {
+        return format!("host {}", with_owner(scenario, host));
+    }
+    let owned = scenario.owners().filter(|(host, ..)| names.binary_search(host).is_ok());
+    let (count, nodes) = owned.fold((0, BTreeSet::new()), |(count, mut nodes), (_, node, _)| {
+        nodes.insert(node);
+        (count + 1, nodes)
+    });
+    let hosts = format!("{} hosts", names.len());
+    match nodes.first() {
+        Some(node) if nodes.len() == 1 && count == names.len() => format!("{hosts} of node {node}"),
+        Some(_) if count == names.len() => format!("{hosts} of {} nodes", nodes.len()),
+        _ => hosts,
+    }
+}
+
+fn victims(scenario: &Scenario, tables: &Tables) -> Option<String> {
     let roles = tables.text("flows", "role");
     let [lost, rate] = ["lost", "rate"].map(|name| tables.numbers("flows", name));
     let is_victim = |flow: &usize| matches!(roles[*flow].as_str(), "victim" | "both");
@@ -131,12 +157,11 @@ fn victims(tables: &Tables) -> Option<String> {
         let names: BTreeSet<&str> = hurt.iter().map(|&flow| tables.text("flows", column)[flow].as_str()).collect();
         names.into_iter().collect()
     };
-    let (groups, hosts) = (distinct("group"), distinct("source"));
-    let hosts = match hosts[..] {
-        [] => return None,
-        [host] => format!("host {host}"),
-        _ => format!("{} hosts", hosts.len()),
-    };
+    let (groups, sources) = (distinct("group"), distinct("source"));
+    if sources.is_empty() {
+        return None;
+    }
+    let hosts = hosts(scenario, &sources);
     let of = if groups.len() <= MOST_NAMES { format!(" of {}", listed(&groups)) } else { String::new() };
     let loses = if hurt.len() == 1 { "is a victim and loses" } else { "are victims and lose" };
     let flows = counted(hurt.len(), "flow");
@@ -177,5 +202,23 @@ mod tests {
             "Without congestion control, 1 flow of cold from host AV is a victim and loses 50.0% of the offered traffic \
              (250 MB/s); the main root is B -> BC: 3 flows offer 3.00 times its rate."
         );
+        let nodes = |gpus: u32, nics: &str| format!("[[nodes]]\nname = \"n0\"\ngpus = {gpus}\nnics = [[{nics}]]\n");
+        assert_eq!(
+            judged(&format!("{DUMBBELL}{hot}{}{}", flow("cold", "[\"AV\"]", "BV"), nodes(2, "\"AV\", \"BC\""))),
+            "Without congestion control, 1 flow of cold from host AV (GPU 0 of node n0) is a victim and loses 50.0% of the \
+             offered traffic (250 MB/s); the main root is B -> BC (GPU 1 of node n0): 3 flows offer 3.00 times its rate."
+        );
+    }
+
+    #[test]
+    fn hosts_of_nodes_are_counted_with_their_nodes() {
+        let text = "[run]\nduration = \"1 us\"\n[topology.rail]\nnodes = 2\ngpus = 2\n[[flows]]\nname = \"f\"\n\
+                    from = [\"N0G0\"]\nto = [\"N1G0\"]\n";
+        let scenario = Scenario::parse(text, "f.toml").unwrap();
+        let of = |names: &[&str]| hosts(&scenario, names);
+        assert_eq!(of(&["N0G1"]), "host N0G1 (GPU 1 of node N0)");
+        assert_eq!(of(&["N0G0", "N0V1"]), "2 hosts of node N0");
+        assert_eq!(of(&["N0G0", "N1G0", "N1G1"]), "3 hosts of 2 nodes");
+        assert_eq!(of(&["N0G0", "other"]), "2 hosts");
     }
 }

@@ -13,6 +13,15 @@ use crate::scenario::Scenario;
 const MOST_STEPS: u64 = 5_000_000;
 
 impl Scenario {
+    /// The adapters of nodes: host, name of the node, and owner in words, such as `GPU 1 of node N0`.
+    pub fn owners(&self) -> impl Iterator<Item = (&str, &str, String)> {
+        self.network.nodes.iter().flat_map(move |node| {
+            node.gpus.iter().enumerate().flat_map(move |(place, gpu)| {
+                gpu.adapters().map(move |host| (self.network.name(host), node.name.as_str(), node.owner(place)))
+            })
+        })
+    }
+
     /// The tables `nodes`, `links`, `flows` and `paths`, as described in [`schema`]. The paths are from the first
     /// replication.
     pub fn network_tables(&self) -> Vec<Table> {

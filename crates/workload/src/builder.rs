@@ -61,6 +61,29 @@ impl Builder {
         self.on_first_lane(rank, Action::Recv { from: from.into(), bytes, tag: tag.into() })
     }
 
+    /// Adds the operations of another program, with their order, as `change` makes them. Rank `i` of it is `ranks[i]` here.
+    /// Returns the new operations by their numbers in the other program.
+    pub fn insert(&mut self, program: &Program, ranks: &[u32], mut change: impl FnMut(Op) -> Op) -> Vec<OpId> {
+        let rank_of = |rank: u32| ranks[rank as usize];
+        let mut ops = Vec::with_capacity(program.len());
+        for member in 0..program.ranks() {
+            for number in program.of_rank(member) {
+                let mut op = change(program.op(number));
+                match &mut op.action {
+                    Action::Calc { .. } | Action::Recv { from: None, .. } => {}
+                    Action::Send { to: other, .. } | Action::Recv { from: Some(other), .. } => *other = rank_of(*other),
+                }
+                ops.push(self.add(rank_of(member), op));
+            }
+        }
+        for number in 0..program.len() as u32 {
+            for (waits, when) in program.waiting(number) {
+                self.after(ops[waits as usize], ops[number as usize], when);
+            }
+        }
+        ops
+    }
+
     /// Makes an operation wait for another operation of the same rank.
     ///
     /// # Panics

@@ -37,7 +37,7 @@ pub enum Action {
 
 impl Action {
     /// Payload of its message; 0 for a computation.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub fn bytes(&self) -> u64 {
         match *self {
             Action::Calc { .. } => 0,
             Action::Send { bytes, .. } | Action::Recv { bytes, .. } => bytes,

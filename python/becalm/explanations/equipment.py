@@ -7,6 +7,7 @@ from typing import Any
 
 from becalm.analysis.case import Case
 from becalm.errors import BecalmError
+from becalm.explanations.faults import CABLES
 
 Changes = dict[str, Any]
 
@@ -30,7 +31,7 @@ def broken(case: Case) -> set[str]:
     if "faults" not in case.facts.results.tables:
         return set()
     table = case.facts.table("faults")
-    return {*table.filter(table["kind"] != "link_down")["node"].to_list()}
+    return {*table.filter(~table["kind"].is_in(CABLES))["node"].to_list()}
 
 
 def usual_cable(case: Case, place: str) -> Changes:

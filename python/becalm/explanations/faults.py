@@ -18,6 +18,8 @@ from becalm.explanations.rule import rule
 if TYPE_CHECKING:
     from becalm.analysis.facts import Places
 
+CABLES = ("link_down", "switch_stop")
+"""Faults of cables."""
 MOST = 3
 """Largest number of faults, and of storms, that are named."""
 
@@ -33,18 +35,18 @@ def faults(case: Case) -> Iterator[Sentence]:
         each = list(rows.iter_rows(named=True))
         first, columns = each[0], ("kind", "begin", "end")
         span = f"from {seconds(first['begin'])} to {seconds(first['end'])}"
-        text = f"{_broken(each)} {span} (`[[faults]]`)."
+        text = f"{_broken(case, each)} {span} (`[[faults]]`)."
         refer = Reference("faults", tuple(int(row["row"]) for row in each), columns)
         numbers = {"begin": float(first["begin"]), "end": float(first["end"])}
         yield Sentence("faults", "causes", text, numbers, (refer,), place=_place(first))
 
 
 def _place(row: dict[str, Any]) -> str:
-    down = row["kind"] == "link_down"
+    down = row["kind"] in CABLES
     return f"{row['node']}->{row['peer']}" if down else str(row["node"])
 
 
-def _broken(rows: list[dict[str, Any]]) -> str:
+def _broken(case: Case, rows: list[dict[str, Any]]) -> str:
     """Return what a fault broke, up to its verb's time."""
     first, many = rows[0], len(rows)
     node = first["node"] if many == 1 else f"{first['node']} and {counted(many - 1, 'other host')}"
@@ -55,6 +57,12 @@ def _broken(rows: list[dict[str, Any]]) -> str:
             return (
                 f"The cable between {first['node']} and {first['peer']} was down; a real one loses the "
                 f"{counted(wire, 'packet')} on it, {moved} took another port, and {held} waited at its end:"
+            )
+        case "switch_stop":
+            stopped = case.facts.resolved["faults"][first["fault"]]["kind"]["switch_stop"]["switches"]
+            return (
+                f"{', '.join(stopped)} stopped; real cables lose the {counted(wire, 'packet')} on them, "
+                f"{moved} took other ports, and {held} waited at its end:"
             )
         case "slow_receiver":
             return f"{node} received slowly, with {packets} in the receive buffer at its end:"

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from becalm import manager
 from becalm.errors import BecalmError, ScenarioError
-from becalm.opensm import ibnetdiscover, lanes, lfts, path_records, traffic
+from becalm.opensm import adapters, ibnetdiscover, lanes, lfts, path_records, traffic
 from becalm.opensm.fabric import Cable, End, Fabric
+from becalm.opensm.names import quoted
 from becalm.opensm.rates import data_rate, in_words
-from becalm.opensm.traffic import listed
 from becalm.scenario import Scenario
 
 _ASSUMED = """\
@@ -135,7 +135,9 @@ def import_fabric(
         notes.append(f"{cycle}; {_way_out(tables, records)}")
         topology = topology.replace("[topology.edges]\n", "[topology.edges]\nallow_cycles = true\n", 1)
     routed = "by shortest paths" if tables is None else f"by the forwarding tables of {Path(tables).name}"
-    notes += traffic.note(fabric)
+    nodes, doubts = adapters.nodes(fabric)
+    notes += [*traffic.note(fabric), *doubts]
+    topology += "\n".join(["", *adapters.text(nodes)])
     head = "\n".join(_head(fabric, routed, notes))
     idle = f"{head}\n\n{topology}\n\n{_ASSUMED.format(lanes=levels.switch, levels=levels.adapter)}"
     loaded = traffic.loaded(idle, fabric)
@@ -161,7 +163,7 @@ def _levels(fabric: Fabric, records: str | PathLike[str] | None, sl2vl: str | Pa
         return Levels()
     found, notes = path_records.read(records, fabric)
     entries = [
-        f"    {{ from = [{listed(sources)}], to = [{listed(destinations)}], sl = {level} }},"
+        f"    {{ from = [{quoted(sources)}], to = [{quoted(destinations)}], sl = {level} }},"
         for sources, destinations, level in path_records.entries(found, fabric)
     ]
     of = lanes.assumed(found.values()) if sl2vl is None else lanes.read(sl2vl, fabric, found.values())
@@ -198,7 +200,7 @@ def _deadlock(topology: str, fabric: Fabric, levels: Levels) -> str | None:
     first: dict[str, str] = {}
     for host in fabric.hosts:
         first.setdefault(host.name if levels.of_paths else host.attached.node, host.name)
-    sources = listed(list(first.values()))
+    sources = quoted(list(first.values()))
     try:
         return cycle(
             f"{topology}\n{_ALL_WAYS.format(sources=sources, lanes=levels.switch, levels=levels.adapter)}"
@@ -266,8 +268,8 @@ def _head(fabric: Fabric, routed: str, notes: list[str]) -> Iterator[str]:
 def _topology(fabric: Fabric, cables: list[Cable]) -> Iterator[str]:
     ((usual, _),) = Counter(cable.speed for cable in cables).most_common(1)
     yield "[topology.edges]"
-    yield f"hosts = [{listed([host.name for host in fabric.hosts])}]"
-    yield f"switches = [{listed([switch.name for switch in fabric.switches])}]"
+    yield f"hosts = [{quoted([host.name for host in fabric.hosts])}]"
+    yield f"switches = [{quoted([switch.name for switch in fabric.switches])}]"
     yield f'rate = "{in_words(data_rate(usual))}" # {usual}'
     yield 'delay = "25 ns" # 5 m of cable'
     yield "cables = ["
@@ -292,7 +294,7 @@ def _routes(fabric: Fabric, cables: list[Cable], routes: lfts.Routes) -> Iterato
             if to and not peer.is_host:
                 place = numbers[End(switch.id, port)]
                 leads = f"port {port}, to {fabric.name(peer)}"
-                yield f'    {{ switch = "{switch.name}", port = {place}, to = [{listed(to)}] }}, # {leads}'
+                yield f'    {{ switch = "{switch.name}", port = {place}, to = [{quoted(to)}] }}, # {leads}'
     yield "]"
 
 

@@ -63,6 +63,17 @@ def ranges(names: Iterable[str]) -> list[str]:
     return [text for texts in written for text in texts]
 
 
+def count(name: str) -> int:
+    """Return the number of names in an item of `ranges`."""
+    first, _, last = (_NUMBERED.fullmatch(end) for end in name.partition(".."))
+    return int(last[2]) - int(first[2]) + 1 if first and last else 1
+
+
+def quoted(texts: list[str]) -> str:
+    """Return names as a list in TOML, without its brackets."""
+    return ", ".join(f'"{text}"' for text in ranges(texts))
+
+
 def _follows(name: str, after: str) -> bool:
     return _next(name) == after
 

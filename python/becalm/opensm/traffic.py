@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import Any, NamedTuple
 
+from becalm.opensm import adapters
 from becalm.opensm.fabric import Fabric, Host
-from becalm.opensm.names import natural, ranges
+from becalm.opensm.names import quoted, ranges
 from becalm.scenario import Scenario
 
 SOURCES = 8
@@ -55,32 +56,18 @@ def rails(fabric: Fabric) -> list[list[Host]]:
     `gpu00 mlx5_0` and `gpu00 mlx5_1`, and another machine with several adapters has one of these words.
     Without such machines, all hosts are on one rail. Other adapters are on the rail with their words.
     """
-    machines: dict[str, dict[str, list[Host]]] = defaultdict(lambda: defaultdict(list))
-    for host in fabric.hosts:
-        machine, label = _words(host)
-        machines[machine][label].append(host)
-    several = [
-        sorted(by_label, key=natural)
-        for by_label in machines.values()
-        if len(by_label) > 1 and all(len(hosts) == 1 for hosts in by_label.values())
-    ]
-    owners = Counter(label for labels in several for label in labels)
+    several, _ = adapters.machines(fabric)
+    of = adapters.owners(several)
     places: dict[str, int] = {}
     """The rail of each word."""
-    for labels in several:
-        if any(owners[label] > 1 for label in labels):
-            for place, label in enumerate(labels):
-                places.setdefault(label, place)
+    for machine in several:
+        if machine.recurs(of):
+            for place, word in enumerate(machine.hosts):
+                places.setdefault(word, place)
     apart: dict[int, list[Host]] = defaultdict(list)
     for host in fabric.hosts:
-        apart[places.get(_words(host)[1], 0)].append(host)
+        apart[places.get(adapters.machine_and_word(host)[1], 0)].append(host)
     return [apart[place] for place in sorted(apart)]
-
-
-def _words(host: Host) -> tuple[str, str]:
-    """Return the first word of a host's description, and what tells its adapters and their ports apart."""
-    machine, _, rest = host.description.strip().partition(" ")
-    return machine, f"{rest.strip()} p{host.end.port}"
 
 
 def groups(fabric: Fabric) -> dict[str, list[str]]:
@@ -149,7 +136,7 @@ def note(fabric: Fabric) -> list[str]:
 
 def _text(fabric: Fabric, load: float) -> str:
     return "\n".join(
-        _BACKGROUND.format(name=name, hosts=listed(hosts), load=load)
+        _BACKGROUND.format(name=name, hosts=quoted(hosts), load=load)
         for name, hosts in groups(fabric).items()
     )
 
@@ -161,9 +148,4 @@ def _hot_spot(fabric: Fabric) -> str:
     # Sources across the entire fabric give the tree branches.
     step = max(1, len(others) // SOURCES)
     sources = [host.name for host in others[step - 1 :: step][:SOURCES]]
-    return _HOT_SPOT.format(sources=listed(sources), target=target.name)
-
-
-def listed(texts: list[str]) -> str:
-    """Return names as a list in TOML, without its brackets."""
-    return ", ".join(f'"{text}"' for text in ranges(texts))
+    return _HOT_SPOT.format(sources=quoted(sources), target=target.name)

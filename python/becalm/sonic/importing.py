@@ -14,7 +14,7 @@ from becalm.findings import listed
 from becalm.opensm import fabric as nodes
 from becalm.opensm import traffic
 from becalm.opensm.importing import cycle
-from becalm.opensm.names import legal, natural
+from becalm.opensm.names import legal, natural, quoted
 from becalm.opensm.rates import in_words
 from becalm.sonic.classes import served
 from becalm.sonic.fabric import Cable, Fabric, load
@@ -145,8 +145,8 @@ def _topology(read: Fabric, notes: list[str]) -> Iterator[str]:
         assumed = f"{SPEED // 1000} Gb/s and {METRES:g} m are assumed"
         notes.append(f"no speed or no cable length of {listed(unknown)}: {assumed}")
     yield "[topology.edges]"
-    yield f"hosts = [{traffic.listed(sorted(read.hosts, key=natural))}]"
-    yield f"switches = [{traffic.listed(sorted(map(legal, read.switches), key=natural))}]"
+    yield f"hosts = [{quoted(sorted(read.hosts, key=natural))}]"
+    yield f"switches = [{quoted(sorted(map(legal, read.switches), key=natural))}]"
     yield f'rate = "{in_words(speed * 1e6)}"'
     yield f'delay = "{delay}"'
     yield "cables = ["

@@ -30,13 +30,13 @@ impl<R: Response, E> Hosts<R, E> {
 
     /// Handles the departure of the last byte of a flow's message.
     pub fn on_left<O: Observer>(&mut self, flow: FlowId, cx: &mut Context<'_, O>) {
-        let (from, send) = self.jobs.left(flow);
+        let Some((from, send)) = self.jobs.left(flow) else { return };
         self.turn(from, cx, |rank, turn| rank.left(send, turn));
     }
 
     /// Handles the complete arrival of a message of a job's flow.
     pub fn job_message<O: Observer>(&mut self, flow: FlowId, cx: &mut Context<'_, O>) {
-        let (from, to, send) = self.jobs.arrived(flow);
+        let Some((from, to, send)) = self.jobs.arrived(flow) else { return };
         let arrival = Arrival { from: from.0 - self.jobs.id(self.jobs.ranks[from.index()].job, 0).0, send };
         self.turn(to, cx, |rank, turn| rank.arrived(arrival, turn));
     }
@@ -66,7 +66,7 @@ impl<R: Response, E> Hosts<R, E> {
     }
 
     /// Lets the adapter of a flow send. The current event may be at another adapter of the rank's node.
-    fn wake_adapter<O: Observer>(&self, flow: FlowId, cx: &mut Context<'_, O>) {
+    pub(super) fn wake_adapter<O: Observer>(&self, flow: FlowId, cx: &mut Context<'_, O>) {
         let adapter = &self.adapters[self.flows.host_of(flow) as usize];
         cx.schedule(cx.now, adapter.node, 0, 0, Signal::Wake);
     }
@@ -76,6 +76,19 @@ impl<R: Response, E> Hosts<R, E> {
         cx.schedule(at, self.jobs.ranks[id.index()].host, id.0 as u16, tie, Signal::Rank(id));
     }
 
+    /// Posts a message to a flow, and announces it to the receiver.
+    pub(super) fn post_to<O: Observer>(&mut self, flow: FlowId, (send, bytes): (u32, u64), cx: &mut Context<'_, O>) {
+        self.flows.make(flow);
+        match self.jobs.part_of_receiver(flow) {
+            LOCAL => self.announce(flow, send),
+            part => cx.shared.outboxes[usize::from(part)].push(Message::Announce { flow, send }),
+        }
+        self.post_messages(flow, bytes, 1, cx);
+        if !self.jobs.spec_of(flow).together.is_empty() {
+            self.wake_adapter(flow, cx);
+        }
+    }
+
     /// Sends a message of a rank.
     fn send<O: Observer>(&mut self, id: RankId, send: u32, cx: &mut Context<'_, O>) {
         let number = self.jobs.ranks[id.index()].job;
@@ -83,16 +96,9 @@ impl<R: Response, E> Hosts<R, E> {
         let Action::Send { to, bytes, .. } = op.action else { return };
         match self.jobs.flow(id, to, op.port) {
             Some(flow) => {
-                self.flows.make(flow);
+                let flow = self.way(flow, send, cx);
                 self.jobs.post(flow, send);
-                match self.jobs.part_of_receiver(flow) {
-                    LOCAL => self.announce(flow, send),
-                    part => cx.shared.outboxes[usize::from(part)].push(Message::Announce { flow, send }),
-                }
-                self.post_messages(flow, bytes, 1, cx);
-                if !self.jobs.specs[number as usize].together.is_empty() {
-                    self.wake_adapter(flow, cx);
-                }
+                self.post_to(flow, (send, bytes), cx);
             }
             None => {
                 let job = &self.jobs.specs[number as usize];

@@ -109,6 +109,9 @@ impl<R: Response, E: Echo> Hosts<R, E> {
             (FaultKind::LinkDown | FaultKind::Stop, false) => adapter.release(cx.now, &mut self.flows),
             (FaultKind::Slow(_) | FaultKind::Storm(_), _) => {}
         }
+        if fault.kind == FaultKind::LinkDown {
+            cx.shared.faults.tolls[index].moved += self.detour_all(cx);
+        }
         self.receive_next(host, cx);
     }
 

@@ -1,5 +1,7 @@
 //! Jobs: programs whose ranks run on hosts.
 
+mod ports;
+
 use std::collections::VecDeque;
 
 use becalm_engine::Time;
@@ -50,6 +52,9 @@ impl HostedRank {
         *free
     }
 }
+
+/// A message that was posted again by another port, so that its end and its arrival do not count.
+const VOID: u32 = u32::MAX;
 
 /// The messages of a flow between two ranks. They stay in order, so packets and answers need not identify them.
 #[derive(Debug, Default)]
@@ -144,9 +149,18 @@ impl Jobs {
         Some(FlowId(spec.first_flow.0 + place as u32))
     }
 
+    fn job_of(&self, flow: FlowId) -> usize {
+        self.specs.partition_point(|spec| spec.first_flow <= flow) - 1
+    }
+
+    /// The job of a flow.
+    pub fn spec_of(&self, flow: FlowId) -> &JobSpec {
+        &self.specs[self.job_of(flow)]
+    }
+
     /// The sender and the receiver of a flow.
-    fn ends(&self, flow: FlowId) -> (RankId, RankId) {
-        let job = self.specs.partition_point(|spec| spec.first_flow <= flow) - 1;
+    pub fn ends(&self, flow: FlowId) -> (RankId, RankId) {
+        let job = self.job_of(flow);
         let (from, to, _) = self.specs[job].channels[(flow.0 - self.specs[job].first_flow.0) as usize];
         (self.id(job as u32, from), self.id(job as u32, to))
     }
@@ -171,18 +185,19 @@ impl Jobs {
         self.ranks[self.ends(flow).1.index()].part
     }
 
-    /// The sender of the flow's message that has just been sent, and the index of its send operation.
-    pub fn left(&mut self, flow: FlowId) -> (RankId, u32) {
+    /// The sender of the flow's message that has just been sent, and the index of its send operation; `None` if its end
+    /// does not count.
+    pub fn left(&mut self, flow: FlowId) -> Option<(RankId, u32)> {
         let send = self.queues(flow).leaving.pop_front().expect("a message leaves after it was posted");
-        (self.ends(flow).0, send)
+        (send != VOID).then(|| (self.ends(flow).0, send))
     }
 
     /// The sender and the receiver of the flow's message that has just arrived, and the index of its send
-    /// operation.
-    pub fn arrived(&mut self, flow: FlowId) -> (RankId, RankId, u32) {
+    /// operation; `None` if it does not count.
+    pub fn arrived(&mut self, flow: FlowId) -> Option<(RankId, RankId, u32)> {
         let send = self.queues(flow).announced.pop_front().expect("a message is announced before it arrives");
         let (from, to) = self.ends(flow);
-        (from, to, send)
+        (send != VOID).then_some((from, to, send))
     }
 
     /// Takes over the ranks of another part's hosts, and their ends of channels.

@@ -8,12 +8,13 @@
 //! the packets of a flow. `hosts` holds all of this for the entire fabric. A `store` holds an item for each flow, and those
 //! of `later` flows are made when they are needed. `posting` and `delivery` implement the two ends of a flow, `trains`
 //! those of trains, and `train_length` their lengths; `handling` dispatches events. `jobs` are the programs that run on
-//! hosts, and `execution` runs their ranks.
+//! hosts, `execution` runs their ranks, and `detours` are their messages' ways while a cable is down.
 
 mod adapter;
 mod answers;
 mod backlog;
 mod delivery;
+mod detours;
 mod entropy;
 mod execution;
 mod faults;

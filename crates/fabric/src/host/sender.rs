@@ -1,5 +1,6 @@
 //! The sending end of a flow: waiting messages, and their segmentation into packets.
 
+mod cut;
 mod rare;
 #[cfg(test)]
 mod tests;
@@ -13,6 +14,7 @@ use crate::distribution::Distribution;
 use crate::host::entropy::Entropy;
 use crate::host::train_length::{Next, length as train_length};
 use crate::policy::Pace;
+pub(crate) use cut::Dropped;
 use rare::{LONG, Rare};
 
 /// Switches record the paths of the flow's packets.

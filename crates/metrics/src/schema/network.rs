@@ -126,7 +126,11 @@ pub static FAULTS: TableSchema = TableSchema {
             "Packets from this port that had not arrived completely when the link went down. They arrive; a real cable loses them.",
         ),
         bytes("on_wire_bytes", "Bytes of these packets."),
-        count("moved", "packets", "Packets that waited for the port when its link went down, and took another one."),
+        count(
+            "moved",
+            "packets",
+            "Packets that waited for the port when its link went down, and took another one; at a host, those of messages that were sent again.",
+        ),
         count(
             "held",
             "packets",

@@ -75,6 +75,7 @@ fn program(job: &Job, place: Place, review: &mut Review<'_>) {
                 job.repeat.given().filter(|_| repeats && !step && !loads),
                 job.compute.given().filter(|_| computes && !loads),
                 job.reduce_rate.given().filter(|_| !step),
+                job.groups.given().filter(|_| !loads && job.groups.get().is_some_and(|groups| !groups.is_empty())),
             ];
             for place in only.into_iter().flatten() {
                 review.add(place, "does nothing without a collective operation");

@@ -6,7 +6,7 @@ use becalm_schema::{Choice, Located, Place, Review};
 
 use super::links::Link;
 use super::network::Network;
-use crate::names::unknown;
+use crate::names::{expand_list, unknown};
 use crate::sections::Sections;
 use crate::sections::faults::{self, Kind};
 
@@ -76,6 +76,10 @@ fn parts(
             let hosts = network.hosts(&stop.hosts, review).into_iter();
             hosts.map(|host| (at_host(host), FaultKind::Stop, stop.hosts.place())).collect()
         }
+        Kind::SwitchStop(stop) => {
+            let ports = ports_of(&stop.switches, network, review);
+            ports.into_iter().map(|(port, place)| (port, FaultKind::LinkDown, place)).collect()
+        }
         Kind::PauseStorm(storm) => {
             let Some(switch) = sections.switch.get() else { return Vec::new() };
             if switch.flow_control.get().is_some_and(|control| control.pfc().is_none()) {
@@ -86,6 +90,31 @@ fn parts(
             link.into_iter().map(|link| (link.to, FaultKind::Storm(lanes), storm.link.place())).collect()
         }
     }
+}
+
+/// The ports at both ends of all cables of some switches, each with the switch's place in the scenario.
+fn ports_of(
+    switches: &Located<Vec<Located<String>>>,
+    network: &Network,
+    review: &mut Review<'_>,
+) -> Vec<(PortId, Place)> {
+    let known: Vec<&str> = network.topology.switches().map(|switch| network.name(switch)).collect();
+    if switches.items().is_empty() {
+        review.add(switches.place(), "must name at least one switch");
+    }
+    let mut ports: Vec<(PortId, Place)> = Vec::new();
+    for (name, place) in expand_list(switches.items(), review) {
+        if !known.contains(&name.as_str()) {
+            unknown("switch", &name, &known, place, review);
+            break;
+        }
+        let own = network.links.iter().filter(|link| network.name(link.from.node) == name);
+        ports.extend(own.flat_map(|link| [link.from, link.to]).map(|port| (port, place)));
+    }
+    // Two of the switches may share a cable.
+    order::sort_by_key(&mut ports, |(port, _)| *port);
+    ports.dedup_by_key(|(port, _)| *port);
+    ports
 }
 
 /// The lanes that a storm pauses, as bits.

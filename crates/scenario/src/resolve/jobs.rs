@@ -6,12 +6,12 @@ use std::sync::Arc;
 use becalm_engine::{Stream, Time};
 use becalm_fabric::NodeId;
 use becalm_schema::{Located, Place, Review};
-use becalm_workload::collectives::{Repetition, all_to_all_v};
 use becalm_workload::{
-    Action, Builder, Channel, Collective as Lowered, LongCollective, Messages, Op, OpId, Part, Program, ProgramError,
-    When,
+    Action, Builder, Channel, LongCollective, Messages, Op, OpId, Part, Program, ProgramError, When,
 };
 
+use super::faults::PortFault;
+use super::groups;
 use super::network::Network;
 use super::pairs::{MOST_WITH_JOBS, too_many};
 use super::seats::{Seat, Seats};
@@ -33,6 +33,8 @@ pub(crate) struct Job {
     pub ends: Vec<(NodeId, NodeId)>,
     /// The largest number of bytes that a rank sends.
     pub most_sent: u64,
+    /// Number of ranks of the largest group that executes a collective operation.
+    pub group: u32,
 }
 
 impl Job {
@@ -49,7 +51,7 @@ impl Job {
 /// The job of a section; `None` after an error.
 pub(super) fn resolve(
     located: &Located<Section>,
-    network: &Network,
+    (network, faults): (&Network, &[PortFault]),
     (most, seed): (usize, u64),
     random: &mut Stream,
     review: &mut Review<'_>,
@@ -62,13 +64,13 @@ pub(super) fn resolve(
         return None;
     }
     let ranks = ranks(section, seats.len() as u32);
-    let per_node = per_node(section, &seats, ranks);
-    let program = program(section, located.place(), (ranks, per_node), random, review)?;
+    let program = program(section, located.place(), (&seats, ranks), random, review)?;
+    let group = groups::largest(section, ranks);
     let most_sent = (0..program.ranks()).map(|rank| sent(&program, rank)).max().unwrap_or(0);
     let seats = place(section, seats, program.ranks(), random, review)?;
-    let seats = Seats::new(network, seats, (*section.nics, section.pxn_chunk.0), seed);
+    let seats = Seats::new((network, faults), seats, (*section.nics, section.pxn_chunk.0), seed);
     let program = if section.on_nodes().is_some() { routed(section, program, &seats, review)? } else { program };
-    let of_ranks = (0..program.ranks()).flat_map(|rank| program.channels_of(rank));
+    let of_ranks = (0..program.ranks()).flat_map(|rank| seats.with_detours(program.channels_of(rank)));
     let crossing = of_ranks.filter_map(|channel| Some((channel, seats.ends(channel)?)));
     let (channels, ends): (Vec<_>, Vec<_>) = crossing.unzip();
     if channels.len() > most {
@@ -77,7 +79,7 @@ pub(super) fn resolve(
     }
     let hosts = (0..program.ranks()).map(|rank| seats.host(rank)).collect();
     let (together, channels) = (seats.together(), channels.into());
-    Some(Job { together, program: Arc::new(program), hosts, channels, ends, most_sent })
+    Some(Job { together, program: Arc::new(program), hosts, channels, ends, most_sent, group })
 }
 
 /// The bytes that a rank sends.
@@ -136,7 +138,7 @@ fn ranks(job: &Section, hosts: u32) -> u32 {
     let needed = |op: &Operation| op.rank.max(op.to.unwrap_or(0)).max(op.from.unwrap_or(0)) + 1;
     let of_ops = job.ops.iter().flatten().map(needed).max();
     let of_file = schedule(job).map(|(_, schedule)| schedule.program.ranks());
-    let of_table = job.all_to_all_v.as_ref().and_then(|loads| loads.ranks());
+    let of_table = job.all_to_all_v.as_ref().filter(|_| job.groups.is_empty()).and_then(|loads| loads.ranks());
     let of_step = job.step.as_ref().map(|step| step.ranks().min(1 << 20) as u32);
     job.ranks.or(of_ops).or(of_file).or(of_table).or(of_step).unwrap_or(hosts)
 }
@@ -150,7 +152,7 @@ fn schedule(job: &Section) -> Option<(Place, &Schedule)> {
 fn program(
     job: &Section,
     table: Place,
-    (ranks, per_node): (u32, u32),
+    (seats, ranks): (&[Seat], u32),
     random: &mut Stream,
     review: &mut Review<'_>,
 ) -> Option<Program> {
@@ -163,36 +165,15 @@ fn program(
         return checked(Ok((*schedule.program).clone()), job, place, review);
     }
     let (place, made) = match (&*job.collective, &*job.ops) {
-        (Some(collective), None) => {
-            let lowered = collective.lowered(per_node);
-            if let Err(why) = lowered.suits(ranks) {
-                review.add(job.collective.place(), why);
-                return None;
-            }
-            let repetition =
-                Repetition { times: *job.repeat, compute: *job.compute, reduction_per_byte: reduction(job) };
-            if let Err(long) = lowered.fits(ranks, &repetition) {
-                let fit = |other: &Lowered| other.suits(ranks).is_ok() && other.fits(ranks, &repetition).is_ok();
-                review.add(job.collective.place(), too_long(&long, &collective.algorithms(per_node, fit)));
-                return None;
-            }
-            (job.collective.place(), lowered.program(ranks, &repetition))
+        (Some(_), None) => (job.collective.place(), groups::program(job, seats, ranks, random, review)?),
+        (None, None) if job.all_to_all_v.is_some() => {
+            (job.all_to_all_v.place(), groups::program(job, seats, ranks, random, review)?)
         }
-        (None, None) if job.all_to_all_v.is_some() => (job.all_to_all_v.place(), loaded(job, ranks, random, review)?),
         (None, None) if job.step.is_some() => (job.step.place(), trained(job, ranks, random, review)?),
         (None, Some(ops)) => (job.ops.place(), listed(ops, ranks, table, review)?.build()),
         _ => return None,
     };
     checked(made, job, place, review)
-}
-
-/// The number of consecutive ranks on each node; 1 if it differs, if the order is random, or without nodes.
-fn per_node(job: &Section, seats: &[Seat], ranks: u32) -> u32 {
-    let node = |seat: &Seat| if let Seat::Gpu(node, _) = seat { Some(*node) } else { None };
-    let sizes: Vec<usize> = seats.chunk_by(|a, b| node(a).is_some() && node(a) == node(b)).map(<[Seat]>::len).collect();
-    let even = sizes.iter().all(|&size| size == sizes[0]);
-    let packed = *job.placement == Placement::Packed;
-    if even && packed { sizes[0] as u32 * ranks.div_ceil(seats.len() as u32) } else { 1 }
 }
 
 /// The program of a step of training; `None` after an error.
@@ -225,44 +206,9 @@ fn trained(
     Some(lowered.program(*job.repeat, |rank| step.slowness(rank) * (1.0 + step.skew * random.unit())))
 }
 
-/// The program of an all-to-all with different sizes; `None` after an error.
-fn loaded(
-    job: &Section,
-    ranks: u32,
-    random: &mut Stream,
-    review: &mut Review<'_>,
-) -> Option<Result<Program, ProgramError>> {
-    let sizes = match job.all_to_all_v.as_ref()?.sizes(ranks, random) {
-        Ok(sizes) => sizes,
-        Err(problem) => {
-            review.add(job.all_to_all_v.place(), problem);
-            return None;
-        }
-    };
-    let size = |from: u32, to: u32| sizes[(from * ranks + to) as usize];
-    let repetition = Repetition { times: *job.repeat, compute: *job.compute, reduction_per_byte: 0.0 };
-    let operations = (u64::from(ranks) * 2).saturating_mul(u64::from(ranks)).saturating_mul(repetition.times.into());
-    if operations > LongCollective::MOST {
-        let problem = format!("needs about {operations} operations, but at most {} are possible", LongCollective::MOST);
-        review.add(job.all_to_all_v.place(), problem);
-        return None;
-    }
-    Some(all_to_all_v(ranks, size, &repetition))
-}
-
 /// Time that a rank needs to add a byte, in picoseconds.
-fn reduction(job: &Section) -> f64 {
+pub(super) fn reduction(job: &Section) -> f64 {
     job.reduce_rate.as_ref().map_or(0.0, |rate| 1.0 / rate.rate().bytes_per_second() * 1e12)
-}
-
-/// The problem of a collective with too many operations. These other algorithms need few enough.
-fn too_long(long: &LongCollective, algorithms: &[&str]) -> String {
-    let quoted: Vec<String> = algorithms.iter().map(|word| format!("\"{word}\"")).collect();
-    match (quoted.is_empty(), long.is_possible()) {
-        (true, _) => long.to_string(),
-        (false, true) => format!("{long}, or algorithm = {}", quoted.join(" or ")),
-        (false, false) => format!("{long}; valid: algorithm = {}", quoted.join(" or ")),
-    }
 }
 
 /// The program with a rendezvous for large messages; `None` if it cannot end.

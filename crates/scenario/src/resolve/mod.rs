@@ -6,12 +6,14 @@
 //!   hosts.
 //! - `nodes`: nodes with several adapters. `seats`: hosts or GPUs of ranks, and the adapters of their messages.
 //! - `faults`: faults at ports. `buffers`: the size of input buffers. `levels`: the service levels of paths.
-//! - `jobs`: programs, the hosts of their ranks, and the flows between ranks.
+//! - `jobs`: programs, the hosts of their ranks, and the flows between ranks. `groups`: collective operations of all ranks
+//!   or of groups of ranks.
 //! - `sources`: the traffic sources of a group.
 
 mod buffers;
 mod faults;
 mod flow;
+mod groups;
 mod jobs;
 mod levels;
 mod links;

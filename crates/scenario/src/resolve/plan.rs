@@ -89,7 +89,7 @@ impl Plan {
         let most = MOST_WITH_JOBS - self.flows.len();
         let mut random = Stream::new(seed, u64::from(number), PATTERN_STREAM);
         let sl = job.get().and_then(|job| job.sl.get().copied()).unwrap_or(0);
-        let job = jobs::resolve(job, network, (most, seed), &mut random, review);
+        let job = jobs::resolve(job, (network, &self.faults), (most, seed), &mut random, review);
         self.flows.reserve_exact(job.as_ref().map_or(0, |job| job.ends.len()));
         for &ends in job.iter().flat_map(|job| &job.ends) {
             self.flows.push(self.levels.flow(ends, number, sl));

@@ -1,12 +1,15 @@
 //! The seats of ranks, hosts or GPUs of nodes, and the adapters that their messages take.
 
-use becalm_engine::mix;
-use becalm_fabric::NodeId;
+use std::collections::HashSet;
+
+use becalm_engine::{mix, order};
+use becalm_fabric::{FaultKind, NodeId};
 use becalm_workload::{Channel, Way, Ways};
 
+use super::faults::PortFault;
 use super::network::Network;
 use crate::sections::jobs::Nics;
-use crate::sections::nodes::Gpu;
+use crate::sections::nodes::{Gpu, Node};
 
 /// The domain of the hash that selects ports.
 const PORTS: u64 = 0x706f_7274;
@@ -26,13 +29,22 @@ pub(super) struct Seats<'a> {
     law: Nics,
     piece: u64,
     seed: u64,
+    /// The hosts whose cables go down at some time.
+    cut: HashSet<NodeId>,
     of_rank: Vec<Seat>,
     /// The rank of each GPU of each node; [`u32::MAX`] if it has none.
     rank_of: Vec<Vec<u32>>,
 }
 
 impl<'a> Seats<'a> {
-    pub fn new(network: &'a Network, of_rank: Vec<Seat>, (law, piece): (Nics, u64), seed: u64) -> Seats<'a> {
+    pub fn new(
+        (network, faults): (&'a Network, &[PortFault]),
+        of_rank: Vec<Seat>,
+        (law, piece): (Nics, u64),
+        seed: u64,
+    ) -> Seats<'a> {
+        let cuts = faults.iter().map(|each| each.fault).filter(|fault| fault.kind == FaultKind::LinkDown);
+        let cut = cuts.map(|fault| fault.port.node).collect();
         let mut rank_of: Vec<Vec<u32>> = network.nodes.iter().map(|node| vec![u32::MAX; node.gpus.len()]).collect();
         for (rank, seat) in (0u32..).zip(&of_rank) {
             if let Seat::Gpu(node, gpu) = *seat {
@@ -40,7 +52,7 @@ impl<'a> Seats<'a> {
                 *first = rank.min(*first);
             }
         }
-        Seats { network, law, piece, seed, of_rank, rank_of }
+        Seats { network, law, piece, seed, cut, of_rank, rank_of }
     }
 
     fn gpu(&self, rank: u32) -> Option<&Gpu> {
@@ -84,16 +96,48 @@ impl<'a> Seats<'a> {
         nic(sender).zip(nic(receiver))
     }
 
-    /// Pairs of hosts that are adapters of one node, and therefore exchange messages without the network.
+    /// Pairs of hosts that one thread must handle: adapters of one node, which exchange messages without the network, and
+    /// all of them if ranks learn at once which messages have not arrived elsewhere.
     pub fn together(&self) -> Vec<(NodeId, NodeId)> {
-        let used = self.network.nodes.iter().zip(&self.rank_of);
-        let used = used.filter(|(_, ranks)| ranks.iter().any(|&rank| rank != u32::MAX));
-        let pairs = used.flat_map(|(node, _)| {
+        let pairs = self.used_nodes().flat_map(|node| {
             let mut adapters = node.gpus.iter().flat_map(Gpu::adapters);
             let first = adapters.next();
             adapters.filter_map(move |other| Some((first?, other))).collect::<Vec<_>>()
         });
-        pairs.collect()
+        let mut firsts = self.used_nodes().filter_map(|node| node.gpus.iter().flat_map(Gpu::adapters).next());
+        let first = firsts.next().filter(|_| self.makes_detours());
+        pairs.chain(firsts.filter_map(|other| Some((first?, other)))).collect()
+    }
+
+    /// A rank's channels, and those over other ports that messages take while a cable of their port is down, in order.
+    pub fn with_detours(&self, mut channels: Vec<Channel>) -> Vec<Channel> {
+        if self.cut.is_empty() {
+            return channels;
+        }
+        let is_cut = |channel: Channel| {
+            let mut ends = self.ends(channel).into_iter().flat_map(<[NodeId; 2]>::from);
+            ends.any(|host| self.cut.contains(&host))
+        };
+        for (from, to, port) in channels.clone() {
+            if is_cut((from, to, port)) && !self.share_node(from, to) {
+                channels.extend(self.common(from, to).into_iter().map(|port| (from, to, port)));
+            }
+        }
+        order::sort_and_dedup(&mut channels, Ord::cmp);
+        channels
+    }
+
+    /// Whether messages take another port at some time.
+    fn makes_detours(&self) -> bool {
+        let nics = |gpu: &Gpu| gpu.nics.iter().flatten().count() > 1;
+        let mut ports = self.used_nodes().flat_map(|node| &node.gpus).filter(|gpu| nics(gpu)).flat_map(Gpu::adapters);
+        !self.cut.is_empty() && ports.any(|host| self.cut.contains(&host))
+    }
+
+    /// The nodes with ranks.
+    fn used_nodes(&self) -> impl Iterator<Item = &Node> {
+        let used = self.network.nodes.iter().zip(&self.rank_of);
+        used.filter(|(_, ranks)| ranks.iter().any(|&rank| rank != u32::MAX)).map(|(node, _)| node)
     }
 
     /// The ports that the NICs of two ranks have in common.

@@ -141,7 +141,7 @@ fn jobs(scenario: &Scenario, outcomes: &[Outcome<'_>]) -> Table {
                 return if sent > 0.0 { sent / time } else { f64::NAN };
             };
             let collective = collective.lowered(1);
-            let factor = collective.bus_factor(outcome.ranks.len() as u32);
+            let factor = collective.bus_factor(outcome.job.group);
             if factor > 0.0 { factor * collective.bytes() as f64 / time } else { f64::NAN }
         })
         .collect();

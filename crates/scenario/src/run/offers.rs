@@ -53,7 +53,10 @@ impl Offers {
         let greedy_time = |(start, end): (&FlowCounters, &FlowCounters)| {
             end.greedy_until(after.time).as_secs() - start.greedy_until(before.time).as_secs()
         };
-        let mut posted: Vec<f64> = views().map(|(start, end)| (end.posted_bytes - start.posted_bytes) as f64).collect();
+        // A message that is posted again by another port no longer counts at its first.
+        let of_window =
+            |(start, end): (&FlowCounters, &FlowCounters)| end.posted_bytes.saturating_sub(start.posted_bytes);
+        let mut posted: Vec<f64> = views().map(|views| of_window(views) as f64).collect();
         let random = spread_by_shares(scenario, &mut posted);
         let rates = plan.flows.iter().map(|flow| scenario.source_rate(flow));
         let greedy: Vec<f64> = rates.clone().zip(views()).map(|(rate, views)| rate * greedy_time(views)).collect();

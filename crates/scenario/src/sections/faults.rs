@@ -9,6 +9,10 @@ becalm_schema::table! {
     /// A cable carries nothing, in both directions. A packet on the cable arrives, and is counted. Packets for the
     /// cable wait, unless `[switch.paths]` chooses among ports: then the switches at both ends use other ports. Other
     /// switches do not know of the fault.
+    ///
+    /// If it is the cable of a NIC with several ports, ranks know at once: they post a message of a job that has not arrived
+    /// again, as a whole, by the next port whose cables are up. Of the first attempt, at most one more packet is sent; what
+    /// has been sent waits, or arrives and has no effect.
     pub located struct LinkDown {
         /// The cable by one of its directions, such as `"A->B"`. If several links join the same two nodes, add the port, as
         /// in `"A[0]->B"`.
@@ -46,6 +50,14 @@ becalm_schema::table! {
     }
 }
 
+becalm_schema::table! {
+    /// Switches stop: all their cables are down, as with `link_down`. Packets in such a switch wait.
+    pub located struct SwitchStop {
+        /// Names of switches, or ranges such as `"leaf0..leaf3"`.
+        pub switches: Vec<Located<String>>,
+    }
+}
+
 becalm_schema::choice! {
     /// What breaks.
     pub enum Kind {
@@ -57,6 +69,8 @@ becalm_schema::choice! {
         PauseStorm(PauseStorm) = "pause_storm",
         /// Hosts that neither send nor receive.
         HostStop(HostStop) = "host_stop",
+        /// Switches whose cables carry nothing.
+        SwitchStop(SwitchStop) = "switch_stop",
     }
 }
 

@@ -136,6 +136,9 @@ becalm_schema::table! {
         pub all_to_all_v: Option<AllToAllV>,
         /// A step of training.
         pub step: Option<Step>,
+        /// Groups of ranks, such as `[[0, 1], [2, 3]]`: each group executes the collective operation or all-to-all by itself,
+        /// in the order in which it lists its ranks. Other ranks do nothing. If left out, all ranks are one group.
+        pub groups: Vec<Vec<u32>> = Vec::new(),
         /// Number of repetitions of the collective operation, all-to-all or step.
         pub repeat: u32 = 1; ""; 1..=1_000_000,
         /// Computation time of every rank before each collective operation.

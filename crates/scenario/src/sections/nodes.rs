@@ -44,6 +44,14 @@ pub(crate) struct Gpu {
     pub rail: u32,
 }
 
+impl Node {
+    /// Its name, or that of one of its GPUs, in words.
+    pub fn owner(&self, gpu: usize) -> String {
+        let node = format!("node {}", self.name);
+        if self.gpus.len() > 1 { format!("GPU {gpu} of {node}") } else { node }
+    }
+}
+
 impl Gpu {
     /// All adapters.
     pub fn adapters(&self) -> impl Iterator<Item = NodeId> + '_ {

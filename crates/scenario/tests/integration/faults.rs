@@ -225,7 +225,13 @@ fn impossible_faults_are_errors() {
             ),
             "names VL 3, but the switches have VL 0 to 0",
         ),
-        (format!("[[faults]]\nkind.burn = {{}}{at}"), "link_down, slow_receiver, pause_storm, host_stop"),
+        (format!("[[faults]]\nkind.switch_stop.switches = [\"b\"]{at}"), "there is no switch `b`"),
+        (format!("[[faults]]\nkind.switch_stop.switches = []{at}"), "must name at least one switch"),
+        (
+            format!("[[faults]]\nkind.switch_stop.switches = [\"S\"]{at}{}", down("S->b", 15, None)),
+            "already has a fault of this kind at 15 us",
+        ),
+        (format!("[[faults]]\nkind.burn = {{}}{at}"), "link_down, slow_receiver, pause_storm, host_stop, switch_stop"),
     ] {
         let found = error(&faults);
         assert!(found.contains(expected), "{faults}\n{found}");

@@ -276,25 +276,18 @@ impl Lowering {
     /// Inserts a schedule between the beginnings and the ends of a collective's nodes.
     fn put(&mut self, schedule: &Program, members: &[(u32, usize)], ends: &[Vec<Ends>]) {
         let (base, mut last) = (self.tag, self.tag);
-        let rank_of = |member: u32| members[member as usize].0;
-        let mut ops = Vec::with_capacity(schedule.len());
-        for member in 0..schedule.ranks() {
-            for number in schedule.of_rank(member) {
-                let op = schedule.op(number);
-                let mut tagged = |tag: u32| {
-                    last = last.max(base.saturating_add(tag));
-                    base.saturating_add(tag)
-                };
-                let action = match op.action {
-                    Action::Calc { .. } => op.action,
-                    Action::Send { to, bytes, tag } => Action::Send { to: rank_of(to), bytes, tag: tagged(tag) },
-                    Action::Recv { from, bytes, tag } => {
-                        Action::Recv { from: from.map(rank_of), bytes, tag: tag.map(tagged) }
-                    }
-                };
-                ops.push(self.add(rank_of(member), action, COMM));
+        let ranks: Vec<u32> = members.iter().map(|&(rank, _)| rank).collect();
+        let mut tagged = |tag: u32| {
+            last = last.max(base.saturating_add(tag));
+            base.saturating_add(tag)
+        };
+        let ops = self.builder.insert(schedule, &ranks, |mut op| {
+            match &mut op.action {
+                Action::Calc { .. } | Action::Recv { tag: None, .. } => {}
+                Action::Send { tag, .. } | Action::Recv { tag: Some(tag), .. } => *tag = tagged(*tag),
             }
-        }
+            Op { lane: COMM, ..op }
+        });
         for member in 0..schedule.ranks() {
             let (rank, at) = members[member as usize];
             let (begin, end) = ends[rank as usize][at];
@@ -303,12 +296,7 @@ impl Lowering {
                 if schedule.needs(number) == 0 {
                     self.builder.after(op, begin, When::Done);
                 }
-                let mut waited_for = false;
-                for (waits, when) in schedule.waiting(number) {
-                    waited_for = true;
-                    self.builder.after(ops[waits as usize], op, when);
-                }
-                if !waited_for {
+                if schedule.waiting(number).next().is_none() {
                     self.builder.after(end, op, When::Done);
                 }
             }

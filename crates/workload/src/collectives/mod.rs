@@ -177,6 +177,22 @@ pub fn all_to_all_v(
     steps.into_builder().build()
 }
 
+/// The program in which each group of ranks executes a program of its own. Other ranks do nothing. The groups must not share
+/// ranks.
+///
+/// # Errors
+/// [`ProgramError::NoRanks`] or [`ProgramError::TooLong`].
+pub fn in_groups<'a>(
+    ranks: u32,
+    groups: impl IntoIterator<Item = (&'a [u32], &'a Program)>,
+) -> Result<Program, ProgramError> {
+    let mut builder = Builder::new(ranks);
+    for (members, program) in groups {
+        builder.insert(program, members, |op| op);
+    }
+    builder.build()
+}
+
 impl Collective {
     /// Checks that the algorithm supports this number of ranks.
     ///
@@ -245,7 +261,7 @@ impl Collective {
     ///
     /// # Errors
     /// [`ProgramError::NoRanks`] or [`ProgramError::LongCollective`].
-    pub(crate) fn listed(&self, ranks: u32, repetition: &Repetition) -> Result<Program, ProgramError> {
+    pub fn listed(&self, ranks: u32, repetition: &Repetition) -> Result<Program, ProgramError> {
         if ranks == 0 {
             return Err(ProgramError::NoRanks);
         }

@@ -76,6 +76,11 @@ impl Rare {
         (part as u32, self.left > 0)
     }
 
+    /// Ends a long message with its current part. Returns the bytes of the other parts.
+    pub fn drop_rest(&mut self) -> u64 {
+        std::mem::take(&mut self.left)
+    }
+
     /// Mean message size in bytes while the flow is greedy, otherwise 0.
     pub fn mean_message(&self) -> u64 {
         self.greedy.unwrap_or(0)

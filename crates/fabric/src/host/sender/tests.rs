@@ -94,3 +94,35 @@ fn an_ack_stands_for_the_packets_that_it_covers() {
     sender.acknowledged(4, 2, false);
     assert_eq!((sender.in_flight, sender.acks, sender.acks_marked), (0, 2, 1));
 }
+
+/// Messages of several sizes, after `sent` packets of the first and then a cut.
+fn after_cut(sizes: &[u64], sent: usize) -> (Dropped, Vec<(u64, u64)>, Sender) {
+    let mut sender = Sender { header: 20, ..Sender::default() };
+    for (order, &bytes) in (0..).zip(sizes) {
+        sender.post(SendRequest { at: Time(0), order, bytes, count: 1 }, &PACKETS);
+    }
+    (0..sent).for_each(|_| assert!(!sender.next_segment(Time(0), 2048, 1).last));
+    let dropped = sender.cut(&PACKETS);
+    let mut rest = Vec::new();
+    while sender.has_packet() {
+        let segment = sender.next_segment(Time(0), 2048, 1);
+        rest.push((u64::from(segment.payload), u64::from(segment.last)));
+    }
+    (dropped, rest, sender)
+}
+
+#[test]
+fn a_cut_drops_messages_and_ends_the_current_one_with_a_packet() {
+    let (dropped, rest, sender) = after_cut(&[9000, 100, 5000], 0);
+    assert_eq!((dropped, rest), (Dropped { messages: 3, packets: 5 + 1 + 3 }, vec![]));
+    assert_eq!((sender.posted_bytes, sender.posted_messages), (0, 0));
+    let (dropped, rest, sender) = after_cut(&[9000, 100], 2);
+    assert_eq!((dropped, rest), (Dropped { messages: 1, packets: 2 + 1 }, vec![(2048, 1)]));
+    assert_eq!((sender.posted_bytes, sender.posted_messages), (3 * 2068, 1));
+    let (dropped, rest, _) = after_cut(&[5000], 2);
+    assert_eq!((dropped, rest), (Dropped::default(), vec![(904, 1)]), "its last packet is due");
+    let long = 5_600_000_000;
+    let (dropped, rest, sender) = after_cut(&[long, long, 7], 3);
+    assert_eq!((dropped.packets, rest), (2 * long.div_ceil(2048) + 1 - 4, vec![(2048, 1)]));
+    assert_eq!(sender.posted_bytes, 4 * 2068);
+}
