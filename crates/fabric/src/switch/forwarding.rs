@@ -200,7 +200,7 @@ impl<K: Marker> Switch<K> {
         (came_on, order, shown, units): (u8, u64, bool, u32),
         cx: &mut Context<'_, O>,
     ) {
-        let marked = shown && self.ask_marker(packet, ports, order, cx);
+        let marked = shown && self.ask_marker::<M, O>(packet, ports, order, cx);
         let state = &mut self.state;
         if shown {
             state.discount::<M>(packet, ports);
@@ -334,7 +334,7 @@ impl<K: Marker> Switch<K> {
         let head = state.voqs[M::voq(state, output, vl, place)].offered.head;
         let &Waiting { packet, order, input, .. } = state.pool.get(head);
         let (ports, came_on) = ((input, output), state.came_on::<M>(head, packet.vl));
-        let marked = !state.unmarked && self.ask_marker(&packet, ports, order, cx);
+        let marked = !state.unmarked && self.ask_marker::<M, O>(&packet, ports, order, cx);
         let state = &mut self.state;
         state.dequeue::<M>(output, vl, place, packet.size, &cx.shared.config);
         self.note_queue::<M, O>(output, vl, cx);
@@ -358,17 +358,17 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Asks the marker about a packet that is about to leave.
-    pub(super) fn ask_marker<O: Observer>(
+    pub(super) fn ask_marker<M: Rules, O: Observer>(
         &mut self,
         packet: &Packet,
         ports: Ports,
         order: u64,
         cx: &mut Context<'_, O>,
     ) -> bool {
-        let ((input, output), switch) = (ports, self.state.rank);
-        if !packet.train.is_single() {
+        if M::TRAINS && !packet.train.is_single() {
             return self.ask_marker_of_train(packet, ports, order, cx);
         }
+        let ((input, output), switch) = (ports, self.state.rank);
         let &Packet { vl, size, kind, tie, .. } = packet;
         let departure = Departure { now: cx.now, order, input, output, vl, size, kind, tie, switch };
         let view = View::new(&self.state, cx.shared, cx.now);
