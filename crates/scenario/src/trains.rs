@@ -10,7 +10,8 @@ use crate::sections::run::Fidelity;
 /// Number of trains that an input buffer holds, at least: the sender waits for space for an entire train.
 pub(crate) const LEAST_IN_BUFFER: u64 = 8;
 
-/// Number of trains in the queue at which a switch begins to mark, at least: a queue rises and falls by entire trains.
+/// Number of trains in the queue at which a switch begins to mark, at least: it marks an entire train or none of it, so a
+/// rate falls later than with single packets, and the queue is then longer.
 pub(crate) const LEAST_BEFORE_MARKS: u64 = 32;
 
 /// Largest number of packets that a simulated packet may stand for, as far as buffers and marking allow; at least 1.

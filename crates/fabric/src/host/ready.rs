@@ -1,9 +1,5 @@
 //! The pacers of an adapter that may send.
 
-use std::collections::HashMap;
-
-use becalm_engine::mix;
-
 use crate::config::Injection;
 use crate::host::send_queue::SendQueue;
 
@@ -20,32 +16,12 @@ pub(crate) struct Listed {
 const NONE: u8 = u8::MAX;
 
 /// The turns of pacers that may send trains. They send as many packets as others, whatever the lengths of their trains.
-///
-/// A pacer that took turns with single packets would be listed behind all others. With a train, it is listed behind
-/// those that send as many packets in the meantime. A pacer that was not listed for a time, as its pace or its window held
-/// it back, makes up for nothing, like one with single packets.
-// Start-time fair queueing, as among the inputs of a switch; see `Shares`.
 #[derive(Debug, Default)]
 struct TrainTurns {
-    /// Virtual time, in parts of a packet: the start of the last train.
-    began: u64,
-    /// By pacer: the number of packets of its last train.
-    lengths: HashMap<u32, u32>,
-}
-
-/// Units of virtual time for each packet. In 64 bits, a host can send more packets than all its flows can number.
-const PARTS: u64 = 1 << 16;
-
-impl TrainTurns {
-    /// The virtual time at which a pacer's next train begins, if the pacer is listed now.
-    fn begins(&self, pacer: u32) -> u64 {
-        match self.lengths.get(&pacer) {
-            Some(&packets) => self.began + u64::from(packets) * PARTS,
-            // Pacers listed together begin at different times, so that virtual time advances by parts of a packet. A single
-            // packet would otherwise wait for an entire round of trains.
-            None => self.began + PARTS + mix(0, u64::from(pacer)) % PARTS,
-        }
-    }
+    /// Virtual time in packets: the start of the last train.
+    began: u32,
+    /// Length of the train that a pacer has just sent; 0 for other pacers.
+    sent: u32,
 }
 
 /// Pacers that may send, in sending order, listed by the virtual lane of their packets. While a lane cannot send,
@@ -91,16 +67,10 @@ impl Ready {
         self.injection == Injection::Posted
     }
 
-    /// Records the length of the train that a pacer sends, before the pacer is listed again.
-    pub fn sends(&mut self, pacer: u32, packets: u32) {
-        self.trains.iter_mut().for_each(|turns| {
-            turns.lengths.insert(pacer, packets);
-        });
-    }
-
-    /// Number of pacers listed.
-    pub fn len(&self) -> usize {
-        self.first.len() + self.others.iter().map(|(_, list)| list.len()).sum::<usize>()
+    /// Records the length of the train that the first pacer sends, before the pacer is listed again, or its absence
+    /// afterwards.
+    pub fn sends(&mut self, packets: u32) {
+        self.trains.iter_mut().for_each(|turns| turns.sent = packets);
     }
 
     #[inline]
@@ -115,7 +85,9 @@ impl Ready {
         let order = match (self.injection, &self.trains) {
             (Injection::RoundRobin, _) => self.listed,
             (Injection::Posted, None) => posted,
-            (Injection::Posted, Some(turns)) => turns.begins(pacer),
+            (Injection::Posted, Some(turns)) => {
+                u64::from(turns.began + turns.sent) << 32 | self.listed & u64::from(u32::MAX)
+            }
         };
         self.listed += 1;
         self.list(vl).push(pacer, order);
@@ -161,7 +133,7 @@ impl Ready {
     /// Removes a pacer that is the first of its lane.
     #[inline]
     pub fn remove(&mut self, listed: Listed) {
-        self.trains.iter_mut().for_each(|turns| turns.began = turns.began.max(listed.order));
+        self.trains.iter_mut().for_each(|turns| turns.began = (listed.order >> 32) as u32);
         self.list(listed.vl).pop();
     }
 
@@ -219,53 +191,5 @@ mod tests {
             }
             assert_eq!(leave(&mut ready, 0), leave(&mut six(injection), 0));
         }
-    }
-    /// Packets that each of 30 pacers sends in this many trains, of which the first three send single packets and the others
-    /// trains of three. The first two are not listed during the train after their own.
-    fn sent_in_trains(trains: u32) -> Vec<u32> {
-        let (mut ready, mut sent, mut absent) = (Ready::new(Injection::RoundRobin), vec![0; 30], None);
-        ready.take_trains();
-        (0..30).for_each(|pacer| ready.push(pacer, 0, 0));
-        for _ in 0..trains {
-            let next = ready.first_outside(0).expect("most are listed");
-            ready.remove(next);
-            let packets = if next.pacer < 3 { 1 } else { 3 };
-            sent[next.pacer as usize] += packets;
-            ready.sends(next.pacer, packets);
-            absent.take().into_iter().for_each(|pacer| ready.push(pacer, 0, 0));
-            match next.pacer {
-                0 | 1 => absent = Some(next.pacer),
-                pacer => ready.push(pacer, 0, 0),
-            }
-        }
-        sent
-    }
-
-    #[test]
-    fn pacers_send_as_many_packets_whatever_their_trains() {
-        let sent = sent_in_trains(10_000);
-        let mean = f64::from(sent.iter().sum::<u32>()) / 30.0;
-        // Those that were away lost part of a train's time in each turn.
-        let shares: Vec<f64> = sent.iter().map(|&one| f64::from(one) / mean).collect();
-        assert!(shares.iter().all(|share| (0.9..1.1).contains(share)), "{shares:?}");
-    }
-
-    #[test]
-    fn virtual_time_goes_on_after_four_billion_packets() {
-        let mut ready = Ready::new(Injection::RoundRobin);
-        ready.take_trains();
-        ready.trains.iter_mut().for_each(|turns| turns.began = (u64::from(u32::MAX) - 1) * PARTS);
-        (0..3).for_each(|pacer| ready.push(pacer, 0, 0));
-        let mut last = Vec::new();
-        for _ in 0..9 {
-            let next = ready.first_outside(0).expect("all are listed");
-            ready.remove(next);
-            ready.sends(next.pacer, 16);
-            ready.push(next.pacer, 0, 0);
-            last.push(next.pacer);
-        }
-        let turn = last[..3].to_vec();
-        assert_eq!(last, turn.repeat(3));
-        assert!((0..3).all(|pacer| turn.contains(&pacer)));
     }
 }

@@ -12,7 +12,7 @@ use becalm_engine::{Stream, Time};
 use crate::config::PacketConfig;
 use crate::distribution::Distribution;
 use crate::host::entropy::Entropy;
-use crate::host::train_length::{Next, length as train_length};
+use crate::host::train_length::length as train_length;
 use crate::policy::Pace;
 pub(crate) use cut::Dropped;
 use rare::{LONG, Rare};
@@ -236,18 +236,17 @@ impl Sender {
         sequence >= self.known_from
     }
 
-    /// Number of packets of the next train, if this many pacers of the host may send now.
+    /// Number of packets of the next train.
     #[cold]
-    pub fn next_train(&self, packets: &PacketConfig, pace: Pace, ready: usize) -> u32 {
+    pub fn next_train(&self, packets: &PacketConfig, pace: Pace) -> u32 {
         let greedy = || self.rare.as_ref().map_or(0, |rare| rare.mean_message());
         let bytes = match self.partial {
             Partial::None if self.first.count == 0 => greedy(),
             Partial::Greedy => greedy(),
             Partial::None | Partial::Posted => u64::from(self.first.bytes),
         };
-        let rest = (self.partial != Partial::None).then_some(self.rest);
-        let (in_flight, flow) = (self.in_flight, self.pacer);
-        train_length(packets, &Next { bytes, rest, pace, in_flight, ready, flow })
+        let rest = if self.partial == Partial::None { u32::MAX } else { self.rest };
+        train_length(packets, (bytes, rest), pace, self.in_flight)
     }
 
     /// Posting time of the message that the next packet begins, if it begins one; zero for a greedy flow.

@@ -260,18 +260,12 @@ impl State {
         self.shares = Some(Box::new(Shares::new(self.voqs.len(), self.ports.len())));
     }
 
-    /// Counts a train that leaves towards its input's share of the output. Returns the train with the marks that it gets
-    /// here, and their number.
+    /// Counts a packet that leaves towards its input's share of the output.
     #[inline(never)]
-    pub fn leave_as_train(&mut self, packet: &Packet, (input, output): (u16, u16), marked: bool) -> (Packet, u32) {
+    pub fn count_turn(&mut self, packet: &Packet, (input, output): (u16, u16)) {
         let (lane, place) = (self.at(output, packet.vl), self.turns.place(input));
         let queue = self.voq(output, packet.vl, place);
-        let Some(shares) = &mut self.shares else { return (*packet, u32::from(marked)) };
-        shares.sent(lane, queue, packet.train.packets());
-        if packet.train.is_single() || !marked {
-            return (*packet, u32::from(marked));
-        }
-        (Packet { covers: packet.covers | shares.marks, ..*packet }, shares.marks.count_ones())
+        self.shares.iter_mut().for_each(|shares| shares.sent(lane, queue, packet.train.packets()));
     }
 
     /// The transmission of the last packet of an output.

@@ -59,10 +59,7 @@ impl Adapter {
             let sender = &flows.senders[flow.index()];
             let packets = match flows.packets.train {
                 1 => 1,
-                _ => {
-                    let pace = flows.pacers[sender.pacer as usize].pace();
-                    sender.next_train(&flows.packets, pace, self.ready.len())
-                }
+                _ => sender.next_train(&flows.packets, flows.pacers[sender.pacer as usize].pace()),
             };
             let units = packets * cx.shared.largest;
             let prepared = self.prepared(sender);
@@ -235,8 +232,9 @@ impl Adapter {
     /// Re-evaluates whether a pacer may send after its train of this many packets.
     #[cold]
     fn update_after_train<R: Response>(&mut self, pacer: u32, packets: u32, now: Time, flows: &mut Flows<R>) {
-        self.ready.sends(pacer, packets);
+        self.ready.sends(packets);
         self.update_pacer(pacer, now, flows);
+        self.ready.sends(0);
     }
 
     /// Whether the next buffer has space. Reports the start and end of a wait.
