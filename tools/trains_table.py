@@ -38,10 +38,10 @@ def traffics(hosts: int) -> dict[str, dict[str, Any]]:
     incast = {"name": "incast", "from": [f"H{first + 1}..H{hosts - 1}"], "to": [f"H{first}"]}
     beside = {"jobs": [{**job, "hosts": [f"H0..H{first - 1}"], "collective": ring}], "flows": [incast]}
     return {
-        f"all-reduce of {size}, ring": {"jobs": [{**job, "collective": ring}]},
-        "all-reduce of 64 MiB, halving-doubling": {"jobs": [{**job, "collective": halving}]},
-        f"all-to-all of {size}": {"jobs": [{**job, "collective": all_to_all}]},
-        f"all-reduce of {size}, ring, on three quarters of the hosts; all others send to one": beside,
+        "ring": {"jobs": [{**job, "collective": ring}]},
+        "halving-doubling": {"jobs": [{**job, "collective": halving}]},
+        "all-to-all": {"jobs": [{**job, "collective": all_to_all}]},
+        "ring beside an incast": beside,
     }
 
 
@@ -87,25 +87,30 @@ def measure(hosts: int, name: str, traffic: dict[str, Any], *, control: bool) ->
     return found
 
 
-def row(found: dict[str, Any]) -> str:
-    """Return a row of the table."""
+def cells(found: dict[str, Any]) -> tuple[str, str, str]:
+    """Return the number of packets per train, the error, and the factor by which the processor time falls."""
     exact, trains = found["packets"], found["trains"]
-    cells = [
-        f"{found['hosts']}",
-        found["traffic"],
-        "PFC and DCQCN" if found["control"] else "credits",
+    return (
         f"{trains['train']:.1f}",
-        f"{100 * (trains['time'] / exact['time'] - 1):+.1f}%",
+        f"{round(100 * (trains['time'] / exact['time'] - 1), 1) + 0.0:+.1f}%",
         f"{exact['processor_time'] / trains['processor_time']:.1f}",
-    ]
-    return f"| {' | '.join(cells)} |\n"
+    )
 
 
 def table(found: list[dict[str, Any]]) -> str:
-    """Return the table."""
-    head = ("hosts", "traffic", "fabric", "packets per train", "error", "processor time, times less")
-    lines = (f"| {' | '.join(cells)} |\n" for cells in (head, ["---"] * len(head)))
-    return "".join((*lines, *map(row, found)))
+    """Return the table, with a row for each traffic and fabric."""
+    sizes = sorted({each["hosts"] for each in found})
+    known = {(each["traffic"], each["control"], each["hosts"]): cells(each) for each in found}
+    head = ["traffic", "fabric"]
+    for hosts in sizes:
+        head += [f"{hosts} hosts: packets per train", "error", "times less"]
+    lines = [head, ["---"] * len(head)]
+    for traffic, control in dict.fromkeys((each["traffic"], each["control"]) for each in found):
+        line = [traffic, "PFC and DCQCN" if control else "credits"]
+        for hosts in sizes:
+            line += known.get((traffic, control, hosts), ("", "", ""))
+        lines.append(line)
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def main() -> None:
@@ -117,7 +122,7 @@ def main() -> None:
                 found = measure(hosts, name, traffic, control=control)
                 same = ("hosts", "traffic", "control")
                 kept = [each for each in kept if any(each[key] != found[key] for key in same)] + [found]
-                print(row(found), end="", flush=True)
+                print(hosts, name, control, *cells(found), flush=True)
                 MEASURED.write_text("".join(f"{json.dumps(each, separators=(',', ':'))}\n" for each in kept))
     markers.write("trains", table(kept))
 

@@ -38,13 +38,12 @@ impl Scenario {
         .concat()
     }
 
-    /// A warning about trains that switches mark: an all-to-all with DCQCN got a fifteenth of the marks of single packets,
-    /// and ended 21% too soon (docs/performance.md).
+    /// A warning about trains that switches mark; docs/performance.md has the errors that were measured.
     fn marked_trains(&self) -> Option<String> {
         let marks = *self.sections.marking != MarkingParams::default();
         (self.train() > 1 && marks).then(|| {
-            "run.fidelity: with trains, switches mark fewer packets, and times with congestion control were up to 21% too \
-             short; `becalm run --check` measures the error on smaller jobs"
+            "run.fidelity: with trains, switches may mark far fewer packets, and jobs with congestion control end too soon; \
+             `becalm run --check` measures the error on smaller jobs"
                 .to_string()
         })
     }

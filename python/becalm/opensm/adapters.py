@@ -32,8 +32,9 @@ class Machine(NamedTuple):
     def adapters(self) -> list[list[Host]]:
         """Return the hosts of each adapter, by port."""
         by_adapter: dict[str, list[Host]] = defaultdict(list)
-        for host in self.hosts.values():
-            by_adapter[host.end.node].append(host)
+        # By word, because some lists of cables have no GUIDs of adapters, only of ports.
+        for word, host in self.hosts.items():
+            by_adapter[word.rpartition(" p")[0]].append(host)
         return [sorted(hosts, key=lambda host: host.end.port) for hosts in by_adapter.values()]
 
 

@@ -1,6 +1,6 @@
 //! The sending end of a flow: waiting messages, and their segmentation into packets.
 
-mod cut;
+pub(in crate::host) mod cut;
 mod rare;
 #[cfg(test)]
 mod tests;
@@ -14,7 +14,6 @@ use crate::distribution::Distribution;
 use crate::host::entropy::Entropy;
 use crate::host::train_length::length as train_length;
 use crate::policy::Pace;
-pub(crate) use cut::Dropped;
 use rare::{LONG, Rare};
 
 /// Switches record the paths of the flow's packets.

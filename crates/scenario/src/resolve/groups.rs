@@ -7,7 +7,6 @@ use becalm_schema::Review;
 use becalm_workload::collectives::{Repetition, all_to_all_v, in_groups};
 use becalm_workload::{Collective as Lowered, LongCollective, Program, ProgramError};
 
-use super::jobs::reduction;
 use super::seats::Seat;
 use crate::sections::jobs::{Job, Placement};
 
@@ -63,6 +62,11 @@ pub(super) fn program(
 /// Number of ranks of the largest group.
 pub(super) fn largest(job: &Job, ranks: u32) -> u32 {
     job.groups.iter().map(|group| group.len() as u32).max().unwrap_or(ranks)
+}
+
+/// Time that a rank needs to add a byte, in picoseconds.
+pub(super) fn reduction(job: &Job) -> f64 {
+    job.reduce_rate.as_ref().map_or(0.0, |rate| 1.0 / rate.rate().bytes_per_second() * 1e12)
 }
 
 /// What is wrong with groups of these ranks.

@@ -11,7 +11,7 @@ use becalm_workload::{
 };
 
 use super::faults::PortFault;
-use super::groups;
+use super::groups::{self, reduction};
 use super::network::Network;
 use super::pairs::{MOST_WITH_JOBS, too_many};
 use super::seats::{Seat, Seats};
@@ -204,11 +204,6 @@ fn trained(
         return None;
     }
     Some(lowered.program(*job.repeat, |rank| step.slowness(rank) * (1.0 + step.skew * random.unit())))
-}
-
-/// Time that a rank needs to add a byte, in picoseconds.
-pub(super) fn reduction(job: &Section) -> f64 {
-    job.reduce_rate.as_ref().map_or(0.0, |rate| 1.0 / rate.rate().bytes_per_second() * 1e12)
 }
 
 /// The program with a rendezvous for large messages; `None` if it cannot end.

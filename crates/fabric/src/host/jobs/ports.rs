@@ -3,7 +3,7 @@
 use becalm_workload::Action;
 
 use super::{Jobs, Queues, VOID};
-use crate::host::sender::Dropped;
+use crate::host::sender::cut::Dropped;
 use crate::ids::FlowId;
 
 impl Jobs {

@@ -1,5 +1,6 @@
 //! Tests of the sending end of a flow.
 
+use super::cut::Dropped;
 use super::*;
 
 const PACKETS: PacketConfig =
