@@ -33,8 +33,8 @@ from becalm.tunings.space import (
     own_parameters,
     space_of,
 )
-from becalm.tunings.study import JOURNAL, MET, Search, check_installed
-from becalm.tunings.tuned import DECIDING, Tuned, few, gain, trials_of, validation_of
+from becalm.tunings.study import JOURNAL, MET, Search, check_installed, trials_of
+from becalm.tunings.tuned import DECIDING, Tuned, few, gain, validation_of
 from becalm.tunings.verdict import BEST, NOW, WITHOUT, judged, rows_of, worst_degree
 
 TRIALS = 60

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 
 from becalm.analysis.hot_spots import Case
 from becalm.errors import BecalmError
+from becalm.sweeps.plan import label
 from becalm.tunings.evaluate import Evaluator, by_case, uncontrolled
 from becalm.tunings.goals import Goals, Measured, score
 from becalm.tunings.population import class_of
 from becalm.tunings.space import Parameters, Space
 
 if TYPE_CHECKING:
+    import polars as pl
     from optuna.samplers import BaseSampler
     from optuna.study import Study
     from optuna.trial import FrozenTrial, Trial
@@ -268,3 +270,21 @@ def _sampler(space: Space, seed: int) -> BaseSampler:
 
     startup = max(10, 2 * len(space.ranges))
     return TPESampler(multivariate=True, constant_liar=True, n_startup_trials=startup, seed=seed)
+
+
+def trials_of(trials: Sequence[FrozenTrial]) -> pl.DataFrame:
+    """Return the trials of a search, one per row."""
+    import polars as pl
+
+    return pl.DataFrame(
+        [
+            {
+                "number": trial.number,
+                **{key: label(value) for key, value in trial.params.items()},
+                "loss": float(trial.user_attrs["loss"]),
+                "cases": len(trial.user_attrs[MET]),
+                "kept": all(value <= 0 for value in trial.constraints.values()),
+            }
+            for trial in trials
+        ]
+    )

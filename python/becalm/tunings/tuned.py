@@ -16,13 +16,11 @@ from becalm.errors import BecalmError
 from becalm.intervals import mean_interval
 from becalm.scenario import Scenario
 from becalm.store.export import write_table
-from becalm.sweeps.plan import label
 from becalm.tunings.goals import Measured
 from becalm.tunings.verdict import BEST, FIXED, NOW, Verdict
 
 if TYPE_CHECKING:
     import polars as pl
-    from optuna.trial import FrozenTrial
 
 NOTE = "These results are from the model, with the traffic of the cases."
 """Note for every result."""
@@ -171,24 +169,6 @@ def gain(verdict: Verdict, guideline: str, count: int) -> Gain:
     guided, tuned = verdict.losses[guideline], verdict.losses[BEST]
     low, high = interval([one - other for one, other in zip(guided, tuned, strict=True)])
     return Gain(sum(guided) / len(guided), sum(tuned) / len(tuned), low, high, count)
-
-
-def trials_of(trials: Sequence[FrozenTrial]) -> pl.DataFrame:
-    """Return the trials of a search, one per row."""
-    import polars as pl
-
-    return pl.DataFrame(
-        [
-            {
-                "number": trial.number,
-                **{key: label(value) for key, value in trial.params.items()},
-                "loss": float(trial.user_attrs["loss"]),
-                "cases": len(trial.user_attrs["measures"]),
-                "kept": all(value <= 0 for value in trial.constraints.values()),
-            }
-            for trial in trials
-        ]
-    )
 
 
 def validation_of(means: Mapping[str, Mapping[str, Measured]], cases: Sequence[Case]) -> pl.DataFrame:
