@@ -13,6 +13,8 @@ import argparse
 import json
 import math
 import tempfile
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -184,7 +186,9 @@ def tuned(name: str, minutes: float, workers: int | None) -> dict[str, Any]:
     """Tune on a fabric, and return the answers and the losses of the tuned rows on test cases."""
     population = Population(FABRICS[name])
     engine = partial(_processes, workers)
+    began = time.monotonic()
     best = becalm.tune(population, minutes=minutes, engine=engine)
+    seconds = time.monotonic() - began
     careful = becalm.tune(population, minutes=minutes / 2, no_regret=True, engine=engine)
     rows = {
         WITHOUT: best.controls[WITHOUT],
@@ -195,6 +199,8 @@ def tuned(name: str, minutes: float, workers: int | None) -> dict[str, Any]:
     return {
         "tuning": {
             "minutes": minutes,
+            "seconds": round(seconds, 1),
+            "cases": len(best.verdict.classes),
             "trials": best.trials.height,
             "answer": best.answer(),
             "parameters": best.best,
@@ -280,28 +286,36 @@ ROWS = (
     "no regret",
 )
 GROUPS = ("2-4", "5-16", "more", "none", ALL)
+HOT = tuple(group for group in GROUPS if group != "none")
 
 
 def means(known: list[dict[str, Any]]) -> str:
-    """Return the table of mean losses."""
+    """Return the table of mean losses, with the row that `becalm tune` chooses."""
     lines = []
     for each in known:
         test = verdict_of(each)
-        lines.append(
-            [each["fabric"], *(f"{test.mean(row):.3f}" if row in test.losses else "-" for row in ROWS)]
-        )
-    return table(lines, ["fabric", *ROWS])
+        own = [f"{test.mean(row):.3f}" if row in test.losses else "-" for row in ROWS[:-1]]
+        lines.append([each["fabric"], *own, row_of(each)])
+    return table(lines, ["fabric", *ROWS[:-1], "chosen"])
 
 
-def classes(known: list[dict[str, Any]], rows: tuple[str, ...] = ROWS[2:]) -> str:
-    """Return the table of differences from no control by class of contributors."""
+def row_of(each: dict[str, Any]) -> str:
+    """Return the row that `becalm tune` chooses on a fabric; "-" if it is not known."""
+    said = each.get("tuning", {}).get("stated", {}).get("tune", {})
+    return str(said.get("recommended") or "-")
+
+
+def classes(
+    known: list[dict[str, Any]], rows: Callable[[dict[str, Any]], Sequence[str]] = lambda _: ROWS[2:]
+) -> str:
+    """Return the table of differences from no control by class of contributors, for some rows of a fabric."""
     lines = []
     for each in known:
         test = verdict_of(each)
-        for row in rows:
-            if row in test.losses:
-                lines.append([each["fabric"], row, *(difference(test, row, WITHOUT, one) for one in GROUPS)])
-    return table(lines, ["fabric", "with", *GROUPS])
+        for row in dict.fromkeys(rows(each)):
+            if row in test.losses and row != WITHOUT:
+                lines.append([each["fabric"], row, *(difference(test, row, WITHOUT, one) for one in HOT)])
+    return table(lines, ["fabric", "with", *HOT])
 
 
 def second(known: list[dict[str, Any]]) -> str:
@@ -365,15 +379,17 @@ def tables() -> str:
     """Return the generated part of the page."""
     known, clos = fabrics()
     parts = ["### Mean loss", means(known)]
-    shown = ("becalm2", "tuned", "no regret")
-    parts += ["### By contributors, compared with no control", classes(known, shown)]
+    parts += [
+        "### By contributors, compared with no control",
+        classes(known, lambda each: ("becalm2", row_of(each))),
+    ]
     parts += ["### Thresholds of RoCE's switches: mean loss", roce_means(clos)]
     return "\n\n".join(parts)
 
 
 def fabrics() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the lines of all fabrics but the Clos ones, and those of all RoCE fabrics."""
-    every = read()
+    """Return the lines of all fabrics but the Clos ones, and those of all RoCE fabrics, with guidelines."""
+    every = [each for each in read() if "losses" in each]
     known = [each for each in every if each["fabric"] not in CLOS]
     return known, [each for each in every if each["fabric"] in (*CLOS, "RoCE, 32 hosts")]
 
@@ -388,7 +404,9 @@ def main() -> None:
     arguments = parser.parse_args()
     known, clos = fabrics()
     if arguments.only == "print":
-        print(classes(known), second(known), stated(known), classes(clos, CLOS_ROWS[1:]), sep="\n\n")
+        print(
+            classes(known), second(known), stated(known), classes(clos, lambda _: CLOS_ROWS[1:]), sep="\n\n"
+        )
         return
     for name in arguments.fabrics or FABRICS:
         if arguments.only in (None, "guidelines"):
