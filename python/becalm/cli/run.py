@@ -6,7 +6,8 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
@@ -141,9 +142,7 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
 ) -> None:
     """Run a scenario, print a summary, and write tables to a results folder."""
-    import becalm
     from becalm.cli import console, trains
-    from becalm.cli.watch import run_live
     from becalm.results import FOLDER
     from becalm.runs import memory
 
@@ -164,37 +163,56 @@ def run(
     choice = traces.choice(scenario)
     default = Path("results") / source.stem
     quiet = quiet or as_json
-    for note in [] if quiet else _notes(source, scenario, threads):
-        console.say(f"note: {note}")
-
-    def made(scenario: Scenario, run: Callable[..., Results] = becalm.run) -> Results:
-        with console.Bar(quiet=quiet) as bar, stopping.watching():
-            try:
-                return run(scenario, progress=bar.on_run, threads=threads, max_memory=limit, stop=stopping)
-            except becalm.StoppedError as error:
-                stopping.leave(str(error))
-                raise
-
+    _say([] if quiet else [f"note: {note}" for note in _notes(source, scenario, threads)])
+    made = partial(_made, stopping, quiet=quiet, threads=threads, max_memory=limit)
     with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
-        results = made(scenario, run_live) if watch else made(scenario)
+        results = made(scenario, watch=watch)
         place.write(results.fill)
-    beside = None
-    if other is not None and results.stopped is None:
-        beside = _run_twin(other, place.folder, made, overwrite=overwrite)
-    checked = None if less is None or results.stopped is not None else trains.check(*less, made)
-    # Traces are separate runs; who stops a run does not wait for them.
-    said = [] if results.stopped is not None else traces.write(choice, quiet=quiet)
+    # The twin, the check and traces are separate runs; who stops a run does not wait for them.
+    whole = results.stopped is None
+    beside = _run_twin(other, place.folder, made, overwrite=overwrite) if other and whole else None
+    checked = trains.check(*less, made) if less and whole else None
+    said = traces.write(choice, quiet=quiet) if whole else []
     said += [] if checked is None else trains.lines(checked)
     said += _written(results, beside, report, place.folder, overwrite=overwrite)
     said += _write_completions(results, fct, overwrite=overwrite)
     if as_json:
         of_trains = {} if checked is None else {"check": checked}
         typer.echo(_summary(results, beside, place.folder, of_trains))
-    if not quiet:
+    elif not quiet:
         console.show_run(results, place.folder, beside)
-        for line in said:
-            console.say(line)
+        _say(said)
     stopping.leave("stopped by a signal; the results end there")
+
+
+def _made(
+    stopping: Stopping,
+    scenario: Scenario,
+    *,
+    quiet: bool,
+    threads: int | None,
+    max_memory: int | str | None,
+    watch: bool = False,
+) -> Results:
+    """Run a scenario with a progress bar until it ends or is to stop."""
+    import becalm
+    from becalm.cli import console
+    from becalm.cli.watch import run_live
+
+    run = run_live if watch else becalm.run
+    with console.Bar(quiet=quiet) as bar, stopping.watching():
+        try:
+            return run(scenario, progress=bar.on_run, threads=threads, max_memory=max_memory, stop=stopping)
+        except becalm.StoppedError as error:
+            stopping.leave(str(error))
+            raise
+
+
+def _say(lines: Iterable[str]) -> None:
+    from becalm.cli import console
+
+    for line in lines:
+        console.say(line)
 
 
 def _notes(source: Path, scenario: Scenario, threads: int | None) -> Iterator[str]:
