@@ -108,6 +108,26 @@ class Scenario:
         return manager.Choice.of(self.resolved["response"])
 
     @property
+    def echo(self) -> manager.Choice:
+        """What receivers tell sources of marks: its name and its keys."""
+        return manager.Choice.of(self.resolved["echo"])
+
+    @property
+    def flow_control(self) -> manager.Choice:
+        """The links' flow control: its name and its keys."""
+        return manager.Choice.of(self.resolved["switch"]["flow_control"])
+
+    @property
+    def paths(self) -> manager.Choice:
+        """The switches' choice among equal paths: its name and its keys."""
+        return manager.Choice.of(self.resolved["switch"]["paths"])
+
+    @property
+    def groups(self) -> list[dict[str, Any]]:
+        """The values of each group of flows, and then of each job."""
+        return [*self.resolved["flows"], *self.resolved["jobs"]]
+
+    @property
     def topology(self) -> manager.Choice:
         """The topology: its name and its keys."""
         return manager.Choice.of(self.resolved["topology"])
