@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
-import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from becalm import examples, jsons
-from becalm.cli import trace
-from becalm.cli.exits import BAD_INPUT, SIGNALLED, error_text, stop
+from becalm.cli import running, trace
+from becalm.cli.exits import BAD_INPUT, error_text, stop
 from becalm.cli.options import (
     Changes,
     Example,
@@ -35,56 +31,6 @@ if TYPE_CHECKING:
     from becalm.results import Results
     from becalm.scenario import Scenario
     from becalm.schemes.loading import Provided
-
-
-_FIRST = "stopping: the results so far follow; once more to end at once\n"
-
-
-class Stopping:
-    """The answer to whether a run is to stop.
-
-    Args:
-        limit: wall-clock seconds after which it is; None: no limit.
-
-    """
-
-    def __init__(self, limit: float | None) -> None:
-        self._until = None if limit is None else time.monotonic() + limit
-        self._number: int | None = None
-        self._before: dict[int, Any] = {}
-
-    def __call__(self) -> bool:
-        """Return whether the run is to stop."""
-        return self._number is not None or (self._until is not None and time.monotonic() >= self._until)
-
-    @contextlib.contextmanager
-    def watching(self) -> Iterator[None]:
-        """Let the first Ctrl-C or SIGTERM stop the run. The second one ends the command."""
-        for number in (signal.SIGINT, signal.SIGTERM):
-            before = signal.getsignal(number)
-            # An ignored signal stays ignored, and a handler from outside Python stays.
-            if callable(before):
-                self._before[number] = before
-                signal.signal(number, self._first)
-        try:
-            yield
-        finally:
-            self._restore()
-
-    def _first(self, number: int, _: FrameType | None) -> None:
-        self._restore()
-        self._number = number
-        os.write(2, _FIRST.encode())
-
-    def _restore(self) -> None:
-        while self._before:
-            number, before = self._before.popitem()
-            signal.signal(number, before)
-
-    def leave(self, message: str) -> None:
-        """End the command with a message and the exit code of the signal, if there was one."""
-        if self._number is not None:
-            stop(message, SIGNALLED + self._number)
 
 
 _TWIN = "-without-control"
@@ -150,7 +96,7 @@ def run(
     traces = traced.wanted(overwrite=overwrite)
     _check_names(out, report, fct, *traces.files)
     limit = memory.limit_of(max_memory)
-    stopping = Stopping(None if max_time is None else _wall_time(max_time))
+    stopping = running.Stopping(None if max_time is None else _wall_time(max_time))
     own = own_schemes.load()
     scenario = _loaded(source, limit, own) if example is None else examples.load(example)
     seeds = [] if seed is None else [f"run.seed={seed}"]
@@ -164,14 +110,14 @@ def run(
     default = Path("results") / source.stem
     quiet = quiet or as_json
     _say([] if quiet else [f"note: {note}" for note in _notes(source, scenario, threads)])
-    made = partial(_made, stopping, quiet=quiet, threads=threads, max_memory=limit)
+    one = partial(running.run, stopping, quiet=quiet, threads=threads, max_memory=limit)
     with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
-        results = made(scenario, watch=watch)
+        results = one(scenario, watch=watch)
         place.write(results.fill)
     # The twin, the check and traces are separate runs; who stops a run does not wait for them.
     whole = results.stopped is None
-    beside = _run_twin(other, place.folder, made, overwrite=overwrite) if other and whole else None
-    checked = trains.check(*less, made) if less and whole else None
+    beside = _run_twin(other, place.folder, one, overwrite=overwrite) if other and whole else None
+    checked = trains.check(*less, one) if less and whole else None
     said = traces.write(choice, quiet=quiet) if whole else []
     said += [] if checked is None else trains.lines(checked)
     said += _written(results, beside, report, place.folder, overwrite=overwrite)
@@ -183,29 +129,6 @@ def run(
         console.show_run(results, place.folder, beside)
         _say(said)
     stopping.leave("stopped by a signal; the results end there")
-
-
-def _made(
-    stopping: Stopping,
-    scenario: Scenario,
-    *,
-    quiet: bool,
-    threads: int | None,
-    max_memory: int | str | None,
-    watch: bool = False,
-) -> Results:
-    """Run a scenario with a progress bar until it ends or is to stop."""
-    import becalm
-    from becalm.cli import console
-    from becalm.cli.watch import run_live
-
-    run = run_live if watch else becalm.run
-    with console.Bar(quiet=quiet) as bar, stopping.watching():
-        try:
-            return run(scenario, progress=bar.on_run, threads=threads, max_memory=max_memory, stop=stopping)
-        except becalm.StoppedError as error:
-            stopping.leave(str(error))
-            raise
 
 
 def _say(lines: Iterable[str]) -> None:
