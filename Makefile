@@ -9,6 +9,8 @@ RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.l
 LISTED := --edition 2024 $(wildcard crates/control/src/marking/*.rs crates/control/src/echo/*.rs \
 	crates/control/src/response/*.rs crates/control/tests/contract/out_of_tree/*/*.rs \
 	crates/scenario/src/sections/topology/*.rs)
+# With other flags, the site would document all crates once more.
+RUSTDOC := RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 PACKAGING := target/packaging
 # Zig links against an older glibc than that of this machine: 2.28, as RHEL 8 has it.
 PORTABLE := $(if $(filter Linux,$(shell uname -s)),--zig --compatibility manylinux_2_28)
@@ -125,7 +127,7 @@ lint-rust: need-rust ## rustfmt, clippy and rustdoc
 	cargo fmt --all --check
 	rustfmt --check $(LISTED)
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
+	$(RUSTDOC)
 
 .PHONY: lint-python
 lint-python: build ## ruff, import-linter, mypy and stubtest
@@ -159,7 +161,7 @@ gallery: build ## run the pages of the gallery and write their output, pictures 
 
 .PHONY: site
 site: build need-rust ## build the documentation as a static site in target/site
-	cargo doc --workspace --no-deps --locked --quiet
+	$(RUSTDOC)
 	$(BIN)/python tools/site_build.py
 
 .PHONY: site-check

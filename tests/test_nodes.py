@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 import becalm
 from becalm.analysis.faults import faults
-from becalm.analysis.owners import owners
 from becalm.cli import app
 
 NIC, PORT = 50e9, 450e9
@@ -185,7 +184,8 @@ def test_findings_name_the_node_of_a_listed_adapter() -> None:
     gpus = scene.replace(
         {"nodes": [{"name": "n0..n1", "gpus": 2, "nics": [["H0..H3"]], "local": ["H4..H7"]}]}
     )
-    assert owners(gpus)["H3"] == owners(gpus)["H7"] == "GPU 1 of node n1"
+    owners = dict(gpus.core.owners())
+    assert owners["H3"] == owners["H7"] == "GPU 1 of node n1"
 
 
 @pytest.mark.parametrize(

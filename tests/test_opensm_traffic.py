@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 import becalm
-from becalm.analysis.owners import owners
 from becalm.opensm import traffic
 from becalm.opensm.importing import import_fabric
 from becalm.whatif.case import Case, _read, simulate
@@ -118,7 +117,7 @@ def test_descriptions_make_nodes_of_several_adapters(tmp_path: Path) -> None:
     assert (nodes["name"], nodes["gpus"]) == ("gpu0..gpu7", 2)
     job = '\n[[jobs]]\nname = "j"\nnodes = ["*"]\ncollective.all_to_all = {bytes = "64 KiB"}\n'
     scenario = becalm.Scenario(taken(tmp_path, text).text + job)
-    assert owners(scenario)["gpu03_mlx5_1"] == "GPU 1 of node gpu03"
+    assert dict(scenario.core.owners())["gpu03_mlx5_1"] == "GPU 1 of node gpu03"
     ranks = becalm.run(scenario.replace({"run": {"duration": "50 us", "warmup": "0 s"}})).ranks["host"]
     assert ranks.to_list()[:3] == ["gpu00_mlx5_0", "gpu00_mlx5_1", "gpu01_mlx5_0"]
 

@@ -141,13 +141,10 @@ def commands(place: Path, scenario: becalm.Scenario) -> dict[str, list[str]]:
         "report": ["report", str(folder), "--out", str(folder / ".." / "page.html")],
         "report --time": ["report", str(folder), "--time", "5 us", "--out", str(folder / ".." / "a.png")],
         "manage": ["manage", str(file), "--max-time", "1"],
+        # A given guideline is not tried.
         "manage --opensm": [
-            "manage",
-            str(file),
-            "--max-time",
-            "3",
-            "--opensm",
-            str(folder / ".." / "cc.conf"),
+            *("manage", str(file), "--guideline", "becalm", "--contributors", "2"),
+            *("--opensm", str(folder / ".." / "cc.conf")),
         ],
         "whatif": ["whatif", str(file), "--hot", host, "--degree", "2", "--max-time", "5"],
     }

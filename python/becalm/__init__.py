@@ -69,11 +69,11 @@ if TYPE_CHECKING:
         native,
         power,
     )
+    from becalm.simulators import read_connection_job, read_connection_matrix
     from becalm.stepping import Run, start
     from becalm.sweeps import SweepError, SweepResults, sweep
     from becalm.traces import Trace, trace
     from becalm.tunings import Tuned, tune
-    from becalm.workload import read_connection_job, read_connection_matrix
 
 _MODULES = {
     "designs": ("Design", "design"),
@@ -115,11 +115,11 @@ _MODULES = {
         "native",
         "power",
     ),
+    "simulators": ("read_connection_job", "read_connection_matrix"),
     "stepping": ("Run", "start"),
     "sweeps": ("SweepError", "SweepResults", "sweep"),
     "traces": ("Trace", "trace"),
     "tunings": ("Tuned", "tune"),
-    "workload": ("read_connection_job", "read_connection_matrix"),
 }
 """The names of this package by module. A module is imported when one of its names is first used: all of them
 take as long as starting Python ten times."""

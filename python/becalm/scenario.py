@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import json
 import tomllib
@@ -13,18 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from becalm import manager
 from becalm._core import parse
-from becalm.errors import Mistake, ScenarioError
+from becalm.changes import put
+from becalm.errors import ScenarioError
 from becalm.machine import limit_of
-from becalm.mistakes import other_kind, printable, read_text, reason, short, shown
+from becalm.mistakes import other_kind, printable, read_text, reason, shown
 from becalm.network import Network
 from becalm.quantities import seconds
 
 if TYPE_CHECKING:
     from becalm.schemes.base import Scheme
     from becalm.schemes.loading import Provided
-
-MOST_PARTS = 32
-"""Maximum number of parts in a key, more than in any scenario."""
 
 
 class Scenario:
@@ -106,6 +103,26 @@ class Scenario:
     def response(self) -> manager.Choice:
         """The sources' response, for groups without their own: its name and its keys."""
         return manager.Choice.of(self.resolved["response"])
+
+    @property
+    def echo(self) -> manager.Choice:
+        """What receivers tell sources of marks: its name and its keys."""
+        return manager.Choice.of(self.resolved["echo"])
+
+    @property
+    def flow_control(self) -> manager.Choice:
+        """The links' flow control: its name and its keys."""
+        return manager.Choice.of(self.resolved["switch"]["flow_control"])
+
+    @property
+    def paths(self) -> manager.Choice:
+        """The switches' choice among equal paths: its name and its keys."""
+        return manager.Choice.of(self.resolved["switch"]["paths"])
+
+    @property
+    def groups(self) -> list[dict[str, Any]]:
+        """The values of each group of flows, and then of each job."""
+        return [*self.resolved["flows"], *self.resolved["jobs"]]
 
     @property
     def topology(self) -> manager.Choice:
@@ -212,7 +229,7 @@ class Scenario:
         origins = {}
         try:
             for key, value in changes.items():
-                path = _put(data, key, value, self.name)
+                path = put(data, key, value, self.name)
                 if option is not None:
                     origins[path] = f"{option} {key}={shown(value)}"
             return Scenario(
@@ -337,55 +354,3 @@ def _to_toml(data: Mapping[str, Any], name: str) -> str:
     except (RecursionError, TypeError, ValueError) as error:
         problem = f"{reason(error)}: a scenario can contain only text, numbers, lists and tables"
         raise ScenarioError(f"{name}: {problem}", name) from error
-
-
-def _put(data: dict[str, Any], key: str, value: Any, name: str) -> str:  # noqa: ANN401
-    """Set a value in nested dictionaries and lists, and return its key as in messages: `flows[0].stop`."""
-    *path, last = key.split(".")
-    if len(path) >= MOST_PARTS:
-        raise _no_place(short(key), f"has {len(path) + 1} parts", f"up to {MOST_PARTS}", name)
-    place: Any = data
-    read = ""
-    for part in path:
-        if isinstance(place, dict):
-            place = place.setdefault(part, {})
-            read = f"{read}.{part}"
-        else:
-            number = _item(place, part, key, name)
-            place = place[number]
-            read = f"{read}[{number}]"
-    if isinstance(place, list):
-        number = _item(place, last, key, name)
-        place[number] = copy.deepcopy(value)
-        return f"{read}[{number}]".removeprefix(".")
-    if not isinstance(place, dict):
-        raise _no_place(key, f"`{'.'.join(path)}` is not a table", "a key inside a table", name)
-    if value is None:
-        place.pop(last, None)
-    elif path and path[-1] in ("marking", "echo", "response") and isinstance(value, dict):
-        # These tables have exactly one sub-table, so another one replaces it.
-        place.clear()
-        place[last] = copy.deepcopy(value)
-    else:
-        place[last] = copy.deepcopy(value)
-    return f"{read}.{last}".removeprefix(".")
-
-
-def _item(place: Any, part: str, key: str, name: str) -> int:  # noqa: ANN401
-    """Return the index of an item in a list, by its number or its name."""
-    if not isinstance(place, list):
-        raise _no_place(key, f"`{part}` cannot be a key there", "a key inside a table", name)
-    if part.isdecimal() and len(part) < 10 and int(part) < len(place):
-        return int(part)
-    names = [item.get("name") for item in place if isinstance(item, dict)]
-    if part in names:
-        return names.index(part)
-    known = ", ".join(str(item) for item in names) or "none"
-    raise _no_place(
-        short(key), f"no item `{short(part)}`", f"0 to {len(place) - 1}, or one of: {known}", name
-    )
-
-
-def _no_place(key: str, problem: str, valid: str, name: str) -> ScenarioError:
-    mistake = Mistake(line=None, key=key, value="", problem=problem, valid=valid)
-    return ScenarioError(f"{name}: {key}: {problem}; valid: {valid}", name, [mistake])

@@ -14,7 +14,7 @@ import pytest
 import becalm
 from becalm import examples
 from becalm.analysis.recording import recording
-from becalm.cli.watch import run_live
+from becalm.cli.running import run_live
 from becalm.reports import live as module
 from becalm.reports.live import Live
 from becalm.runs.watched import run_watched
@@ -84,7 +84,7 @@ def test_the_server_answers_only_who_knows_its_address() -> None:
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The addresses that a graphical browser would open."""
     opened: list[str] = []
-    monkeypatch.setattr("becalm.cli.watch.open_page", opened.append)
+    monkeypatch.setattr("becalm.cli.running.open_page", opened.append)
     yield opened
 
 

@@ -97,8 +97,9 @@ def test_native_schemes_run_on_two_threads(face: str, c_library: Path) -> None:
     scene = becalm.load(SCENARIOS / "pfister2005_hot_spot_432.toml")
     scene = scene.replace(
         {
-            "run.duration": "1010 us",
+            "run.duration": "150 us",
             "run.warmup": None,
+            "flows.1.start": "10 us",
             "topology.tree.delay": "2 us",
             "marking": {"input_triggered": {}},
             **ACKS,

@@ -71,39 +71,11 @@ def synthesize(
     """
     program = yosys()
     assert program is not None
-    settings = " ".join(f"-set {name} {value}" for name, value in parameters.items())
-    text = (source or HARDWARE / f"{module}.sv").read_text(encoding="utf-8")
-    kept = " ".join(f"*{part}*" for part in PARTS if f"module {part}" in text)
+    source = source or HARDWARE / f"{module}.sv"
     cut = module == "marker" and not whole
-    cells = [OTHERS.format(each) for each in ("naive.*", "triggered.counters", "triggered.from*")]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        script = f"""
-            read_verilog -sv {source or HARDWARE / f"{module}.sv"}
-            chparam {settings} {module}
-            hierarchy -top {module}
-            {f"setattr -mod -set keep_hierarchy 1 {kept}" if kept else ""}
-            {f"cd marker; delete {' '.join(cells)}; cd ..; opt_clean" if cut else ""}
-            proc
-            design -save read
-            tee -q -o {folder}/memory stat -top {module}
-            synth -flatten -top {module} -run begin:fine
-            opt -fast -full
-            opt -undriven -fine
-            techmap
-            opt -fast
-            abc -fast
-            opt -fast
-            opt_clean
-            tee -q -o {folder}/gates stat -top {module}
-            setattr -mod -unset keep_hierarchy *
-            flatten
-            opt_clean
-            tee -q -o {folder}/depth ltp -noff
-            design -load read
-            synth_ice40 -top {module}
-            tee -q -o {folder}/luts stat -top {module}
-        """
+        script = _script(module, parameters, source, folder, cut=cut)
         (folder / "script.ys").write_text(script, encoding="utf-8")
         _run(program, folder / "script.ys")
         found = {each: _cells((folder / each).read_text()) for each in ("memory", "gates", "luts")}
@@ -130,6 +102,40 @@ def synthesize(
         for key in ("gates", "flip_flops", "luts")
     }
     return {**made, **total, "parts": parts}
+
+
+def _script(module: str, parameters: Mapping[str, int], source: Path, folder: Path, *, cut: bool) -> str:
+    """Return Yosys' commands. They write statistics into the folder; `cut` leaves one output of a marker."""
+    settings = " ".join(f"-set {name} {value}" for name, value in parameters.items())
+    text = source.read_text(encoding="utf-8")
+    kept = " ".join(f"*{part}*" for part in PARTS if f"module {part}" in text)
+    cells = [OTHERS.format(each) for each in ("naive.*", "triggered.counters", "triggered.from*")]
+    return f"""
+        read_verilog -sv {source}
+        chparam {settings} {module}
+        hierarchy -top {module}
+        {f"setattr -mod -set keep_hierarchy 1 {kept}" if kept else ""}
+        {f"cd marker; delete {' '.join(cells)}; cd ..; opt_clean" if cut else ""}
+        proc
+        design -save read
+        tee -q -o {folder}/memory stat -top {module}
+        synth -flatten -top {module} -run begin:fine
+        opt -fast -full
+        opt -undriven -fine
+        techmap
+        opt -fast
+        abc -fast
+        opt -fast
+        opt_clean
+        tee -q -o {folder}/gates stat -top {module}
+        setattr -mod -unset keep_hierarchy *
+        flatten
+        opt_clean
+        tee -q -o {folder}/depth ltp -noff
+        design -load read
+        synth_ice40 -top {module}
+        tee -q -o {folder}/luts stat -top {module}
+    """
 
 
 def _run(program: str, script: Path) -> None:

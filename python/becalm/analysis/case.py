@@ -111,9 +111,8 @@ class Case:
     @cached_property
     def responses(self) -> dict[str, dict[str, Any]]:
         """Response of each group of flows by group name: a table whose only key is the response's name."""
-        resolved = self.facts.resolved
-        groups = [*resolved["flows"], *resolved["jobs"]]
-        return {group["name"]: group["response"] or resolved["response"] for group in groups}
+        common, groups = self.facts.resolved["response"], self.facts.scenario.groups
+        return {group["name"]: group["response"] or common for group in groups}
 
     def controlled(self, bottleneck: Bottleneck) -> bool:
         """Whether switches mark, and at least one of the groups that feed a link reacts to marks."""

@@ -85,12 +85,11 @@ def _pause_storm(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause
 def _same_path(facts: Facts, link: int, _: dict[str, float]) -> Iterator[Cause]:
     """Compare the link with what it would be offered if packets were spread evenly over all equal paths."""
     links = facts.links
-    ((paths, _),) = facts.resolved["switch"]["paths"].items()
     offered = float(links.demand[link])
     if links.to_level[link] == 0 or links.level[link] == 0 or offered <= limits.OVERLOADED:
         return
     flows = facts.crossing(link)
-    if paths not in HASHED or len(flows) < 2:
+    if facts.scenario.paths.name not in HASHED or len(flows) < 2:
         return
     if max(facts.flows.offered[flows]) > limits.OVERLOADED * links.capacity[link]:
         return

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from becalm import examples, jsons
-from becalm.cli import trace
-from becalm.cli.exits import BAD_INPUT, SIGNALLED, error_text, stop
+from becalm.cli import running, trace
+from becalm.cli.exits import BAD_INPUT, error_text, stop
 from becalm.cli.options import (
     Changes,
     Example,
@@ -34,56 +31,6 @@ if TYPE_CHECKING:
     from becalm.results import Results
     from becalm.scenario import Scenario
     from becalm.schemes.loading import Provided
-
-
-_FIRST = "stopping: the results so far follow; once more to end at once\n"
-
-
-class Stopping:
-    """The answer to whether a run is to stop.
-
-    Args:
-        limit: wall-clock seconds after which it is; None: no limit.
-
-    """
-
-    def __init__(self, limit: float | None) -> None:
-        self._until = None if limit is None else time.monotonic() + limit
-        self._number: int | None = None
-        self._before: dict[int, Any] = {}
-
-    def __call__(self) -> bool:
-        """Return whether the run is to stop."""
-        return self._number is not None or (self._until is not None and time.monotonic() >= self._until)
-
-    @contextlib.contextmanager
-    def watching(self) -> Iterator[None]:
-        """Let the first Ctrl-C or SIGTERM stop the run. The second one ends the command."""
-        for number in (signal.SIGINT, signal.SIGTERM):
-            before = signal.getsignal(number)
-            # An ignored signal stays ignored, and a handler from outside Python stays.
-            if callable(before):
-                self._before[number] = before
-                signal.signal(number, self._first)
-        try:
-            yield
-        finally:
-            self._restore()
-
-    def _first(self, number: int, _: FrameType | None) -> None:
-        self._restore()
-        self._number = number
-        os.write(2, _FIRST.encode())
-
-    def _restore(self) -> None:
-        while self._before:
-            number, before = self._before.popitem()
-            signal.signal(number, before)
-
-    def leave(self, message: str) -> None:
-        """End the command with a message and the exit code of the signal, if there was one."""
-        if self._number is not None:
-            stop(message, SIGNALLED + self._number)
 
 
 _TWIN = "-without-control"
@@ -141,9 +88,7 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
 ) -> None:
     """Run a scenario, print a summary, and write tables to a results folder."""
-    import becalm
     from becalm.cli import console, trains
-    from becalm.cli.watch import run_live
     from becalm.results import FOLDER
     from becalm.runs import memory
 
@@ -151,7 +96,7 @@ def run(
     traces = traced.wanted(overwrite=overwrite)
     _check_names(out, report, fct, *traces.files)
     limit = memory.limit_of(max_memory)
-    stopping = Stopping(None if max_time is None else _wall_time(max_time))
+    stopping = running.Stopping(None if max_time is None else _wall_time(max_time))
     own = own_schemes.load()
     scenario = _loaded(source, limit, own) if example is None else examples.load(example)
     seeds = [] if seed is None else [f"run.seed={seed}"]
@@ -164,37 +109,33 @@ def run(
     choice = traces.choice(scenario)
     default = Path("results") / source.stem
     quiet = quiet or as_json
-    for note in [] if quiet else _notes(source, scenario, threads):
-        console.say(f"note: {note}")
-
-    def made(scenario: Scenario, run: Callable[..., Results] = becalm.run) -> Results:
-        with console.Bar(quiet=quiet) as bar, stopping.watching():
-            try:
-                return run(scenario, progress=bar.on_run, threads=threads, max_memory=limit, stop=stopping)
-            except becalm.StoppedError as error:
-                stopping.leave(str(error))
-                raise
-
+    _say([] if quiet else [f"note: {note}" for note in _notes(source, scenario, threads)])
+    one = partial(running.run, stopping, quiet=quiet, threads=threads, max_memory=limit)
     with FOLDER.reserve(out, overwrite=overwrite) if out else FOLDER.reserve_free(default) as place:
-        results = made(scenario, run_live) if watch else made(scenario)
+        results = one(scenario, watch=watch)
         place.write(results.fill)
-    beside = None
-    if other is not None and results.stopped is None:
-        beside = _run_twin(other, place.folder, made, overwrite=overwrite)
-    checked = None if less is None or results.stopped is not None else trains.check(*less, made)
-    # Traces are separate runs; who stops a run does not wait for them.
-    said = [] if results.stopped is not None else traces.write(choice, quiet=quiet)
+    # The twin, the check and traces are separate runs; who stops a run does not wait for them.
+    whole = results.stopped is None
+    beside = _run_twin(other, place.folder, one, overwrite=overwrite) if other and whole else None
+    checked = trains.check(*less, one) if less and whole else None
+    said = traces.write(choice, quiet=quiet) if whole else []
     said += [] if checked is None else trains.lines(checked)
     said += _written(results, beside, report, place.folder, overwrite=overwrite)
     said += _write_completions(results, fct, overwrite=overwrite)
     if as_json:
         of_trains = {} if checked is None else {"check": checked}
         typer.echo(_summary(results, beside, place.folder, of_trains))
-    if not quiet:
+    elif not quiet:
         console.show_run(results, place.folder, beside)
-        for line in said:
-            console.say(line)
+        _say(said)
     stopping.leave("stopped by a signal; the results end there")
+
+
+def _say(lines: Iterable[str]) -> None:
+    from becalm.cli import console
+
+    for line in lines:
+        console.say(line)
 
 
 def _notes(source: Path, scenario: Scenario, threads: int | None) -> Iterator[str]:

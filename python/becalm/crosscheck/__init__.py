@@ -9,7 +9,7 @@ parameters and numbers. Modules, from the bottom up: `measure` computes numbers 
 entry and defines a tolerance for each kind of quantity, `run` runs and judges the cases of entries.
 """
 
-from becalm.crosscheck.entry import KINDS, Case, Entry, Program, Quantity, find, names
-from becalm.crosscheck.run import Checked, Found, check
+from becalm.crosscheck.entry import KINDS, Entry, find, names
+from becalm.crosscheck.run import Checked, check
 
-__all__ = ["KINDS", "Case", "Checked", "Entry", "Found", "Program", "Quantity", "check", "find", "names"]
+__all__ = ["KINDS", "Checked", "Entry", "check", "find", "names"]

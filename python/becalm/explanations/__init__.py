@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from becalm.results import Results
     from becalm.runs import Progress
 
+_WORD = re.compile(r"[\w.:-]+")
+
 __all__ = ["TOPICS", "Explanation", "Reference", "Sentence", "explain"]
 
 
@@ -50,7 +52,6 @@ def explain(
     # Import here, so that importing becalm stays fast.
     from becalm.analysis.case import Case
     from becalm.analysis.facts import Facts
-    from becalm.analysis.owners import named, owners
     from becalm.analysis.trials import Bench
     from becalm.explanations.rules import RULES
     from becalm.results import Results, load_results
@@ -66,8 +67,9 @@ def explain(
         made += said
     order = {each.name: place for place, each in enumerate(case.bottlenecks)}
     ranked = sorted(made, key=lambda each: (list(TOPICS).index(each.topic), _rank(each, order)))
-    of_nodes = owners(results.scenario)
-    sentences = tuple(replace(each, text=named(_spaced(each.text), of_nodes)) for each in ranked)
+    # In scenarios whose nodes have several adapters, by host: `GPU 1 of node N0`.
+    owners = dict(results.scenario.core.owners())
+    sentences = tuple(replace(each, text=_named(_spaced(each.text), owners)) for each in ranked)
     return Explanation(results.scenario.name, replication, sentences, results.verdict_of(replication))
 
 
@@ -81,6 +83,19 @@ def _spaced(text: str) -> str:
     said = text.split("`")
     said[::2] = (re.sub(r"(?<=\S)->(?=\S)", " -> ", each) for each in said[::2])
     return "`".join(said)
+
+
+def _named(text: str, owner_of: Mapping[str, str]) -> str:
+    """Add the owner to the first adapter that a text names, except in text for copying."""
+    said = text.split("`")
+    for place in range(0, len(said), 2):
+        for match in _WORD.finditer(said[place]):
+            host = match[0].rstrip(".:-")
+            if host in owner_of:
+                end = match.start() + len(host)
+                said[place] = f"{said[place][:end]} ({owner_of[host]}){said[place][end:]}"
+                return "`".join(said)
+    return text
 
 
 def _file(results: Results, folder: str | PathLike[str] | None) -> str | None:

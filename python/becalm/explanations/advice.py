@@ -243,9 +243,8 @@ def _bad(case: Case) -> list[Bottleneck]:
 
     The commands set InfiniBand's congestion control, but they do not replace another scheme or apply to PFC.
     """
-    resolved = case.facts.resolved
-    common = resolved["response"]
-    if case.file is None or "pfc" in resolved["switch"]["flow_control"] or set(common) - {"none", "ibta"}:
+    scenario, common = case.facts.scenario, case.facts.resolved["response"]
+    if case.file is None or scenario.flow_control.name == "pfc" or set(common) - {"none", "ibta"}:
         return []
     return [
         each

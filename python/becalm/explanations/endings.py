@@ -10,7 +10,6 @@ from becalm.analysis.facts import key
 from becalm.analysis.formats import seconds
 from becalm.explanations.model import Sentence
 from becalm.explanations.rule import rule
-from becalm.quantities import seconds as read_seconds
 
 
 @rule("before-window", "missing")
@@ -49,7 +48,7 @@ def stopped(case: Case) -> Iterator[Sentence]:
     facts = case.facts
     (run,) = (each for each in facts.results.replications if each.replication == facts.replication)
     if run.stopped:
-        asked = read_seconds(facts.resolved["run"]["duration"])
+        asked = facts.scenario.duration
         text = f"The run was stopped at {seconds(run.end)} of {seconds(asked)}, so nothing later is known."
         yield Sentence("stopped", "missing", text, {"end": run.end, "duration": asked})
 

@@ -98,8 +98,8 @@ def _cables(case: Case) -> list[dict[str, Any]]:
 
 def detours(case: Case) -> Changes:
     """Return the change that lets packets of a torus or dragonfly take detours, with the lanes it needs."""
-    ((policy, _),) = case.facts.resolved["switch"]["paths"].items()
-    if case.facts.scenario.topology.name not in ("torus", "dragonfly") or policy in ("ugal", "valiant"):
+    scenario = case.facts.scenario
+    if scenario.topology.name not in ("torus", "dragonfly") or scenario.paths.name in ("ugal", "valiant"):
         return {}
     lanes = int(case.facts.resolved["switch"]["vls"])
     return next(_allowed(case, lanes), {})

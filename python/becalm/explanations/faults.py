@@ -86,7 +86,7 @@ def storms(case: Case) -> Iterator[Sentence]:
         text = "The watchdogs found no storm of pauses."
         yield Sentence("storms", "cost", text, {"storms": 0.0})
         return
-    action = facts.resolved["switch"]["flow_control"]["pfc"]["watchdog"]["action"]
+    action = facts.scenario.flow_control.keys["watchdog"]["action"]
     for row in list(table.iter_rows(named=True))[:MOST]:
         columns = ("first", "stormed", "tx_dropped", "rx_dropped", "overflowed")
         refer = Reference("storms", (int(row["row"]),), columns)

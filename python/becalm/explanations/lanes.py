@@ -52,13 +52,11 @@ def _at(case: Case, each: Bottleneck) -> Iterator[Starved]:
 
 def _lanes(case: Case) -> dict[str, int]:
     """Return the lane of each group, at its first switch."""
-    resolved = case.facts.resolved
-    switch = resolved["switch"]
+    switch = case.facts.resolved["switch"]
     lanes, table = int(switch["vls"]), switch["sl_to_vl"]
-    groups = [*resolved["flows"], *resolved["jobs"]]
     return {
         group["name"]: int(table[group["sl"]]) if table is not None else int(group["sl"]) % lanes
-        for group in groups
+        for group in case.facts.scenario.groups
     }
 
 

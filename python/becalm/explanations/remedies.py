@@ -45,7 +45,7 @@ def changed(scenario: Scenario, remedy: Remedy) -> Scenario | None:
 
 def _paths(case: Case, _: str) -> Iterator[Remedy]:
     """Yield other choices among equal paths, if there are any and the current policy ignores the load."""
-    ((policy, _own),) = case.facts.resolved["switch"]["paths"].items()
+    policy = case.facts.scenario.paths.name
     if policy not in causes.HASHED or not case.facts.spreading.has_choice:
         return
     yield Remedy(
@@ -169,8 +169,7 @@ def _of_ramp(found: Ramp) -> str:
 
 def _no_control(case: Case, _: str) -> Iterator[Remedy]:
     """Yield RoCE's congestion control, for a fabric with PFC."""
-    resolved = case.facts.resolved
-    if "pfc" not in resolved["switch"]["flow_control"]:
+    if case.facts.scenario.flow_control.name != "pfc":
         return
     control: Changes = {"response": {"dcqcn": {"preset": "connectx"}}, "echo": {"rocev2": {}}}
     found = ramp(case.facts.scenario)

@@ -150,5 +150,5 @@ def _round_trip(results: Results, rate: float) -> float:
     """
     flows = results.flows.filter(pl.col("delivered_packets") > 0)
     there = np.average(flows["latency_mean"].to_numpy(), weights=flows["delivered_packets"].to_numpy())
-    delay = seconds(results.scenario.resolved["topology"]["edges"]["delay"])
+    delay = seconds(results.scenario.topology.keys["delay"])
     return float(there) + 2 * delay + FORWARDING * 1e-6 + ANSWER / rate

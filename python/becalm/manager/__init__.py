@@ -7,32 +7,21 @@ hardware. becalm's own use the values that searches on several fabrics have in c
 """
 
 from becalm.manager.concerns import Balance, balance, certain, longest_unwind, review, starving, unwind
-from becalm.manager.guidelines import (
-    GUIDELINES,
-    OWN,
-    PUBLISHED,
-    check_guideline,
-    guidelines_for,
-    recommend,
-)
+from becalm.manager.guidelines import GUIDELINES, OWN, PUBLISHED, check_guideline, guidelines_for, recommend
 from becalm.manager.own import SHAPES, fine, table
 from becalm.manager.ramp import pauses, ports
 from becalm.manager.roce import GUIDELINES as ROCE
 from becalm.manager.roce import STANDING, is_roce
 from becalm.manager.settings import (
     AS_IT_IS,
-    CREDIT_BYTES,
     DEFAULT,
     ENTRIES,
-    LONGEST_TABLE,
     MAX_MULTIPLIER,
     MAX_SHIFT,
-    SW_TH,
     TIMER,
     TIMER_UNIT,
     Choice,
     Concern,
-    Fabric,
     Recommendation,
     Setting,
     nearest,
@@ -40,11 +29,9 @@ from becalm.manager.settings import (
 
 __all__ = [
     "AS_IT_IS",
-    "CREDIT_BYTES",
     "DEFAULT",
     "ENTRIES",
     "GUIDELINES",
-    "LONGEST_TABLE",
     "MAX_MULTIPLIER",
     "MAX_SHIFT",
     "OWN",
@@ -52,13 +39,11 @@ __all__ = [
     "ROCE",
     "SHAPES",
     "STANDING",
-    "SW_TH",
     "TIMER",
     "TIMER_UNIT",
     "Balance",
     "Choice",
     "Concern",
-    "Fabric",
     "Recommendation",
     "Setting",
     "balance",

@@ -230,7 +230,7 @@ def _review_marking(facts: Mapping[str, Any], marking: Mapping[str, Any]) -> Ite
 def _review_mask(scenario: Fabric, marking: Mapping[str, Any]) -> Iterator[Concern]:
     """Review a victim mask on all ports. With PFC, credit does not distinguish roots from victims."""
     params = marking.get("ibta")
-    credits = "credits" in scenario.resolved["switch"]["flow_control"]
+    credits = scenario.flow_control.name == "credits"
     if params is not None and params["victim_mask"] == "all" and credits:
         problem = (
             "ports that only wait behind another root mark too, so sources that do not cause the congestion "

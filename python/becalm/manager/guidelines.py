@@ -45,7 +45,7 @@ def recommend(
             f"guideline `{guideline}`: needs PFC, or a response that reads marks of a ramp; "
             f"valid: {', '.join(GUIDELINES)}"
         )
-    pfc = "pfc" in scenario.resolved["switch"]["flow_control"]
+    pfc = scenario.flow_control.name == "pfc"
     facts = {**scenario.summary, "alone": waiting_alone(scenario), "pfc": pfc, "buffer": _buffer(scenario)}
     degree = facts["hosts"] if hot_spot_degree is None else hot_spot_degree
     if not 2 <= degree <= facts["hosts"]:

@@ -81,8 +81,7 @@ def pauses(scenario: Fabric, busy: int) -> float:
         busy: number of inputs of the switch that hold as much at once; counts if they share memory.
 
     """
-    resolved, buffer = scenario.resolved["switch"], scenario.summary["buffer_bytes"]
-    control = resolved["flow_control"].get("pfc")
+    control, buffer = scenario.flow_control.get("pfc"), scenario.summary["buffer_bytes"]
     if control is None or not buffer:
         return float("inf")
     dynamic = control["thresholds"].get("dynamic")
@@ -91,14 +90,14 @@ def pauses(scenario: Fabric, busy: int) -> float:
     # Each input may hold alpha times what is free: alpha S / (1 + n alpha).
     alpha = float(dynamic["alpha"])
     shared = dynamic["shared"]
-    size = float(buffer) * ports(scenario) * resolved["vls"] if shared is None else float(in_bytes(shared))
+    lanes = scenario.resolved["switch"]["vls"]
+    size = float(buffer) * ports(scenario) * lanes if shared is None else float(in_bytes(shared))
     return alpha * size / (1 + busy * alpha)
 
 
 def shares_memory(scenario: Fabric) -> bool:
     """Whether the inputs of a switch share memory."""
-    control = scenario.resolved["switch"]["flow_control"].get("pfc", {})
-    return "dynamic" in control.get("thresholds", {})
+    return "dynamic" in (scenario.flow_control.get("pfc") or {}).get("thresholds", {})
 
 
 def ports(scenario: Fabric) -> int:

@@ -30,9 +30,8 @@ def is_roce(scenario: Fabric) -> bool:
     """Whether a ramp controls a fabric, or could: sources react to its marks, or nothing reacts."""
     if scenario.response.name in READERS:
         return True
-    own = scenario.marking.name == "ibta" or "ibta" in scenario.resolved["echo"]
-    pfc = "pfc" in scenario.resolved["switch"]["flow_control"]
-    return scenario.response.name in IDLE and pfc and not own
+    own = "ibta" in (scenario.marking.name, scenario.echo.name)
+    return scenario.response.name in IDLE and scenario.flow_control.name == "pfc" and not own
 
 
 def recommend(scenario: Fabric, contributors: int, guideline: str) -> Recommendation:

@@ -72,6 +72,14 @@ class Fabric(Protocol):
         """The sources' response."""
 
     @property
+    def echo(self) -> Choice:
+        """The receivers' echo of marks."""
+
+    @property
+    def flow_control(self) -> Choice:
+        """The links' flow control."""
+
+    @property
     def resolved(self) -> dict[str, Any]:
         """Every value, including defaults."""
 

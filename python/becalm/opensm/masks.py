@@ -76,7 +76,7 @@ def check_fabric(scenario: Scenario, fabric: Fabric, mistakes: Mistakes) -> None
         problem = f"has {theirs[0]} hosts and {theirs[1]} switches, the scenario {ours[0]} and {ours[1]}"
         mistakes.add(None, fabric.file, "", problem, valid)
         return
-    edges = scenario.resolved["topology"].get("edges")
+    edges = scenario.topology.get("edges")
     if edges is None:
         return
     listed = Counter(tuple(sorted(cable["between"])) for cable in edges["cables"])

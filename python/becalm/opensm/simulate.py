@@ -63,7 +63,7 @@ def with_configuration(
     answering = [level for level in levels if found.value(f"{ADAPTER}control_map") >> level & 1]
     if scenario.resolved["adapter"]["path_sl"] and 0 < len(answering) < len(levels):
         changes["adapter.control_map"] = answering
-    if "ibta" not in scenario.resolved["echo"]:
+    if scenario.echo.name != "ibta":
         changes["echo"] = {"ibta": {}}
     return _replace(scenario, marking, responses, changes)
 

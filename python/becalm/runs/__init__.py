@@ -4,6 +4,6 @@ From the bottom up: `memory` (estimates before a run), `runs` (one scenario), `t
 the shelf that keeps it), `engines` and `cluster` (threads, processes, Dask), `drive` (the loop of many runs).
 """
 
-from becalm.runs.runs import Progress, fewer_threads, run, run_one, threads_each
+from becalm.runs.runs import Progress, fewer_threads, run, run_one
 
-__all__ = ["Progress", "fewer_threads", "run", "run_one", "threads_each"]
+__all__ = ["Progress", "fewer_threads", "run", "run_one"]

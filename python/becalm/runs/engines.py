@@ -70,14 +70,21 @@ def width_of(workers: int | None) -> int:
     return cores() if workers is None else workers
 
 
-def _finished(futures: Iterable[Future[list[Done]]]) -> list[Future[list[Done]]]:
-    """Return the finished futures in order, after a short wait if there are none."""
-    submitted = list(futures)
-    done = wait_for(submitted, TICK, FIRST_COMPLETED).done
-    return [future for future in submitted if future in done]
+class _Local:
+    """What threads and processes of this machine have in common."""
+
+    def wait(self, futures: Iterable[Future[list[Done]]]) -> list[Future[list[Done]]]:
+        """Return the finished futures in order, after a short wait if there are none."""
+        submitted = list(futures)
+        done = wait_for(submitted, TICK, FIRST_COMPLETED).done
+        return [future for future in submitted if future in done]
+
+    def result(self, future: Future[list[Done]]) -> list[Done]:
+        """Return the outcomes of the runs."""
+        return future.result()
 
 
-class Threads:
+class Threads(_Local):
     """Threads of this process. The core runs without holding the interpreter."""
 
     def __init__(
@@ -96,14 +103,6 @@ class Threads:
         """Hand out runs."""
         return self._pool.submit(self._work, tasks)
 
-    def wait(self, futures: Iterable[Future[list[Done]]]) -> list[Future[list[Done]]]:
-        """Return the finished futures."""
-        return _finished(futures)
-
-    def result(self, future: Future[list[Done]]) -> list[Done]:
-        """Return the outcomes of the runs."""
-        return future.result()
-
     def renew(self) -> None:
         """Do nothing, because threads do not die separately."""
 
@@ -120,7 +119,7 @@ class Threads:
         return [one(task) for task in tasks]
 
 
-class Processes:
+class Processes(_Local):
     """Processes of this machine, each with one thread. Runs go to a store."""
 
     def __init__(self, workers: int | None) -> None:
@@ -139,10 +138,6 @@ class Processes:
             return self._submit(tasks)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-    def wait(self, futures: Iterable[Future[list[Done]]]) -> list[Future[list[Done]]]:
-        """Return the finished futures."""
-        return _finished(futures)
 
     def result(self, future: Future[list[Done]]) -> list[Done]:
         """Return the outcomes of the runs.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from becalm.errors import BecalmError
@@ -49,7 +49,6 @@ def thresholds(scenario: Scenario) -> Thresholds:
         ScenarioError: an alpha that is no power of two from 2^-8 to 2^7.
 
     """
-    resolved = scenario.resolved
     ramp = scenario.marking.get("ramp")
     if ramp is None:
         raise BecalmError(
@@ -63,12 +62,12 @@ def thresholds(scenario: Scenario) -> Thresholds:
         1000 * ramp["kmax"],
         ramp["pmax"],
         None if per is None else 1000 * per,
-        _exponent(resolved["switch"]["flow_control"], mistakes),
+        _exponent(scenario, mistakes),
     )
 
 
-def _exponent(flow_control: Mapping[str, Any], mistakes: Mistakes) -> int | None:
-    dynamic = flow_control.get("pfc", {}).get("thresholds", {}).get("dynamic")
+def _exponent(scenario: Scenario, mistakes: Mistakes) -> int | None:
+    dynamic = (scenario.flow_control.get("pfc") or {}).get("thresholds", {}).get("dynamic")
     if dynamic is None:
         return None
     power = math.log2(dynamic["alpha"])

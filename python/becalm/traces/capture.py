@@ -215,5 +215,4 @@ def _lids(trace: Recording) -> dict[str, int]:
 
 def _unreliable(trace: Recording) -> bool:
     """Whether connections are unreliable, because destinations send no ACKs."""
-    echo = trace.scenario.resolved["echo"]
-    return bool(echo.get("ibta", {}).get("transport") == "unreliable")
+    return (trace.scenario.echo.get("ibta") or {}).get("transport") == "unreliable"

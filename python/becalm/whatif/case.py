@@ -97,7 +97,7 @@ def simulate(
             keep=keep,
         )
     except DeadlockError as error:
-        if not scenario.resolved["topology"].get("edges", {}).get("routes") or _has_levels(scenario):
+        if not (scenario.topology.get("edges") or {}).get("routes") or _has_levels(scenario):
             raise
         raise DeadlockError(f"{error}; {_LEVELS}", error.cycle, error.stopped) from error
 
@@ -147,8 +147,7 @@ def _has_levels(scenario: Scenario) -> bool:
 
 def _own(scenario: Scenario) -> str:
     """Return the names of a scenario's responses that react to congestion; empty if none does."""
-    resolved = scenario.resolved
-    tables = [resolved["response"], *(group["response"] for group in (*resolved["flows"], *resolved["jobs"]))]
+    tables = [scenario.resolved["response"], *(group["response"] for group in scenario.groups)]
     return ", ".join(sorted({name for table in tables for name in table or ()} - UNMOVED))
 
 

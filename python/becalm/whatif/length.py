@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from becalm import manager
-from becalm.quantities import seconds
 from becalm.scenario import Scenario
 
 MOST_HOPS = 16e6
@@ -34,13 +33,12 @@ def affordable(scenario: Scenario, least: float) -> float:
     """Return the simulated time in s of a run of a few seconds, if possible at least a given time."""
     facts = scenario.summary
     hops_per_second = facts["hosts"] * facts["host_rate"] / facts["packet_bytes"] * HOPS
-    asked = seconds(scenario.resolved["run"]["duration"])
-    return min(asked, max(least, float(MOST_HOPS / hops_per_second)))
+    return min(scenario.duration, max(least, float(MOST_HOPS / hops_per_second)))
 
 
 def shortened(scenario: Scenario, duration: float) -> Scenario:
     """Return a scenario with a shorter run, in which everything starts at once."""
-    if duration == seconds(scenario.resolved["run"]["duration"]):
+    if duration == scenario.duration:
         return scenario
     nanoseconds = round(duration * 1e9)
     data = scenario.data()

@@ -49,8 +49,7 @@ def import_(
     """Write a scenario for a real fabric, with its nodes, cables, routes and initial traffic."""
     from becalm.cli import console
     from becalm.folders import check_writable, write_new
-    from becalm.opensm import inputs
-    from becalm.opensm.importing import import_fabric
+    from becalm.opensm.importing import import_fabric, sort
     from becalm.simulators import importing as simulators
     from becalm.sonic.fabric import is_sonic
 
@@ -67,7 +66,7 @@ def import_(
     if one is not None and is_sonic(one):
         import_switches(one, lfts, out, overwrite=overwrite, quiet=quiet)
         return
-    imported = import_fabric(*inputs.sort(files, lfts, path_records, sl2vl))
+    imported = import_fabric(*sort(files, lfts, path_records, sl2vl))
     write_new(out, imported.text, overwrite=overwrite)
     if not quiet:
         console.show_imported(imported, out)

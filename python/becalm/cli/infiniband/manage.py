@@ -17,6 +17,7 @@ from becalm.cli.roce import load
 
 if TYPE_CHECKING:
     from becalm.manager import Concern, Recommendation, Setting
+    from becalm.opensm.service_levels import Used
     from becalm.scenario import Scenario
     from becalm.tunings.guidelines import Decision
 
@@ -125,9 +126,8 @@ def manage(
     for name, given in given_options:
         if given and opensm is None:
             stop(f"{name}: has no effect without --opensm", BAD_INPUT)
-    rollback = None if opensm is None else options.rollback_of(opensm)
-    script = None if opensm is None else ports.script_of(opensm)
-    check_writable(out, opensm, rollback, script, overwrite=overwrite)
+    beside = [] if opensm is None else [opensm, options.rollback_of(opensm), ports.script_of(opensm)]
+    check_writable(out, *beside, overwrite=overwrite)
     source = scenario_file("manage", file, example)
     scenario = changed(load(source), change)
     if opensm is not None and manager.is_roce(scenario):
@@ -141,17 +141,13 @@ def manage(
         scenario, hot_spot_degree=choice.contributors, guideline=choice.guideline
     )
     managed = recommendation.apply(scenario)
-    texts, warnings = {} if out is None else {out: managed.to_toml()}, ""
-    levels = None
-    if opensm is not None and rollback is not None:
+    texts, levels = {} if out is None else {out: managed.to_toml()}, None
+    if opensm is not None:
         levels = service_levels.used(managed, None if sl is None else service_levels.parse(sl))
-        texts[opensm] = options.configuration(managed, recommendation, fabric, levels)
-        texts[rollback] = options.rollback(managed, fabric, levels)
-        if script is not None and ports.has_own(managed):
-            texts[script] = ports.script(managed, fabric)
-        warnings = harm(texts[opensm], opensm)
-        if warnings and not force:
-            stop(refusal(warnings, opensm), BAD_INPUT)
+        texts |= _files(managed, recommendation, opensm, fabric, levels)
+    warnings = "" if opensm is None else harm(texts[opensm], opensm)
+    if opensm is not None and warnings and not force:
+        stop(refusal(warnings, opensm), BAD_INPUT)
     # Write the files before printing: a reader such as `head` may close the pipe early.
     for target, text in texts.items():
         write_new(target, text, overwrite=overwrite)
@@ -164,6 +160,19 @@ def manage(
         say_unknown(levels, str(source))
     if warnings:
         typer.echo(warnings, err=True)
+
+
+def _files(
+    scenario: Scenario, recommended: Recommendation, file: Path, fabric: Path | None, levels: Used
+) -> dict[Path, str]:
+    """Return the texts of OpenSM's options, of the zeros beside it, and of single ports' script if needed."""
+    from becalm.opensm import options, ports
+
+    texts = {file: options.configuration(scenario, recommended, fabric, levels)}
+    texts[options.rollback_of(file)] = options.rollback(scenario, fabric, levels)
+    if ports.has_own(scenario):
+        texts[ports.script_of(file)] = ports.script(scenario, fabric)
+    return texts
 
 
 def _choose(

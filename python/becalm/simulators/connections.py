@@ -1,4 +1,4 @@
-"""Imports workloads of other simulators as flows of a scenario."""
+"""Connection matrices of htsim as flows or as a job of a scenario."""
 
 from __future__ import annotations
 
