@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 
 import becalm
 from becalm.cli import FORMER, PANELS, app
+from becalm.disk import REPLACE
 from becalm.lab import Claim, Report
 from becalm.lab.model import Measured, Remarks
 
@@ -121,7 +122,7 @@ def test_manage_writes_parameters_whose_names_can_be_copied_to_a_new_file(file: 
     assert "ibta" in becalm.load(managed).resolved["response"]
     done = becalm_command(*manage, "--out", managed)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"{managed}: already exists; choose another file or allow overwriting\n"
+    assert done.stderr == f"{managed}: already exists; choose another file, or {REPLACE}\n"
 
 
 def test_bad_change(file: Path) -> None:

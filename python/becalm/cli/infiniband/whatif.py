@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shlex
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from becalm import jsons
+from becalm.cli.exits import BAD_INPUT, stop
 from becalm.cli.options import Changes, Example, scenario_file
 from becalm.errors import BecalmError
 
@@ -52,7 +54,9 @@ def whatif(
             "a guideline's."
         ),
     ] = None,
-    max_time: Annotated[float, typer.Option(min=1, help="Limit on wall-clock time, in seconds.")] = 120,
+    max_time: Annotated[
+        str, typer.Option(metavar="TIME", help="Limit on wall-clock time; a number without unit is seconds.")
+    ] = "120 s",
     out: Annotated[
         Path | None,
         typer.Option(help="Keep the runs in a new folder, for `becalm report FOLDER`.", show_default=False),
@@ -68,6 +72,9 @@ def whatif(
     from becalm.whatif import case, kept
 
     source = scenario_file("whatif", file, example)
+    if out is not None and os.path.lexists(out):
+        stop(f"{out}: already exists; choose another --out", BAD_INPUT)
+    limit = _limit(max_time)
     changes = dict(parse_change(each) for each in change or [])
     asked = case.Case(source, hot, contributors, lfts, fabric, load, opensm, changes)
     faults: list[list[Fault]] = []
@@ -77,7 +84,7 @@ def whatif(
             bar = stack.enter_context(console.Bar(quiet=as_json))
             found = case.simulate(
                 asked,
-                max_time=max_time,
+                max_time=limit,
                 threads=threads,
                 progress=bar.on_run,
                 on_faults=faults.append,
@@ -97,3 +104,13 @@ def whatif(
     effects.show(found, every=every)
     if out is not None:
         console.say(f"runs in {out}: `becalm report {shlex.quote(str(out))}` shows them side by side")
+
+
+def _limit(text: str) -> float:
+    """Return a time in seconds. Version 0.3 took numbers of seconds."""
+    from becalm.quantities import seconds
+
+    limit = seconds(f"{text} s" if text.replace(".", "", 1).isdigit() else text)
+    if limit < 1:
+        stop(f"--max-time {text}: must be at least 1 s", BAD_INPUT)
+    return limit
