@@ -146,7 +146,7 @@ def test_list() -> None:
     assert "rmin" in becalm_command("list", "response", "lipd").stdout
     unknown = becalm_command("list", "response", "lpid")
     assert unknown.exit_code == 2
-    assert unknown.stderr.startswith("`lpid`: no such response; valid: none, ")
+    assert unknown.stderr.startswith("`lpid`: no such response, did you mean `lipd`?; valid: none, ")
     wrong = becalm_command("list", "colours")
     assert wrong.exit_code == 2
     assert "valid: examples, papers, figures" in wrong.stderr
@@ -163,7 +163,7 @@ def test_list_as_json() -> None:
     assert "rmin" in {each["name"] for each in lipd["parameters"]}
     unknown = becalm_command("list", "response", "lpid", "--json")
     assert unknown.exit_code == 2
-    assert "`lpid`: no such response; valid: " in unknown.stderr
+    assert "`lpid`: no such response, did you mean `lipd`?; valid: " in unknown.stderr
 
 
 COMMANDS = [("validate",), ("whatif", "--hot", "BC"), ("manage",), ("tune",)]
