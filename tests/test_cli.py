@@ -102,8 +102,9 @@ def test_two_mistakes_are_both_reported(file: Path) -> None:
 
 @pytest.mark.parametrize("command", ["run", "validate"])
 def test_missing_file(command: str) -> None:
+    step = "; `becalm list examples` names scenarios to start with"
     done = becalm_command(command, "none.toml")
-    assert (done.exit_code, done.stderr) == (2, "none.toml: no such file\n")
+    assert (done.exit_code, done.stderr) == (2, f"none.toml: no such file{step}\n")
 
 
 def test_a_folder_is_not_a_scenario() -> None:

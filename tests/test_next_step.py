@@ -130,6 +130,7 @@ def test_a_file_of_another_kind_is_named_once(scene: Path) -> None:
         ),
         ("counters fabric.txt data.csv", "the time from `ibqueryerrors --clear-counts` to the dump"),
         ("whatif mine.toml --hot BC --max-time 1ms", "--max-time 1ms: must be at least 1 s"),
+        ("manage mine.toml --max-time 0.5", "--max-time 0.5: must be at least 1 s"),
         ("whatif mine.toml --hot BC --max-time 9x", "must be a number with one of the units"),
         ("whatif mine.toml --hot BC --out kept", "choose another --out"),
         ("store ls nowhere", "it does not exist; `becalm sweep SWEEP --store nowhere` makes one"),

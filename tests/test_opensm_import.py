@@ -199,7 +199,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (status, expected) == (
         2,
         "bad.txt: is not output of ibnetdiscover; it looks like nothing that becalm knows: it begins with "
-        "`nothing`\n",
+        "`nothing`; valid: what `ibnetdiscover > fabric.txt` writes\n",
     )
     assert command("import", *given_files, "--out", "no/x.toml") == (2, "no/x.toml: no such folder: no\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.txt", "fabric.toml"]

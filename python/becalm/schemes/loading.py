@@ -266,7 +266,8 @@ def _pick(known: dict[str, Provided], name: str | None, path: Path, seam: str | 
 
 def _not_there(path: Path, name: str | None, known: list[str]) -> str:
     if not known:
-        return f"{path}: has no scheme; `becalm new-scheme FILE` writes one"
+        which = "" if name is None else f" `{name}`"
+        return f"{path}: has no scheme{which}; `becalm new-scheme FILE` writes one"
     names = ", ".join(known)
     if name is None:
         return f"{path}: which scheme? Write {path}:NAME; it has: {names}"

@@ -59,9 +59,8 @@ def import_(
     from becalm.simulators import importing as simulators
     from becalm.sonic.fabric import is_sonic
 
-    for file in (*files, lfts, path_records, sl2vl):
-        if file is not None:
-            file.stat()
+    for file in files:
+        file.stat()
     check_writable(out, overwrite=overwrite)
     one = files[0] if len(files) == 1 else None
     simulated = any(simulators.kind(each) for each in files)

@@ -13,7 +13,7 @@ import typer
 
 from becalm import jsons
 from becalm.cli.exits import BAD_INPUT, stop
-from becalm.cli.options import Changes, Example, scenario_file
+from becalm.cli.options import Changes, Example, MaxTime, scenario_file, time_limit
 from becalm.errors import BecalmError
 
 if TYPE_CHECKING:
@@ -54,9 +54,7 @@ def whatif(
             "a guideline's."
         ),
     ] = None,
-    max_time: Annotated[
-        str, typer.Option(metavar="TIME", help="Limit on wall-clock time; a number without unit is seconds.")
-    ] = "120 s",
+    max_time: MaxTime = "120 s",
     out: Annotated[
         Path | None,
         typer.Option(help="Keep the runs in a new folder, for `becalm report FOLDER`.", show_default=False),
@@ -74,7 +72,7 @@ def whatif(
     source = scenario_file("whatif", file, example)
     if out is not None and os.path.lexists(out):
         stop(f"{out}: already exists; choose another --out", BAD_INPUT)
-    limit = _limit(max_time)
+    limit = time_limit(max_time)
     changes = dict(parse_change(each) for each in change or [])
     asked = case.Case(source, hot, contributors, lfts, fabric, load, opensm, changes)
     faults: list[list[Fault]] = []
@@ -104,13 +102,3 @@ def whatif(
     effects.show(found, every=every)
     if out is not None:
         console.say(f"runs in {out}: `becalm report {shlex.quote(str(out))}` shows them side by side")
-
-
-def _limit(text: str) -> float:
-    """Return a time in seconds. Version 0.3 took numbers of seconds."""
-    from becalm.quantities import seconds
-
-    limit = seconds(f"{text} s" if text.replace(".", "", 1).isdigit() else text)
-    if limit < 1:
-        stop(f"--max-time {text}: must be at least 1 s", BAD_INPUT)
-    return limit
