@@ -93,6 +93,10 @@ def test_a_file_of_another_kind_is_named_once(scene: Path) -> None:
         ("run mine.py", "a Python program; `becalm run SCENARIO --response mine.py:CLASS` uses"),
         ("run kept/manifest.json", "the index of a folder that becalm wrote; valid: kept"),
         ("run binary.bin", "it looks like a binary file; valid: what `becalm list examples NAME` prints"),
+        (
+            "run packed.conf",
+            "not a text file in UTF-8 (byte 1); it looks like compressed by gzip; unpack it first",
+        ),
         ("run empty.toml", "is empty; `becalm list examples NAME` prints a scenario"),
         ("run mine", "mine: no such file, did you mean `mine.toml`?"),
         ("run else/mine.toml", "no such file; there is no folder `else`"),
@@ -160,6 +164,7 @@ def test_a_message_names_the_next_step(tmp_path: Path, command: str, step: str) 
         "sweep.toml": 'scenario = "mine.toml"\n[grid]\n"run.seed" = [1]\n',
         "tune.toml": '[hot_spot]\nscenario = "mine.toml"\nhost = "BC"\n',
     }.items():
+        (tmp_path / "packed.conf").write_bytes(b"\x1f\x8b\x08")
         (tmp_path / name).write_text(text, encoding="utf-8")
     said = _said(*command.split())
     assert step in said

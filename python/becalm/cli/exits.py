@@ -100,11 +100,14 @@ def _inside(folder: Path) -> str:
 
 
 def _other_kind(error: ScenarioError) -> str:
-    """Return the message for a file that was read as TOML but is of another kind; empty if it may be TOML."""
+    """Return the message for a file of another kind than its reader expects; empty if it may be of that kind.
+
+    Errors of TOML's syntax tell what was expected; every reader may find that a file is not text.
+    """
     from becalm.mistakes import NO_TEXT, NO_TOML
 
-    unread = NO_TEXT in str(error) or any(each["problem"].startswith(NO_TOML) for each in error.mistakes)
-    if not unread or not Path(error.file).is_file():
+    syntax = any(each["problem"].startswith(NO_TOML) for each in error.mistakes)
+    if not (syntax or NO_TEXT in str(error)) or not Path(error.file).is_file():
         return ""
     from becalm.opensm import foreign
 
@@ -112,6 +115,8 @@ def _other_kind(error: ScenarioError) -> str:
     mistyped = Path(error.file).suffix == ".toml" and looks is not None and looks.startswith(foreign.NOTHING)
     if looks in (None, foreign.TOML) or mistyped:
         return ""
+    if not syntax:
+        return f"{error}; it looks like {looks}"
     step = "" if ";" in looks else f"; valid: {foreign.SCENARIO.valid}"
     return f"{error.file}: is not a scenario, sweep or tuning (.toml); it looks like {looks}{step}"
 
