@@ -12,7 +12,7 @@ from becalm.analysis.hot_spots import Case
 from becalm.errors import BecalmError
 from becalm.intervals import Interval
 from becalm.tunings.goals import score
-from becalm.tunings.tuned import Gain, gain, interval
+from becalm.tunings.tuned import Gain, choice, gain, interval
 from becalm.tunings.verdict import BEST, KNOWN, NOW, WITHOUT, Price, Verdict
 
 
@@ -61,6 +61,26 @@ def test_recommended_is_the_best_row_that_is_better_than_no_change() -> None:
     # The result may be that no control is best.
     assert verdict_of({WITHOUT: [0.0, 0.01, 0.0, 0.0], **{BEST: none}}, classes).recommended == WITHOUT
     assert verdict_of({WITHOUT: tuned, NOW: tuned, BEST: none}, classes).recommended is None
+
+
+def test_a_tuning_leans_to_a_row_with_a_gain_without_certainty() -> None:
+    classes = ["2-4"] * 6
+    none = [0.1, 0.2, 0.1, 0.2, 0.1, 0.2]
+
+    def tuned(fall: float, row: str = BEST, **others: list[float]) -> Verdict:
+        varied = [loss - fall + (0.05 if place % 2 else -0.05) for place, loss in enumerate(none)]
+        return verdict_of({WITHOUT: none, row: varied, **others}, classes)
+
+    assert [tuned(fall).recommended for fall in (0.0049, 0.0051, 0.09)] == [None, None, BEST]
+    assert [tuned(fall).leaning for fall in (0.0049, 0.0051, 0.09)] == [None, BEST, None]
+    assert [choice(tuned(fall), []) for fall in (0.0049, 0.0051, 0.09)] == [NOW, BEST, BEST]
+    # The gain counts against each row that needs no change, and the current settings are no change.
+    assert tuned(0.02, now=[loss - 0.016 for loss in none]).leaning is None
+    assert tuned(0.02, row=NOW).leaning is None
+    # Limits and too few cases leave the settings as they are.
+    assert choice(tuned(0.02), ["delivered >= 1"]) == NOW
+    few = verdict_of({WITHOUT: none[:5], BEST: [0.0, 0.3, 0.0, 0.2, 0.0]}, classes[:5])
+    assert (few.leaning, choice(few, [])) == (BEST, NOW)
 
 
 def test_a_price_is_reported_in_the_first_line_and_can_be_refused() -> None:

@@ -25,7 +25,7 @@ from becalm.intervals import mean_interval
 from becalm.reports.pair import pair
 from becalm.reports.source import page_of
 from becalm.sweeps.verdict import contrast, verdict
-from becalm.tunings.tuned import Tuned, gain
+from becalm.tunings.tuned import Tuned, choice, gain
 from becalm.tunings.verdict import BEST, NOW, WITHOUT, Verdict
 from becalm.verdicts import versus
 from becalm.whatif.case import Case, simulate
@@ -171,7 +171,7 @@ def tuned(losses: dict[str, list[float]]) -> Tuned:
         control={"response": {"ibta": {}}},
         guideline="becalm",
         guideline_control={},
-        recommended=judged.recommended or NOW,
+        recommended=choice(judged, []),
         trials=trials,
         importance={"a": 1.0},
         at_end=[],
@@ -189,12 +189,17 @@ def tuned(losses: dict[str, list[float]]) -> Tuned:
     [
         # Much better than the guideline, but no better than the current settings.
         (
-            {NOW: [0.012, 0.2, 0.2, 0.3], "becalm": [0.2, 0.3, 0.4, 0.4], BEST: [0.08, 0.1, 0.2, 0.3]},
+            {NOW: [0.012, 0.2, 0.2, 0.3], "becalm": [0.2, 0.3, 0.4, 0.4], BEST: [0.08, 0.11, 0.2, 0.31]},
             "keep the",
         ),
         (
             {NOW: [0.4, 0.5, 0.4, 0.5], "becalm": [0.2, 0.3, 0.4, 0.4], BEST: [0.1, 0.2, 0.1, 0.2]},
             "recommended",
+        ),
+        # Better, but not by more than chance.
+        (
+            {NOW: [0.1, 0.3, 0.1, 0.3], "becalm": [0.2, 0.3, 0.4, 0.4], BEST: [0.2, 0.05, 0.2, 0.3]},
+            "chosen without certainty: tuned has the smallest loss, but may be no better than now",
         ),
     ],
 )

@@ -29,7 +29,7 @@ from becalm.tunings import Case, Population, Tuned
 from becalm.tunings.evaluate import Evaluator
 from becalm.tunings.population import TEST
 from becalm.tunings.space import space_of
-from becalm.tunings.verdict import ALL, WITHOUT, Verdict, judged, rows_of
+from becalm.tunings.verdict import ALL, NOW, WITHOUT, Verdict, judged, rows_of
 
 DATA = Path(__file__).parents[1] / "docs" / "advice.jsonl"
 CASES, CASES_CLOS = 60, 30
@@ -175,7 +175,7 @@ def thresholds(name: str, workers: int | None) -> dict[str, Any]:
             "answer": found.answer(),
             "parameters": found.best,
             "losses": {"tuned": losses["tuned"]},
-            "stated": {"tune": {"recommended": found.verdict.recommended, "losses": stated_of(found)}},
+            "stated": {"tune": {"recommended": chosen(found), "losses": stated_of(found)}},
         }
     }
 
@@ -200,7 +200,7 @@ def tuned(name: str, minutes: float, workers: int | None) -> dict[str, Any]:
             "parameters": best.best,
             "losses": {row: losses[row] for row in ("tuned", "no regret")},
             "stated": {
-                what: {"recommended": each.verdict.recommended, "losses": stated_of(each)}
+                what: {"recommended": chosen(each), "losses": stated_of(each)}
                 for what, each in (("tune", best), ("no regret", careful))
             },
         }
@@ -212,12 +212,16 @@ def rounded(verdict: Verdict) -> dict[str, list[float]]:
     return {row: [round(loss, 5) for loss in own] for row, own in verdict.losses.items()}
 
 
+def chosen(found: Tuned) -> str | None:
+    """Return the chosen row; None if the settings stay."""
+    return None if found.recommended == NOW else found.recommended
+
+
 def stated_of(found: Tuned) -> dict[str, float]:
-    """Return the loss of the recommended row against no control by class, as stated."""
-    row = found.verdict.recommended
+    """Return the loss of the chosen row against no control by class, as stated."""
+    row = chosen(found)
     if row in (None, WITHOUT):
         return {}
-    assert row is not None
     return {
         group: round(found.verdict.difference(row, WITHOUT, group).mean, 4)
         for group in (*found.verdict.present, ALL)

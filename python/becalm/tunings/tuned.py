@@ -17,7 +17,7 @@ from becalm.intervals import mean_interval
 from becalm.scenario import Scenario
 from becalm.store.export import write_table
 from becalm.tunings.goals import Measured
-from becalm.tunings.verdict import BEST, FIXED, NOW, Verdict
+from becalm.tunings.verdict import BEST, FIXED, NOW, WITHOUT, Verdict
 
 if TYPE_CHECKING:
     import polars as pl
@@ -64,7 +64,7 @@ class Tuned:
     """The better of the published guidelines."""
     guideline_control: dict[str, Any]
     recommended: str
-    """The row that is significantly better than all others, or `now` to keep the current settings."""
+    """The chosen row (`choice`)."""
     trials: pl.DataFrame
     """One row per trial: `number`, the parameters, `loss`, `cases`, `kept` (all limits)."""
     importance: dict[str, float]
@@ -100,13 +100,17 @@ class Tuned:
         """Return the recommendation and its price in one line."""
         if few(self.verdict):
             return f"undecided: {len(self.verdict.classes)} cases are too few; {DECIDING} need more --minutes"
-        if self.verdict.recommended == BEST and self.broken:
+        leading = self.verdict.recommended or self.verdict.leaning
+        if leading == BEST and self.broken:
             return f"keep the current settings: the tuned parameters exceed the limit `{self.broken[0]}`"
         if self.recommended == NOW and self.verdict.priced_now and self.trials.height < FEW:
             return (
                 f"undecided: {self.trials.height} trials, too few to keep the current settings, which have a "
                 f"price, found nothing better: {self.verdict.priced(NOW)}; valid: {FEW} trials"
             )
+        if self.verdict.leaning:
+            price = "" if leading == WITHOUT else f"; {self.verdict.priced(self.verdict.leaning)}"
+            return f"chosen without certainty: {self.verdict.reason}{price}"
         return self.verdict.sentence()
 
     def __repr__(self) -> str:
@@ -155,6 +159,16 @@ class Tuned:
 def few(verdict: Verdict) -> bool:
     """Whether a verdict has too few random cases to decide."""
     return FIXED not in verdict.classes and len(verdict.classes) < DECIDING
+
+
+def choice(verdict: Verdict, broken: Sequence[str]) -> str:
+    """Return the row that is significantly better than no change, else the one that the cases lean to.
+
+    Returns `now`, which keeps the current settings, if there is no such row, if there are too few cases, or
+    if it is `tuned` and breaks a limit.
+    """
+    row = verdict.recommended or verdict.leaning
+    return NOW if row is None or few(verdict) or (row == BEST and broken) else row
 
 
 def gain(verdict: Verdict, guideline: str, count: int) -> Gain:

@@ -75,6 +75,8 @@ def rows_of(
 
 KNOWN = 6
 """Number of random cases of a class from which its price is known."""
+WORTH = 0.005
+"""Smallest fall of the mean loss for which a tuning changes settings without a significant difference."""
 WITHOUT, NOW, BEST = "no control", "now", "tuned"
 """Rows: no control, the current settings and the tuned parameters."""
 ALL, FIXED = "all", "fixed"
@@ -167,6 +169,20 @@ class Verdict:
         return None if near else best
 
     @property
+    def leaning(self) -> str | None:
+        """The row that a tuning chooses although its cases decide nothing; None to keep the settings.
+
+        It has the smallest mean loss, at least `WORTH` below the rows that need no change. On 12 cases from
+        docs/advice.jsonl, the mean loss exceeds that of the best row by .000 to .062, by fabric, if settings
+        change only with significance, and by .000 to .007 if they also change to this row; on 24 cases, by
+        .000 to .041 and .000 to .005. Without any effect, they change in half of the draws
+        (tools/choices.py).
+        """
+        best, near = self._leading()
+        gains = [-self.difference(best, row).mean for row in near]
+        return best if near and best != NOW and min(gains) >= WORTH else None
+
+    @property
     def reason(self) -> str:
         """The reason why no row is recommended; empty if one is."""
         best, near = self._leading()
@@ -222,9 +238,19 @@ class Verdict:
             text = f"keep the current settings: {why}"
             return f"{text}; {self.priced(NOW)}" if self.priced_now else text
         if chosen == WITHOUT:
-            return "recommended: no congestion control"
+            return f"recommended: no congestion control{self._next(chosen)}"
         said = self._priced(str(chosen))
         return f"recommended: {chosen}{'; ' if said else ''}{said}"
+
+    def _next(self, row: str) -> str:
+        """Return the row with the second smallest loss, and its difference, in words."""
+        second = min((other for other in self.losses if other != row), key=self.mean, default=None)
+        if second is None:
+            return ""
+        gap = self.difference(second, row)
+        return (
+            f"; the next best is {second} ({gap.mean:+.3f}, 95% interval {gap.low:+.3f} to {gap.high:+.3f})"
+        )
 
     def priced(self, row: str) -> str:
         """Return the prices of a row in words; those of classes with few cases are not known."""
