@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; exit; }; done)
 RUST := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
+# Distributions often have an older Rust, whose own message names a lock file.
+RUST_MINOR := $(shell sed -n 's/^rust-version = "1\.\([0-9]*\).*/\1/p' Cargo.toml)
 # Modules that macros declare: cargo fmt does not find them.
 LISTED := --edition 2024 $(wildcard crates/control/src/marking/*.rs crates/control/src/echo/*.rs \
 	crates/control/src/response/*.rs crates/control/tests/contract/out_of_tree/*/*.rs \
@@ -324,7 +326,8 @@ clean: ## remove the virtual environment and everything built
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
-$(VENV)/.done: requirements.lock | need-python
+# What compiling needs is looked for first: the environment takes a minute.
+$(VENV)/.done: requirements.lock | need-python need-rust need-cc
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
 		-r requirements.lock
@@ -344,7 +347,8 @@ need-python:
 	@[ -n "$(PYTHON)" ] || { echo 'becalm needs Python 3.11 or newer: https://www.python.org/downloads/' >&2; exit 1; }
 
 need-rust:
-	@command -v cargo >/dev/null || { echo 'becalm needs Rust 1.88 or newer: https://rustup.rs' >&2; exit 1; }
+	@command -v cargo >/dev/null && rustc --version | awk '{ split($$2, v, "."); exit v[1] == 1 && v[2] < $(RUST_MINOR) }' || \
+		{ echo 'becalm needs Rust 1.$(RUST_MINOR) or newer: https://rustup.rs' >&2; exit 1; }
 
 need-cc:
 	@command -v cc >/dev/null || { echo 'becalm needs a C compiler, such as gcc (Debian: apt install gcc)' >&2; exit 1; }

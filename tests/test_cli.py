@@ -14,6 +14,7 @@ from typer.testing import CliRunner, Result
 
 import becalm
 from becalm.cli import FORMER, PANELS, app
+from becalm.disk import REPLACE
 from becalm.lab import Claim, Report
 from becalm.lab.model import Measured, Remarks
 
@@ -101,8 +102,9 @@ def test_two_mistakes_are_both_reported(file: Path) -> None:
 
 @pytest.mark.parametrize("command", ["run", "validate"])
 def test_missing_file(command: str) -> None:
+    step = "; `becalm list examples` names scenarios to start with"
     done = becalm_command(command, "none.toml")
-    assert (done.exit_code, done.stderr) == (2, "none.toml: no such file\n")
+    assert (done.exit_code, done.stderr) == (2, f"none.toml: no such file{step}\n")
 
 
 def test_a_folder_is_not_a_scenario() -> None:
@@ -121,7 +123,7 @@ def test_manage_writes_parameters_whose_names_can_be_copied_to_a_new_file(file: 
     assert "ibta" in becalm.load(managed).resolved["response"]
     done = becalm_command(*manage, "--out", managed)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"{managed}: already exists; choose another file or allow overwriting\n"
+    assert done.stderr == f"{managed}: already exists; choose another file, or {REPLACE}\n"
 
 
 def test_bad_change(file: Path) -> None:
@@ -145,7 +147,7 @@ def test_list() -> None:
     assert "rmin" in becalm_command("list", "response", "lipd").stdout
     unknown = becalm_command("list", "response", "lpid")
     assert unknown.exit_code == 2
-    assert unknown.stderr.startswith("`lpid`: no such response; valid: none, ")
+    assert unknown.stderr.startswith("`lpid`: no such response, did you mean `lipd`?; valid: none, ")
     wrong = becalm_command("list", "colours")
     assert wrong.exit_code == 2
     assert "valid: examples, papers, figures" in wrong.stderr
@@ -162,7 +164,7 @@ def test_list_as_json() -> None:
     assert "rmin" in {each["name"] for each in lipd["parameters"]}
     unknown = becalm_command("list", "response", "lpid", "--json")
     assert unknown.exit_code == 2
-    assert "`lpid`: no such response; valid: " in unknown.stderr
+    assert "`lpid`: no such response, did you mean `lipd`?; valid: " in unknown.stderr
 
 
 COMMANDS = [("validate",), ("whatif", "--hot", "BC"), ("manage",), ("tune",)]

@@ -106,7 +106,10 @@ def test_many_aggregation_nodes_have_one_note(tmp_path: Path) -> None:
 
 
 FOREIGN = {
-    "iblinkinfo": ((SAME / "iblinkinfo.txt").read_bytes(), "output of iblinkinfo; `ibnetdiscover > FILE`"),
+    "iblinkinfo": (
+        (SAME / "iblinkinfo.txt").read_bytes(),
+        "output of iblinkinfo; `ibnetdiscover >",
+    ),
     "hosts": (b'Ca\t: 0x000002c900000300 ports 1 "h1"\n', "a list of nodes, without cables"),
     "tables": ((SAME / "opensm.fdbs").read_bytes(), "forwarding tables; `becalm import IBNETDISCOVER --lfts"),
     "counters": (
@@ -118,8 +121,8 @@ FOREIGN = {
         "a topology of HPCC's ns-3 simulator",
     ),
     "htsim": (b"Nodes 16\nConnections 3\n", "a file of the simulator htsim"),
-    "opensm": (b"# comment\nrouting_engine ftree\n", "a configuration of OpenSM; `becalm check FILE`"),
-    "scenario": (b"[topology.fat_tree]\nk = 4\n", "a scenario of becalm; `becalm run FILE` reads it"),
+    "opensm": (b"# comment\nrouting_engine ftree\n", "a configuration of OpenSM; `becalm check given`"),
+    "scenario": (b"[topology.fat_tree]\nk = 4\n", "a scenario of becalm; `becalm run given` reads it"),
     "toml": (b'[package]\nname = "x"\n', "TOML"),
     "json": (b'{"hosts": [1, 2]}', "JSON"),
     "picture": (b"\x89PNG\r\n\x1a\n\x00\x00", "a picture (PNG)"),
@@ -127,6 +130,12 @@ FOREIGN = {
     "binary": (b"\x01\x02\x00\x03", "a binary file"),
     "topo": (b"MTS3600 leaf1\n   P1 -4x-10G-> HCA_1 h1 P1\n", "a topology of ibdiagnet (.topo)"),
     "csv": (b"START_NODES\nNodeDesc,NumPorts\nEND_NODES\n", "ibdiagnet's CSV"),
+    "values": (b"time,value\n1,2\n", "a table of values between commas (CSV)"),
+    "python": (
+        b"import becalm\n\nclass Mine:\n    pass\n",
+        "a Python program; `becalm run SCENARIO",
+    ),
+    "index": (b'{\n  "becalm": "0.3.0"\n}\n', "the index of a folder that becalm wrote; valid: ."),
     "goal": (b"num_ranks 2\nrank 0 {\n}\n", "a GOAL schedule"),
     "dot": (b"digraph {\n a -> b\n}\n", "a graph of Graphviz"),
     "yaml": (b"# made by a tool\n\nhosts:\n  - h1\n", "YAML"),
@@ -141,7 +150,7 @@ def test_a_foreign_file_is_named_in_one_sentence(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     data, looks = FOREIGN[kind]
-    Path("given").write_bytes(data * (1 if kind in ("json", "picture") else 3))
+    Path("given").write_bytes(data * (1 if kind in ("json", "index", "picture") else 3))
     # `import` reads that topology.
     command = ["whatif", "given", "--hot", "h"] if kind == "hpcc" else ["import", "given"]
     done = CliRunner().invoke(app, command)

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import becalm
 from becalm import manager
 from becalm.cli import app
+from becalm.disk import REPLACE
 from becalm.opensm import ibnetdiscover, lfts
 from becalm.opensm.importing import Imported, import_fabric, numbered
 from becalm.quantities import seconds
@@ -190,7 +191,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert command("validate", "fabric.toml") == (0, "fabric.toml: ok\n")
     assert command("import", *given_files) == (
         2,
-        "fabric.toml: already exists; choose another file or allow overwriting\n",
+        f"fabric.toml: already exists; choose another file, or {REPLACE}\n",
     )
     assert command("import", "missing.txt", "--out", "other.toml") == (2, "missing.txt: no such file\n")
     (tmp_path / "bad.txt").write_text("nothing\n")
@@ -198,7 +199,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (status, expected) == (
         2,
         "bad.txt: is not output of ibnetdiscover; it looks like nothing that becalm knows: it begins with "
-        "`nothing`\n",
+        "`nothing`; valid: what `ibnetdiscover > fabric.txt` writes\n",
     )
     assert command("import", *given_files, "--out", "no/x.toml") == (2, "no/x.toml: no such folder: no\n")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["bad.txt", "fabric.toml"]

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from becalm.errors import ResultsError
 
+REPLACE = "replace it by `--overwrite` (in Python: `overwrite=True`)"
+"""The next step where a file or folder exists already."""
 _ROOM = 1 << 16
 """Free bytes that a reservation requires, since the size of the results is unknown before the run."""
 

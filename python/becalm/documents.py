@@ -17,6 +17,7 @@ import json
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
@@ -24,7 +25,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from becalm._core import toml_lines
 from becalm.errors import BecalmError, ScenarioError
-from becalm.mistakes import Mistakes, read_text, reason
+from becalm.mistakes import Mistakes, nearest_file, read_text, reason
 from becalm.quantities import seconds
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Table",
     "Time",
     "as_mistake",
+    "beside",
     "checked",
     "flat",
     "noted",
@@ -95,6 +97,20 @@ def read(path: str | PathLike[str], kind: type[AnyPart]) -> tuple[AnyPart, Mista
     """
     data, mistakes = parse(read_text(path), str(path))
     return checked(data, kind, mistakes), mistakes
+
+
+def beside(mistakes: Mistakes, key: str, name: str) -> Path:
+    """Return the path of a file that a key names, relative to the file with the key.
+
+    Raises:
+        ScenarioError: there is no such file, or there are mistakes noted before.
+
+    """
+    found = Path(mistakes.file).parent / name
+    if "\0" not in name and not found.exists():
+        mistakes.add(None, key, json.dumps(name), f"no such file{nearest_file(found)}")
+        mistakes.check()
+    return found
 
 
 def parse(text: str, file: str) -> tuple[Table, Mistakes]:

@@ -19,7 +19,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from becalm.disk import cannot, check_room, sync
+from becalm.disk import REPLACE, cannot, check_room, sync
 from becalm.errors import BecalmError, ResultsError
 from becalm.parallel import NO_LOCKS, has_locks, run_all
 
@@ -59,7 +59,7 @@ class Kind:
         if not os.path.lexists(folder):
             return
         if not overwrite:
-            raise Taken(f"{folder}: already exists; choose another folder or allow overwriting")
+            raise Taken(f"{folder}: already exists; choose another folder, or {REPLACE}")
         foreign = self._foreign(folder)
         if foreign:
             raise ResultsError(f"{folder}: {foreign}; not overwritten")
@@ -224,7 +224,7 @@ def check_new(*files: Path | None, overwrite: bool = False) -> None:
         if file in given[:place]:
             raise ResultsError(f"{file}: given for two outputs; each needs its own file")
         if os.path.lexists(file) and not overwrite:
-            raise Taken(f"{file}: already exists; choose another file or allow overwriting")
+            raise Taken(f"{file}: already exists; choose another file, or {REPLACE}")
         if file.is_dir():
             raise ResultsError(f"{file}: is a folder; choose another file")
         if not file.parent.is_dir():

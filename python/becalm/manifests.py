@@ -6,15 +6,24 @@ Import this module only where a manifest is read, because pydantic takes a while
 from __future__ import annotations
 
 import math
+import tomllib
+from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
 from becalm.documents import Part, of_json, wrong
+from becalm.errors import BecalmError
+from becalm.mistakes import nearest_file, other_kind, read_text
 
 _Count = Annotated[int, Field(ge=0, lt=2**63, description="a whole number, at least 0")]
 _Fingerprint = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$", description="16 hexadecimal digits")]
 _Name = Annotated[str, Field(pattern=r"^[a-z][a-z_]*$", description="lowercase letters and _")]
+
+
+_RUN_FIRST = "`becalm run SCENARIO --out FOLDER` writes one"
+_MOST_INSIDE = 5
+"""Maximum number of folders in a message about the folder that contains them."""
 
 
 class _Kept(Part):
@@ -115,3 +124,29 @@ def read_stored(content: object, where: str) -> StoredManifest:
 
     """
     return of_json(content, StoredManifest, f"{where} is not a becalm manifest")
+
+
+def missing(path: Path, index: str) -> str:
+    """Return why a path has no results, and what to give instead.
+
+    Args:
+        path: the path.
+        index: name of the file that results have.
+
+    """
+    if path.is_dir():
+        inside = [f"`{each.parent}`" for each in sorted(path.glob(f"*/{index}"))]
+        more = ", ..." if len(inside) > _MOST_INSIDE else ""
+        step = f"it contains {', '.join(inside[:_MOST_INSIDE])}{more}" if inside else _RUN_FIRST
+        return f"it has no readable {index}; {step}"
+    if not path.exists():
+        return f"it does not exist{nearest_file(path)}; `becalm run SCENARIO --out {path}` writes one"
+    if path.name == index:
+        return f"it is a file of one; valid: `{path.parent}`"
+    if path.suffix != ".toml":
+        return f"it is a file; {_RUN_FIRST}"
+    try:
+        problem = other_kind(str(path), tomllib.loads(read_text(path)))
+    except (BecalmError, OSError, RecursionError, ValueError):
+        problem = None
+    return f"it {problem}" if problem else f"it is a scenario; run it first: `becalm run {path}`"

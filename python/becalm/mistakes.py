@@ -23,6 +23,9 @@ MOST_ALIKE = 10
 _NAMED = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'|\b\w*\d\w*\b")
 """Names and numbers in a problem."""
 
+NO_TEXT = "not a text file in UTF-8"
+NO_TOML = "not valid TOML"
+"""Problems that the core and this package have with files of other kinds."""
 SHOWN = 60
 """Maximum number of characters of a value in a message."""
 
@@ -44,20 +47,50 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f", did you mean `{found[0]}`?" if found else ""
 
 
+def nearest_file(path: Path) -> str:
+    """Return what the user of a missing file may have meant: a similar name, or what there is.
+
+    Names are compared without their extensions, which would make all of one kind similar.
+    """
+    folder = path.parent
+    if not folder.is_dir():
+        return f"; there is no folder `{folder}`"
+    names = sorted(each.name for each in folder.iterdir() if not each.name.startswith("."))
+    stems = difflib.get_close_matches(path.stem, {Path(name).stem for name in names}, n=1)
+    similar = [name for name in names if Path(name).stem in stems]
+    wanted = path.name if path.suffix else f"{path.name}.toml"
+    if near := difflib.get_close_matches(wanted, similar, n=1, cutoff=0):
+        return f", did you mean `{folder / near[0]}`?"
+    alike = [f"`{folder / name}`" for name in names if path.suffix and Path(name).suffix == path.suffix]
+    more = ", ..." if len(alike) > _FILES_TOLD else ""
+    return f"; the folder has {', '.join(alike[:_FILES_TOLD])}{more}" if alike else ""
+
+
+_FILES_TOLD = 5
+"""Maximum number of files in a message about a missing one."""
 _OTHERS = {
-    "has [compare], so it is a scene": ("becalm compare --scene", {"compare"}),
-    "is a sweep, not a scenario": ("becalm sweep", {"grid", "scenario"}),
-    "is a tuning, not a scenario": ("becalm tune", {"cases", "hot_spot", "goals"}),
+    "scene": ("becalm compare --scene", {"compare"}),
+    "sweep": ("becalm sweep", {"grid", "scenario"}),
+    "tuning": ("becalm tune", {"cases", "hot_spot", "goals"}),
 }
-"""Other files of becalm: what they are, the command that runs them, keys that only they have."""
+"""Other files of becalm: the command that runs them, and keys that only they have."""
 
 
-def other_kind(file: str, unknown: Collection[str]) -> str | None:
-    """Return a message for a file of another kind than a scenario, by unknown keys; None if it is none."""
+def kind_of(keys: Collection[str], wanted: str = "scenario") -> tuple[str, str] | None:
+    """Return the kind of a file of becalm other than the wanted one, by its keys, and the command for it."""
     for what, (command, own) in _OTHERS.items():
-        if not own.isdisjoint(unknown):
-            return f"{file}: {what}: `{command} {shlex.quote(file)}` runs it"
+        if what != wanted and not own.isdisjoint(keys):
+            return what, command
     return None
+
+
+def other_kind(file: str, keys: Collection[str], wanted: str = "scenario") -> str | None:
+    """Return in words which other kind of file a file is, by its keys; None if it may be the wanted one."""
+    found = kind_of(keys, wanted)
+    if found is None:
+        return None
+    why = "has [compare], so it " if found[0] == "scene" else ""
+    return f"{why}is a {found[0]}, not a {wanted}: `{found[1]} {shlex.quote(file)}` runs it"
 
 
 def printable(text: str) -> str:
@@ -188,7 +221,7 @@ def read_text(path: str | PathLike[str]) -> str:
     try:
         return Path(path).read_bytes().decode()
     except UnicodeDecodeError as error:
-        raise ScenarioError(f"{path}: not a text file in UTF-8 (byte {error.start})", str(path)) from error
+        raise ScenarioError(f"{path}: {NO_TEXT} (byte {error.start})", str(path)) from error
     except ValueError as error:
         name = printable(str(path))
         raise ScenarioError(f"{name}: not a valid file name: it contains a zero byte", name) from error

@@ -369,12 +369,8 @@ def read_manifest(folder: Path) -> Manifest:
     try:
         content = json.loads((folder / MANIFEST).read_bytes())
     except (OSError, RecursionError, ValueError) as error:
-        if folder.suffix == ".toml" and folder.is_file():
-            problem = f"is not a results folder; run a scenario first: `becalm run {folder}`"
-            raise ResultsError(f"{folder}: {problem}") from error
-        why = f"it has no readable {MANIFEST}" if folder.exists() else "it does not exist"
-        step = f"`becalm run SCENARIO --out {folder}` writes one"
-        raise ResultsError(f"{folder}: not a results folder: {why}; {step}") from error
+        why = manifests.missing(folder, MANIFEST)
+        raise ResultsError(f"{folder}: not a results folder: {why}") from error
     try:
         return manifests.read(content, str(folder / MANIFEST))
     except BecalmError as error:

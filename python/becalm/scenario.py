@@ -327,11 +327,14 @@ def load(
     """
     name = printable(str(path)).replace("\n", "\\n")
     text = read_text(path)
+    if not text.strip():
+        empty = "is empty; `becalm list examples NAME` prints a scenario to start with"
+        raise ScenarioError(f"{name}: {empty}", name)
     try:
         return Scenario(text, name=name, max_memory=max_memory, schemes=schemes)
     except ScenarioError as error:
         if problem := other_kind(name, {mistake["key"] for mistake in error.mistakes}):
-            raise ScenarioError(problem, name, error.mistakes) from error
+            raise ScenarioError(f"{name}: {problem}", name, error.mistakes) from error
         raise
 
 

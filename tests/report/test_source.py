@@ -224,7 +224,7 @@ def test_a_sweep_without_its_scenario_is_named_by_that_scenario(tmp_path: Path) 
     done = command("report", "sweep.toml", "--out", "page.html", folder=tmp_path)
     assert (done.returncode, done.stderr.strip()) == (
         2,
-        "absent.toml: no such file, did you mean `sweep.toml`?",
+        'sweep.toml:1: scenario = "absent.toml": no such file; the folder has `sweep.toml`',
     )
     assert [each.name for each in tmp_path.iterdir()] == ["sweep.toml"]
 

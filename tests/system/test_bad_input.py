@@ -17,6 +17,7 @@ from becalm.errors import DesignError
 
 DATA = Path(__file__).parents[1] / "data"
 DIGITS = "1" * 5000
+EXAMPLES = "`becalm list examples` names scenarios to start with"
 SUM = "max(({})/{}/2.5, rmin)"
 
 
@@ -156,7 +157,7 @@ def test_escape_sequences_are_shown(file: Path) -> None:
     said = refused("validate", file, lines=4)
     assert r"\x1b[31m = 1: unknown key" in said
     assert r"\u202e = 1: unknown key" in said
-    assert refused("run", "\x1b[2J.toml") == "\\x1b[2J.toml: no such file\n"
+    assert refused("run", "\x1b[2J.toml") == f"\\x1b[2J.toml: no such file; {EXAMPLES}\n"
 
 
 @pytest.mark.parametrize("picture", ["a", "a.xyz", "a.png.", "a.PNG ", ".png"])

@@ -13,6 +13,7 @@ import pytest
 import becalm
 import commands
 from becalm import folders
+from becalm.disk import REPLACE
 from becalm.results import FOLDER
 
 AT_ONCE = 20
@@ -140,7 +141,7 @@ def test_reproduce_and_draw_replace_nothing(work: Path) -> None:
     assert picture.read_text() == "mine"
     assert commands.names(picture.parent) == ["fig3a.png"]
     done = commands.becalm("report", "nowhere", "--time", "1ms", "--out", picture)
-    commands.check_message(done, "fig3a.png: already exists; choose another file or allow overwriting")
+    commands.check_message(done, f"fig3a.png: already exists; choose another file, or {REPLACE}")
     picture.unlink()
     assert commands.becalm(*command).returncode == 0
     assert commands.becalm(*command, "--overwrite").returncode == 0

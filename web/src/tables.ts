@@ -21,7 +21,7 @@ export function table(data: Table, names: Names): HTMLElement {
   const body = el("tbody");
   let sorted: { column: number; down: boolean } | null = null;
   const heads = data.columns.map((column, i) => {
-    const button = el("button", { type: "button" }, heading(column));
+    const button = el("button", { type: "button" }, ...heading(column).split(/(?<=\.)/).flatMap((part) => [el("wbr"), part]));
     const head = el("th", { scope: "col", class: column.kind, ...(column.meaning ? { title: column.meaning.replaceAll("`", "") } : {}) }, button);
     button.addEventListener("click", () => {
       sorted = { column: i, down: sorted?.column === i ? !sorted.down : !["name", "text", "link", "page"].includes(column.kind) };

@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from becalm import interrupts
+from becalm.errors import ScenarioError
 from becalm.interrupts import INTERRUPTED, MESSAGE
 from becalm.mistakes import printable
 
@@ -62,11 +63,13 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def error_text(error: Exception) -> str:
-    """Return an error as one line: the file first, then the system's reason."""
+    """Return an error in words: the file first, then the reason, in one line if it is the system's."""
+    if isinstance(error, ScenarioError):
+        return _other_kind(error) or str(error)
     if isinstance(error, FileNotFoundError) and error.filename:
         return f"{os.fsdecode(error.filename)}: no such file{_hint(os.fsdecode(error.filename))}"
     if isinstance(error, IsADirectoryError) and error.filename:
-        return f"{os.fsdecode(error.filename)}: is a folder; valid: a file"
+        return f"{os.fsdecode(error.filename)}: is a folder; valid: a file{_inside(Path(error.filename))}"
     if isinstance(error, OSError) and error.strerror:
         reason = f"{error.strerror[0].lower()}{error.strerror[1:]}"
         return f"{os.fsdecode(error.filename)}: {reason}" if error.filename else reason
@@ -76,14 +79,46 @@ def error_text(error: Exception) -> str:
 def _hint(path: str) -> str:
     """Return what the user of a missing file may have meant: an example, or a file with a similar name."""
     from becalm import examples
-    from becalm.mistakes import nearest
+    from becalm.mistakes import nearest_file
 
     file = Path(path)
+    if path.startswith(("http:/", "https:/")):
+        return "; becalm opens no addresses: save the page as a file first"
     if file.stem in examples.names():
         return f"; the example of this name: `becalm run --example {file.stem}`"
     with contextlib.suppress(OSError):
-        return nearest(file.name, (each.name for each in file.parent.iterdir()))
+        if near := nearest_file(file):
+            return near
+    return "; `becalm list examples` names scenarios to start with" if file.suffix == ".toml" else ""
+
+
+def _inside(folder: Path) -> str:
+    """Return a TOML file of a folder that was given instead of a file."""
+    with contextlib.suppress(OSError):
+        return "".join(f", such as `{each}`" for each in sorted(folder.glob("*.toml"))[:1])
     return ""
+
+
+def _other_kind(error: ScenarioError) -> str:
+    """Return the message for a file of another kind than its reader expects; empty if it may be of that kind.
+
+    Errors of TOML's syntax tell what was expected; every reader may find that a file is not text.
+    """
+    from becalm.mistakes import NO_TEXT, NO_TOML
+
+    syntax = any(each["problem"].startswith(NO_TOML) for each in error.mistakes)
+    if not (syntax or NO_TEXT in str(error)) or not Path(error.file).is_file():
+        return ""
+    from becalm.opensm import foreign
+
+    looks = foreign.looks(error.file, foreign.SCENARIO)
+    mistyped = Path(error.file).suffix == ".toml" and looks is not None and looks.startswith(foreign.NOTHING)
+    if looks in (None, foreign.TOML) or mistyped:
+        return ""
+    if not syntax:
+        return f"{error}; it looks like {looks}"
+    step = "" if ";" in looks else f"; valid: {foreign.SCENARIO.valid}"
+    return f"{error.file}: is not a scenario, sweep or tuning (.toml); it looks like {looks}{step}"
 
 
 def stop(message: str, code: int) -> NoReturn:

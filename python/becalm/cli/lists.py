@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from becalm import contents, examples, jsons
 from becalm.cli.exits import BAD_INPUT, stop
 from becalm.contents import Entry
+from becalm.mistakes import nearest
 
 if TYPE_CHECKING:
     from becalm.lab import Experiment
@@ -32,16 +33,14 @@ def list_(
 
     kinds = ["examples", "papers", "figures", "claims", *contents.catalogue()]
     if kind is not None and kind not in kinds:
-        stop(f"`{kind}`: no such kind; valid: {', '.join(kinds)}", BAD_INPUT)
+        stop(f"`{kind}`: no such kind{nearest(kind, kinds)}; valid: {', '.join(kinds)}", BAD_INPUT)
     # Hundreds of claims would bury the other kinds.
     chosen = [each for each in kinds if each != "claims"] if kind is None else [kind]
     if as_json:
         entries = [(each, entry) for each in chosen for entry in _entries(each)]
         named = [pair for pair in entries if name in (None, pair[1].name)]
         if not named:
-            stop(
-                f"`{name}`: no such {kind}; valid: {', '.join(entry.name for _, entry in entries)}", BAD_INPUT
-            )
+            _no_such(kind, name, [entry.name for _, entry in entries])
         for each, entry in named:
             typer.echo(jsons.dumps({"kind": each, **entry._asdict(), "summary": entry.summary}))
         return
@@ -54,12 +53,16 @@ def list_(
         return
     found = {each.name: each for each in _entries(kind)}
     if name not in found:
-        stop(f"`{name}`: no such {kind}; valid: {', '.join(found)}", BAD_INPUT)
+        _no_such(kind, name, list(found))
     console.show_entry(kind, found[name])
     if kind == "figures":
         from becalm.lab import scenes
 
         typer.echo(scenes.listed(name))
+
+
+def _no_such(kind: str | None, name: str | None, known: Sequence[str]) -> NoReturn:
+    stop(f"`{name}`: no such {kind}{nearest(str(name), known)}; valid: {', '.join(known)}", BAD_INPUT)
 
 
 def _entries(kind: str) -> list[Entry]:

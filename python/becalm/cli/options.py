@@ -67,6 +67,12 @@ MaxMemory = Annotated[
         help="Refuse runs that need more memory than this (e.g. 4GB); default: 80% of the machine's memory.",
     ),
 ]
+MaxTime = Annotated[
+    str,
+    typer.Option(
+        metavar="TIME", help="Limit on wall-clock time, such as `60 s`; a number without unit is of seconds."
+    ),
+]
 Example = Annotated[
     str | None, typer.Option(help="Use a scenario from `becalm list examples` instead of a file.")
 ]
@@ -129,6 +135,21 @@ def scenario_file(command: str, file: Path | None, example: str | None) -> Path:
     if command in ("run", "play") and folder:
         stop(f"{file}: is a folder; valid for `becalm {command}`: a scenario (.toml), or results", BAD_INPUT)
     return examples.path(example) if file is None and example is not None else Path(file or "")
+
+
+def time_limit(text: str) -> float:
+    """Return the limit on wall-clock time in seconds. Version 0.3 took numbers of seconds.
+
+    Raises:
+        BecalmError: not a time.
+
+    """
+    from becalm.quantities import seconds
+
+    limit = seconds(f"{text} s" if text.replace(".", "", 1).isdigit() else text)
+    if limit < 1:
+        stop(f"--max-time {text}: must be at least 1 s", BAD_INPUT)
+    return limit
 
 
 def changed(scenario: Scenario, changes: list[str] | None) -> Scenario:

@@ -311,7 +311,10 @@ def _twin_of(scenario: Scenario, *, wanted: bool) -> Scenario | None:
         return None
     twin = scenario.without_control()
     if twin == scenario:
-        stop("--twin: the scenario has no congestion control, so its twin would be the same run", BAD_INPUT)
+        stop(
+            "--twin: the scenario has no congestion control, so leave out --twin",
+            BAD_INPUT,
+        )
     return twin
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from becalm.errors import BecalmError
-from becalm.mistakes import short
+from becalm.mistakes import nearest, short
 
 T = TypeVar("T")
 
@@ -48,7 +48,7 @@ class Shelf(Generic[T]):
             return self.folder / f"{name}.toml"
         if Path(name).is_file():
             return Path(name)
-        problem = f"no such {self.kind} and no such file"
+        problem = f"no such {self.kind} and no such file{nearest(str(name), names)}"
         raise BecalmError(
             f"{self.kind} `{short(str(name))}`: {problem}; valid: a TOML file, or one of {', '.join(names)}"
         )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from becalm import jsons
-from becalm.disk import replace_file
+from becalm.disk import REPLACE, replace_file
 from becalm.errors import ResultsError
 from becalm.folders import Taken, reserve_file
 from becalm.lab import printed
@@ -110,7 +110,7 @@ def _reserved(chosen: Sequence[Experiment], out: Path | None, *, overwrite: bool
             stack.enter_context(reserve_file(verdict))
             there = [file for end in ENDS if os.path.lexists(file := _file(out, experiment, end))]
             if there and not overwrite:
-                raise Taken(f"{there[0]}: already exists; choose another folder or allow overwriting")
+                raise Taken(f"{there[0]}: already exists; choose another folder, or {REPLACE}")
             if there and not _is_own(verdict, experiment):
                 raise ResultsError(f"{there[0]}: was not written by becalm; not overwritten")
         yield

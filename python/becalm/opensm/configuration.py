@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from becalm.errors import ScenarioError
 from becalm.findings import Finding, Severity
 from becalm.mistakes import read_text
+from becalm.opensm import foreign
 from becalm.opensm.keys import KEYS
 from becalm.opensm.values import REFUSED, SERVICE_LEVELS, read
 
@@ -119,6 +120,7 @@ def load(path: str | PathLike[str]) -> Configuration:
         raise ScenarioError(f"{path}: {problem}", str(path))
     found = parse(text, str(path))
     if not found.settings and not any(finding.key in KEYS for finding in found.findings):
+        foreign.check(path, foreign.CONFIGURATION)
         problem = "is not a configuration of OpenSM: no line has a key that OpenSM knows"
         raise ScenarioError(f"{path}: {problem}", str(path))
     return found

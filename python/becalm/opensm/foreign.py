@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import tomllib
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
 from becalm.errors import ScenarioError
-from becalm.mistakes import printable
+from becalm.mistakes import kind_of, printable
 from becalm.opensm.keys import KEYS
 
 LOOKED_AT = 1 << 20
@@ -25,6 +27,8 @@ class Wanted(NamedTuple):
     what: str
     sign: re.Pattern[str]
     """A line that every such file has."""
+    valid: str
+    """Where such a file comes from."""
 
 
 FABRIC = Wanted(
@@ -34,12 +38,33 @@ FABRIC = Wanted(
         r"|^\s*(?:CA|SW|RT)\s+\d+\s+\d+\s+0x\w+\s+\S+\s+\S+\s+(?:-|')|^\s*\{ *(?:CA|SW|RT|Rt)\S* +Ports:",
         re.MULTILINE,
     ),
+    "what `ibnetdiscover > fabric.txt` writes",
 )
 TABLES = Wanted(
-    "forwarding tables", re.compile(r"^Unicast lids \[|dump_ucast_routes: *Switch ", re.MULTILINE)
+    "forwarding tables",
+    re.compile(r"^Unicast lids \[|dump_ucast_routes: *Switch ", re.MULTILINE),
+    "what `dump_fts > tables.txt` writes",
 )
-PATHS = Wanted("a list of path records", re.compile(r"^\s*PathRecord dump:", re.MULTILINE))
-LANES = Wanted("lanes of service levels", re.compile(r"^#in out *: *0 +1 ", re.MULTILINE))
+PATHS = Wanted(
+    "a list of path records",
+    re.compile(r"^\s*PathRecord dump:", re.MULTILINE),
+    "what `saquery -p > path-records.txt` writes",
+)
+LANES = Wanted(
+    "lanes of service levels",
+    re.compile(r"^#in out *: *0 +1 ", re.MULTILINE),
+    "opensm-sl2vl.dump, which OpenSM writes with `-Q`",
+)
+CONFIGURATION = Wanted(
+    "a configuration of OpenSM",
+    re.compile(rf"^(?:{'|'.join(map(re.escape, KEYS))})(?:\s|$)", re.MULTILINE),
+    "what `opensm --create-config opensm.conf` writes",
+)
+SCENARIO = Wanted(
+    "a scenario",
+    re.compile(r"^(?:\[\[?(?:topology|flows|jobs|run|switch|adapter)\b|(?:topology|run)\.)", re.MULTILINE),
+    "what `becalm list examples NAME` prints",
+)
 COUNTERS = Wanted(
     "counters of ports",
     re.compile(
@@ -47,6 +72,7 @@ COUNTERS = Wanted(
         r"|^(?:Errors|Data Counters) for ",
         re.MULTILINE,
     ),
+    "what `(ibqueryerrors --counters; ibqueryerrors --data) > counters.txt` writes",
 )
 
 _BINARY = {
@@ -66,7 +92,9 @@ _BINARY = {
 }
 """First bytes of binary files."""
 
-_CABLES = "`ibnetdiscover > FILE` lists the same cables for becalm"
+TOML = "TOML"
+NOTHING = "nothing that becalm knows"
+_CABLES = "`ibnetdiscover > fabric.txt` lists the same cables for becalm"
 _TEXT = {
     r"==\(.*\)==>": f"output of iblinkinfo; {_CABLES}",
     r"^(?:Ca|Switch|Rt)\s*: 0x\w+ ports \d+": f"a list of nodes, without cables; {_CABLES}",
@@ -86,12 +114,19 @@ _TEXT = {
     r"^num_ranks \d+": "a GOAL schedule; [[jobs]] of a scenario reads it",
     r"^[ \t]*(?:di)?graph\b[^\n]*\{": "a graph of Graphviz, whose `dot` reads it",
     r"^[ \t]*<(?:\?xml|!DOCTYPE|html|svg)": "XML or HTML",
-    r"^\[\[?(?:topology|flows|jobs|run|switch|adapter)\b": "a scenario of becalm; `becalm run FILE` reads it",
+    SCENARIO.sign.pattern: "a scenario of becalm; `becalm run FILE` reads it",
     r"^(?:simple|network|submodule|channel)\b.*$": "a network of OMNeT++ (NED), which reads it",
-    r"^\[[\w.\"-]+\][ \t]*\n[ \t]*[\w.\"-]+ *=": "TOML",
+    r"^\[[\w.\"-]+\][ \t]*\n[ \t]*[\w.\"-]+ *=": TOML,
+    r"^(?:import [\w.]+|from [\w.]+ import .*|class \w+.*:|def \w+\(.*:)[ \t]*$": (
+        "a Python program; `becalm run SCENARIO --response FILE:CLASS` uses a scheme in it"
+    ),
     r"\A[\w.-]+:(?: \S.*)?\n(?:[\w.-]+:| +[\w-])": "YAML",
+    r"\A[^,\n]+(?:,[^,\n]*)+\n[^,\n]*(?:,[^,\n]*)+(?:\n|\Z)": "a table of values between commas (CSV)",
+    CONFIGURATION.sign.pattern: "a configuration of OpenSM; `becalm check FILE` reads it",
 }
 """Signs of text files without blank lines, in the order of search; what such a file is, and what reads it."""
+_BARE = (TOML, "YAML")
+"""Kinds of files whose comments have no meaning, but some tools write their signs behind a `#`."""
 
 
 def check(path: str | PathLike[str], wanted: Wanted) -> None:
@@ -104,21 +139,35 @@ def check(path: str | PathLike[str], wanted: Wanted) -> None:
         ScenarioError: a file of another kind.
 
     """
+    if (other := looks(path, wanted)) is not None:
+        step = "" if ";" in other else f"; valid: {wanted.valid}"
+        raise ScenarioError(f"{path}: is not {wanted.what}; it looks like {other}{step}", str(path))
+
+
+def looks(path: str | PathLike[str], wanted: Wanted) -> str | None:
+    """Return what a file of another kind looks like, and what reads it.
+
+    None for an empty file, and for one with a wanted line.
+
+    Raises:
+        FileNotFoundError: no such file.
+
+    """
     with Path(path).open("rb") as file:
         data = file.read(LOOKED_AT)
     binary = next((what for first, what in _BINARY.items() if data.startswith(first)), None)
     if binary is None and b"\0" in data:
         binary = "a binary file"
     if binary is not None:
-        raise ScenarioError(f"{path}: is not {wanted.what}; it looks like {binary}", str(path))
+        return binary
     text = data.decode("utf-8-sig", errors="replace")
     lines = _lines(text)
     if not lines or wanted.sign.search("\n".join(lines)):
-        return
-    looks = "JSON" if _is_json(text) else _kind(lines)
-    if looks is None:
-        looks = f"nothing that becalm knows: it begins with `{printable(lines[0].strip()[:60])}`"
-    raise ScenarioError(f"{path}: is not {wanted.what}; it looks like {looks}", str(path))
+        return None
+    found = _json(Path(path), text) if _is_json(text) else _kind(lines)
+    if found is None:
+        return f"{NOTHING}: it begins with `{printable(lines[0].strip()[:60])}`"
+    return found.replace("FILE", shlex.quote(str(path)))
 
 
 def which(path: str | PathLike[str], kinds: Iterable[Wanted]) -> Wanted | None:
@@ -141,14 +190,27 @@ def _lines(text: str) -> list[str]:
 def _kind(lines: list[str]) -> str | None:
     """Return what lines of text look like, and what reads them."""
     text = "\n".join(lines)
-    # Comments have no meaning in TOML and YAML, but some tools write their signs behind a `#`.
     bare = "\n".join(line for line in lines if not line.lstrip().startswith("#"))
     for sign, what in _TEXT.items():
-        if re.search(sign, bare if what in ("TOML", "YAML") else text, re.MULTILINE):
-            return what
-    if any(line.split(None, 1)[0] in KEYS for line in lines):
-        return "a configuration of OpenSM; `becalm check FILE` reads it"
+        if re.search(sign, bare if what in _BARE else text, re.MULTILINE):
+            return _toml(text) if what == TOML else what
     return None
+
+
+def _toml(text: str) -> str:
+    """Return which file of becalm a TOML text is, if it is one other than a scenario."""
+    try:
+        found = kind_of(tomllib.loads(text))
+    except (RecursionError, ValueError):
+        return TOML
+    return TOML if found is None else f"a {found[0]} of becalm; `{found[1]} FILE` runs it"
+
+
+def _json(path: Path, text: str) -> str:
+    """Return what a file of JSON is. Each folder that becalm writes has an index with becalm's version."""
+    if re.match(r'\s*\{\s*"becalm":', text):
+        return f"the index of a folder that becalm wrote; valid: {printable(str(path.parent))}"
+    return "JSON"
 
 
 def _is_json(text: str) -> bool:

@@ -11,6 +11,8 @@ import tempfile
 from pathlib import Path
 
 from becalm.errors import BecalmError
+from becalm.mistakes import read_text
+from becalm.opensm import foreign
 
 _MARK = "<!--given-->"
 MOST_TEXT = 1_000_000
@@ -27,18 +29,19 @@ def page_with(scenario: Path) -> Path:
 
     It also opens an invalid scenario, and shows the mistakes at their lines.
 
+    Args:
+        scenario: the file, or a results folder, whose scenario it is.
+
     Raises:
-        BecalmError: the file is too long, or not UTF-8 text.
+        BecalmError: the file is too long, or not UTF-8 text, or of another kind.
         OSError: the file cannot be read.
 
     """
-    data = scenario.read_bytes()
+    data = read_text(scenario).encode()
     if len(data) > MOST_TEXT:
         raise BecalmError(f"{scenario}: has {len(data):,} bytes, more than the page's limit of {MOST_TEXT:,}")
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        raise BecalmError(f"{scenario}: is not UTF-8 text: {error}") from error
+    if scenario.is_file():
+        foreign.check(scenario, foreign.SCENARIO)
     # Create a folder that only this user can read.
     made = Path(tempfile.mkdtemp(prefix="becalm-")) / "play.html"
     made.write_text(filled(data), encoding="utf-8", newline="\n")

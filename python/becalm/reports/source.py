@@ -113,7 +113,7 @@ def run_pages(source: Path, folder: Path, *, max_size: int = MOST_SIZE, progress
 
 
 def _results(source: Path) -> Results:
-    if (source / MANIFEST).is_file():
+    if (source / MANIFEST).is_file() or (source.suffix == ".toml" and source.is_file()):
         return load_results(
             source, only=[name for name in read_manifest(source).tables if name not in UNREAD]
         )

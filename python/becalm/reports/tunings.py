@@ -23,11 +23,10 @@ BEST = "tuned"
 TUNE = "tune.json"
 """Name of the result file in a tuning's folder."""
 TUNED = {
-    "delivered": ("number", "B/s"),
+    **dict.fromkeys(("delivered", "got", "fair"), ("number", "B/s")),
     **dict.fromkeys(("latency_p99", "settle", "recovery"), ("number", "s")),
     **dict.fromkeys(("background", "background_uncapped", "hot_link"), ("share", "")),
     **dict.fromkeys(("lost", "starved"), ("share", "")),
-    "got": ("number", "B/s"),
     "fairness": ("index", ""),
     "loss": ("index", ""),
 }

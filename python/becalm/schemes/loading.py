@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from becalm._core import Scheme as CoreScheme
 from becalm._core import loading
 from becalm.errors import SchemeError
+from becalm.mistakes import nearest, nearest_file
 from becalm.schemes.base import Scheme
 from becalm.schemes.declare import declare
 from becalm.schemes.objects import seam_of
@@ -85,11 +86,12 @@ def _content(path: Path) -> bytes:
     """Return the bytes of a file."""
     try:
         return path.read_bytes()
+    except FileNotFoundError as error:
+        new = f"`becalm new-scheme {path}` writes one"
+        step = new if path.suffix == ".py" else "valid: FILE:NAME, such as mine.py:Mine"
+        raise SchemeError(f"{path}: no such file{nearest_file(path)}; {step}") from error
     except OSError as error:
-        step = (
-            f"; `becalm new-scheme {path}` writes one" if path.suffix == ".py" and not path.exists() else ""
-        )
-        raise SchemeError(f"{path}: {error.strerror or error}{step}") from error
+        raise SchemeError(f"{path}: {error.strerror or error}") from error
 
 
 def _read(path: Path) -> bytes:
@@ -263,10 +265,13 @@ def _pick(known: dict[str, Provided], name: str | None, path: Path, seam: str | 
 
 
 def _not_there(path: Path, name: str | None, known: list[str]) -> str:
-    names = ", ".join(known) or "none"
+    if not known:
+        which = "" if name is None else f" `{name}`"
+        return f"{path}: has no scheme{which}; `becalm new-scheme FILE` writes one"
+    names = ", ".join(known)
     if name is None:
         return f"{path}: which scheme? Write {path}:NAME; it has: {names}"
-    return f"{path}: has no scheme `{name}`; valid: {names}"
+    return f"{path}: has no scheme `{name}`{nearest(name, known)}; valid: {names}"
 
 
 def _split(reference: str) -> tuple[Path, str | None]:

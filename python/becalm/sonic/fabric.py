@@ -13,6 +13,7 @@ from typing import NamedTuple
 from becalm.errors import ScenarioError
 from becalm.mistakes import read_text
 from becalm.opensm import names
+from becalm.results import MANIFEST
 from becalm.sonic.switch import Switch, switch
 from becalm.sonic.tables import SIGNS, read
 
@@ -140,6 +141,9 @@ def _by_switch(paths: Iterable[str | PathLike[str]]) -> Iterator[tuple[list[Path
         if not path.is_dir():
             yield [path], []
             continue
+        if (path / MANIFEST).is_file():
+            problem = f"has the results of a run; valid: SONiC switches; `becalm explain {path}` describes it"
+            raise ScenarioError(f"{path}: {problem}", str(path))
         direct = sorted(each for each in path.iterdir() if each.is_file() and not each.name.startswith("."))
         json = [each for each in direct if each.suffix == ".json"]
         other = [each for each in direct if each.suffix != ".json"]

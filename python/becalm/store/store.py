@@ -89,7 +89,8 @@ class Store:
 
         """
         if not (Path(root) / MARK).is_file():
-            raise StoreError(f"{root}: not a store: it has no {MARK}")
+            there = f"it has no {MARK}" if Path(root).exists() else "it does not exist"
+            raise StoreError(f"{root}: not a store: {there}; `becalm sweep SWEEP --store {root}` makes one")
         return cls(root)
 
     def path(self, key: str) -> Path:

@@ -21,9 +21,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, field_validator
 
-from becalm.documents import Part, Table, checked, flat, one_of, parse, wrong
+from becalm.documents import Part, Table, beside, checked, flat, one_of, parse, wrong
 from becalm.errors import ScenarioError
-from becalm.mistakes import Mistakes, read_text
+from becalm.mistakes import Mistakes, other_kind, read_text
 from becalm.scenario import Scenario, load
 from becalm.schemes.loading import Provided
 from becalm.store import ALL, KEEPS, SERIES
@@ -164,10 +164,13 @@ def read_spec(path: str | PathLike[str], schemes: tuple[Provided, ...] = ()) -> 
     data, mistakes = parse(read_text(path), str(path))
     if "topology" in data and "scenario" not in data:
         name = str(path)
-        problem = f'is a scenario; valid: `becalm run {name}`, or a sweep with `scenario = "{path.name}"`'
+        what, step = ("the results of a run", "report") if path.is_dir() else ("a scenario", "run")
+        problem = f'is {what}; valid: `becalm {step} {name}`, or a sweep with `scenario = "{path.name}"`'
         raise ScenarioError(f"{name}: {problem}", name)
+    if other := other_kind(str(path), set(data), "sweep"):
+        raise ScenarioError(f"{path}: {other}", str(path))
     found = checked(data, _Sweep, mistakes)
-    base = load(path.parent / found.scenario, schemes=schemes).using(schemes)
+    base = load(beside(mistakes, "scenario", found.scenario), schemes=schemes).using(schemes)
     spec = Spec(
         file=str(path),
         base=base,

@@ -24,9 +24,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, model_validator
 
 from becalm.analysis.hot_spots import Case
-from becalm.documents import Part, Table, Time, as_mistake, checked, one_of, parse, wrong
+from becalm.documents import Part, Table, Time, as_mistake, beside, checked, one_of, parse, wrong
 from becalm.errors import ScenarioError
-from becalm.mistakes import Mistakes, read_text
+from becalm.mistakes import Mistakes, other_kind, read_text
 from becalm.scenario import Scenario, load
 from becalm.schemes.loading import Provided
 from becalm.sweeps.ranges import Ranges
@@ -149,8 +149,9 @@ def read_tune(path: str | PathLike[str], schemes: tuple[Provided, ...] = ()) -> 
         ScenarioError: the file is invalid; the error lists all mistakes.
 
     """
-    folder = Path(path).parent
     data, mistakes = parse(read_text(path), str(path))
+    if problem := other_kind(str(path), set(data), "tuning"):
+        raise ScenarioError(f"{path}: {problem}", str(path))
     if not {"cases", "hot_spot", "case"} & set(data):
         mistakes.add(
             None, "cases", "", "the cases on which to try parameters", "[cases], [hot_spot], [[case]]"
@@ -158,12 +159,9 @@ def read_tune(path: str | PathLike[str], schemes: tuple[Provided, ...] = ()) -> 
     if {"cases", "hot_spot"} <= set(data):
         mistakes.add(None, "hot_spot", "", "either this table or [cases]", "[cases] with hosts = [HOST]")
     found = checked(data, _Tuning, mistakes)
-    cases = [
-        _case(folder, each, schemes, f"case[{place}]", mistakes)
-        for place, each in enumerate(found.case or [])
-    ]
+    cases = [_case(each, schemes, f"case[{place}]", mistakes) for place, each in enumerate(found.case or [])]
     mistakes.check()
-    population = _population(folder, found, schemes)
+    population = _population(found, schemes, mistakes)
     fabric = population.scenario if population else cases[0].scenario
     goals = Goals(tuple(map(read_limit, found.goals.limits)))
     ranges = {key: each.range() for key, each in found.space.items()}
@@ -172,11 +170,12 @@ def read_tune(path: str | PathLike[str], schemes: tuple[Provided, ...] = ()) -> 
     return TuneSpec(fabric, cases, population, space, goals, budget)
 
 
-def _population(folder: Path, found: _Tuning, schemes: tuple[Provided, ...]) -> Population | None:
+def _population(found: _Tuning, schemes: tuple[Provided, ...], mistakes: Mistakes) -> Population | None:
     given = found.cases or found.hot_spot
     if given is None:
         return None
-    fabric = load(folder / given.scenario, schemes=schemes).using(schemes)
+    key = "cases.scenario" if found.cases else "hot_spot.scenario"
+    fabric = load(beside(mistakes, key, given.scenario), schemes=schemes).using(schemes)
     times = given.model_dump(include={"start", "hot", "after"}, exclude_none=True)
     if isinstance(given, _HotSpot):
         return HotSpot(fabric, given.host, given.contributors or given.degree, **times).population()
@@ -192,11 +191,11 @@ def _population(folder: Path, found: _Tuning, schemes: tuple[Provided, ...]) -> 
     return made
 
 
-def _case(folder: Path, read: _Case, schemes: tuple[Provided, ...], key: str, mistakes: Mistakes) -> Case:
+def _case(read: _Case, schemes: tuple[Provided, ...], key: str, mistakes: Mistakes) -> Case:
     timed = read.start is not None or read.stop is not None
     case = Case(
         name=read.name or Path(read.scenario).stem,
-        scenario=load(folder / read.scenario, schemes=schemes).using(schemes),
+        scenario=load(beside(mistakes, f"{key}.scenario", read.scenario), schemes=schemes).using(schemes),
         hot=tuple((["hot*"] if timed else []) if read.hot is None else read.hot),
         background=tuple(
             (["cold*"] if timed or read.hot else ["*"]) if read.background is None else read.background

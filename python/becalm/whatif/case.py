@@ -103,7 +103,8 @@ def simulate(
 
 
 def _read(case: Case) -> tuple[Scenario, Fabric | None]:
-    if case.file.suffix == ".toml":
+    # A folder of results has the scenario of its run.
+    if case.file.suffix == ".toml" or case.file.is_dir():
         if case.lfts is not None:
             raise BecalmError("--lfts: has no effect with a scenario, which has its own routes")
         if case.fabric is None:

@@ -30,7 +30,7 @@ pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
 /// Checks that ranks have either hosts or nodes, and that the settings of nodes have an effect.
 fn seats(job: &Job, place: Place, review: &mut Review<'_>) {
     match (job.on_hosts(), job.on_nodes()) {
-        // An empty list has its own message.
+        // An empty list has its own message, when its hosts are looked up.
         (None, None) if job.hosts.given().is_none() => review.add(place, "hosts is missing: set hosts or nodes"),
         (Some(_), Some(nodes)) => review.add(nodes, "cannot be combined with hosts"),
         _ => {}

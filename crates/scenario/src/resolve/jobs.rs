@@ -60,7 +60,7 @@ pub(super) fn resolve(
     let before = review.count();
     let seats = named(job, network, review);
     let section = located.complete()?;
-    if review.count() > before {
+    if review.count() > before || seats.is_empty() {
         return None;
     }
     let ranks = ranks(section, seats.len() as u32);
@@ -126,7 +126,11 @@ fn named(job: &Section, network: &Network, review: &mut Review<'_>) -> Vec<Seat>
         return seats;
     }
     let hosts = match job.placement.get() {
-        Some(&Placement::List) => job.hosts.items().iter().filter_map(|name| network.host(name, review)).collect(),
+        // A job with neither hosts nor nodes is an error of its own.
+        _ if job.hosts.given().is_none() => Vec::new(),
+        Some(&Placement::List) if !job.hosts.items().is_empty() => {
+            job.hosts.items().iter().filter_map(|name| network.host(name, review)).collect()
+        }
         _ => network.hosts(&job.hosts, review),
     };
     hosts.into_iter().map(Seat::Host).collect()

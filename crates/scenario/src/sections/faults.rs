@@ -10,9 +10,9 @@ becalm_schema::table! {
     /// cable wait, unless `[switch.paths]` chooses among ports: then the switches at both ends use other ports. Other
     /// switches do not know of the fault.
     ///
-    /// If it is the cable of a NIC with several ports, ranks know at once: they post a message of a job that has not arrived
-    /// again, as a whole, by the next port whose cables are up. Of the first attempt, at most one more packet is sent; what
-    /// has been sent waits, or arrives and has no effect.
+    /// If it is the cable of a NIC with several ports, ranks know at once. A message of a job that has not arrived
+    /// completely is sent a second time, from its first byte, by the next port whose cables are up. Of the first attempt, at
+    /// most one more packet is sent; what has been sent waits, or arrives and has no effect.
     pub located struct LinkDown {
         /// The cable by one of its directions, such as `"A->B"`. If several links join the same two nodes, add the port, as
         /// in `"A[0]->B"`.

@@ -272,6 +272,7 @@ fn nodes_may_be_listed_for_any_topology() {
     let on_nodes = "nodes = [\"*\"]";
     wrong("", on_nodes, "there are no nodes");
     wrong(dual, "", "hosts is missing: set hosts or nodes");
+    assert_eq!(Scenario::parse(&text(dual, ""), "nodes.toml").unwrap_err().to_string().lines().count(), 1);
     wrong(dual, "nodes = [\"*\"]\nhosts = [\"*\"]", "cannot be combined with hosts");
     wrong(dual, "nodes = [\"n4\"]", "`n4`");
     wrong(dual, "hosts = [\"*\"]\nnics = \"hash\"", "does nothing without nodes");

@@ -12,6 +12,11 @@ from becalm.cli.options import Overwrite, Quiet
 from becalm.cli.roce import import_simulated, import_switches, pauses
 from becalm.errors import BecalmError
 
+_NO_SECONDS = (
+    "--seconds: is required for InfiniBand: the time from `ibqueryerrors --clear-counts` to the dump, or "
+    "between the dump and that of --before"
+)
+
 
 def import_(
     files: Annotated[
@@ -53,6 +58,8 @@ def import_(
     from becalm.simulators import importing as simulators
     from becalm.sonic.fabric import is_sonic
 
+    for file in files:
+        file.stat()
     check_writable(out, overwrite=overwrite)
     one = files[0] if len(files) == 1 else None
     simulated = any(simulators.kind(each) for each in files)
@@ -113,7 +120,7 @@ def counters(
     from becalm.cli.infiniband import effects
     from becalm.folders import check_new, write_new
     from becalm.opensm import counters as reading
-    from becalm.opensm import ibnetdiscover
+    from becalm.opensm import foreign, ibnetdiscover
     from becalm.sonic.fabric import is_sonic
     from becalm.whatif import case, measured
 
@@ -122,8 +129,8 @@ def counters(
         pauses(fabric, dump, before, [name for name, value in given.items() if value is not None])
         return
     if dump is None or seconds is None:
-        missing = "--seconds" if dump is not None else "DUMP"
-        raise BecalmError(f"{missing}: is required for InfiniBand")
+        dump_wanted = f"DUMP: is required for InfiniBand; valid: {foreign.COUNTERS.valid}"
+        raise BecalmError(dump_wanted if dump is None else _NO_SECONDS)
     check_new(out, overwrite=overwrite)
     read = ibnetdiscover.read(fabric, unique_lids=True)
     counted = reading.read(dump, read, before)

@@ -12,7 +12,16 @@ import typer
 from becalm import jsons
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
 from becalm.cli.infiniband.harm import Force, harm, refusal, say_unknown
-from becalm.cli.options import Changes, Example, Fabric, Overwrite, changed, scenario_file
+from becalm.cli.options import (
+    Changes,
+    Example,
+    Fabric,
+    MaxTime,
+    Overwrite,
+    changed,
+    scenario_file,
+    time_limit,
+)
 from becalm.cli.roce import load
 
 if TYPE_CHECKING:
@@ -46,7 +55,6 @@ Guideline = Annotated[
     ),
 ]
 Hot = Annotated[str | None, typer.Option(help="The hot host of all cases; default: random ones.")]
-MaxTime = Annotated[float, typer.Option(min=1, help="Limit on the time of the trial, in seconds.")]
 Out = Annotated[Path | None, typer.Option(help="Write the scenario with these parameters to a file.")]
 OpenSM = Annotated[
     Path | None,
@@ -107,7 +115,7 @@ def manage(
     contributors: Contributors = None,
     guideline: Guideline = None,
     hot: Hot = None,
-    max_time: MaxTime = 100,
+    max_time: MaxTime = "100 s",
     out: Out = None,
     opensm: OpenSM = None,
     fabric: Fabric = None,
@@ -129,10 +137,11 @@ def manage(
     beside = [] if opensm is None else [opensm, options.rollback_of(opensm), ports.script_of(opensm)]
     check_writable(out, *beside, overwrite=overwrite)
     source = scenario_file("manage", file, example)
+    limit = time_limit(max_time)
     scenario = changed(load(source), change)
     if opensm is not None and manager.is_roce(scenario):
         stop("--opensm: has no effect with RoCE; valid: --out, and then `becalm settings`", BAD_INPUT)
-    choice = _choose(scenario, contributors, guideline, hot, max_time, quiet=as_json)
+    choice = _choose(scenario, contributors, guideline, hot, limit, quiet=as_json)
     before = [*manager.review(scenario, hot_spot_degree=contributors), *starving(scenario, contributors)]
     if choice.guideline is None:
         _leave(choice, (f"{source} as given", before), [out, opensm], as_json=as_json)

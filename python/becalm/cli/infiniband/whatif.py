@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shlex
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from becalm import jsons
-from becalm.cli.options import Changes, Example, scenario_file
+from becalm.cli.exits import BAD_INPUT, stop
+from becalm.cli.options import Changes, Example, MaxTime, scenario_file, time_limit
 from becalm.errors import BecalmError
 
 if TYPE_CHECKING:
@@ -52,7 +54,7 @@ def whatif(
             "a guideline's."
         ),
     ] = None,
-    max_time: Annotated[float, typer.Option(min=1, help="Limit on wall-clock time, in seconds.")] = 120,
+    max_time: MaxTime = "120 s",
     out: Annotated[
         Path | None,
         typer.Option(help="Keep the runs in a new folder, for `becalm report FOLDER`.", show_default=False),
@@ -68,6 +70,9 @@ def whatif(
     from becalm.whatif import case, kept
 
     source = scenario_file("whatif", file, example)
+    if out is not None and os.path.lexists(out):
+        stop(f"{out}: already exists; choose another --out", BAD_INPUT)
+    limit = time_limit(max_time)
     changes = dict(parse_change(each) for each in change or [])
     asked = case.Case(source, hot, contributors, lfts, fabric, load, opensm, changes)
     faults: list[list[Fault]] = []
@@ -77,7 +82,7 @@ def whatif(
             bar = stack.enter_context(console.Bar(quiet=as_json))
             found = case.simulate(
                 asked,
-                max_time=max_time,
+                max_time=limit,
                 threads=threads,
                 progress=bar.on_run,
                 on_faults=faults.append,

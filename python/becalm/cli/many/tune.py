@@ -160,7 +160,7 @@ def _check_targets(
     if opensm is not None:
         check_new(opensm, options.rollback_of(opensm), ports.script_of(opensm), overwrite=overwrite)
     if resume and not api.is_study(out):
-        stop(f"{out}: no study to continue", BAD_INPUT)
+        stop(f"{out}: no study to continue; without --resume, the command begins one", BAD_INPUT)
     if not resume and out.exists():
         stop(f"{out}: already exists; choose another folder, or continue with --resume", BAD_INPUT)
 
