@@ -52,7 +52,7 @@ def test_the_command_prints_the_path_where_there_is_no_screen(
 
 def test_what_is_no_text_is_one_clear_message(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
-    for data, problem in ((b"\xff", "is not UTF-8 text"), (b"#" * 1_000_001, "1,000,001 bytes")):
+    for data, problem in ((b"\xff", "not a text file in UTF-8"), (b"#" * 1_000_001, "1,000,001 bytes")):
         file.write_bytes(data)
         done = CliRunner().invoke(app, ["play", str(file)])
         assert done.exit_code == 2

@@ -147,7 +147,7 @@ def check(path: str | PathLike[str], wanted: Wanted) -> None:
 def looks(path: str | PathLike[str], wanted: Wanted) -> str | None:
     """Return what a file of another kind looks like, and what reads it.
 
-    None for an empty file, and for one with a wanted line.
+    None for a file that is empty but for comments, and for one with a wanted line.
 
     Raises:
         FileNotFoundError: no such file.
@@ -162,7 +162,7 @@ def looks(path: str | PathLike[str], wanted: Wanted) -> str | None:
         return binary
     text = data.decode("utf-8-sig", errors="replace")
     lines = _lines(text)
-    if not lines or wanted.sign.search("\n".join(lines)):
+    if all(line.startswith("#") for line in lines) or wanted.sign.search("\n".join(lines)):
         return None
     found = _json(Path(path), text) if _is_json(text) else _kind(lines)
     if found is None:
