@@ -2,13 +2,14 @@
 
 `python tools/trains_table.py 128 512` runs each traffic exactly and with trains, on Clos networks with these
 numbers of hosts, with and without DCQCN. Without numbers, it writes the table from `trains.jsonl`, which
-contains all measurements: an object for each traffic, with the completion time [s] and the processor time [s]
-of both runs. New measurements replace old ones of the same traffic.
+contains all measurements: an object for each traffic, with the completion times [s] for six cable delays, and
+the processor time [s]. New measurements replace old ones of the same traffic.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import markers
 
 import becalm
+from becalm.intervals import mean_interval
 
 MEASURED = markers.ROOT / "docs/trains.jsonl"
 
@@ -25,6 +27,10 @@ PFC_AND_DCQCN: dict[str, Any] = {
     "response": {"dcqcn": {}},
 }
 """Sections of a fabric with marks, from 400 kB that wait for an output."""
+
+
+DELAYS = range(248, 254)
+"""Cable delays in ns. A completion time is that of the last of many flows, so small differences change it."""
 
 
 def traffics(hosts: int) -> dict[str, dict[str, Any]]:
@@ -45,7 +51,9 @@ def traffics(hosts: int) -> dict[str, dict[str, Any]]:
     }
 
 
-def scenario(hosts: int, traffic: dict[str, Any], *, control: bool, fidelity: str) -> becalm.Scenario:
+def scenario(
+    hosts: int, traffic: dict[str, Any], delay: int, *, control: bool, fidelity: str
+) -> becalm.Scenario:
     """Return a scenario with 16 hosts and 16 spines per leaf switch, and buffers of 1 MiB."""
     switch: dict[str, Any] = {"buffer": "1 MiB", "paths": {"flow": {}}}
     if control:
@@ -59,7 +67,7 @@ def scenario(hosts: int, traffic: dict[str, Any], *, control: bool, fidelity: st
                     "spines": 16,
                     "hosts_per_leaf": 16,
                     "rate": "400 Gb/s",
-                    "delay": "250 ns",
+                    "delay": f"{delay} ns",
                 }
             },
             "switch": switch,
@@ -73,26 +81,37 @@ def scenario(hosts: int, traffic: dict[str, Any], *, control: bool, fidelity: st
 
 
 def measure(hosts: int, name: str, traffic: dict[str, Any], *, control: bool) -> dict[str, Any]:
-    """Return the times of both runs, and the mean number of packets of a train."""
+    """Return the completion times for several cable delays, and the means of what else is measured."""
     found: dict[str, Any] = {"hosts": hosts, "traffic": name, "control": control}
     for fidelity in ("packets", "trains"):
         begin = time.process_time()
-        results = becalm.run(scenario(hosts, traffic, control=control, fidelity=fidelity))
+        runs = [
+            becalm.run(scenario(hosts, traffic, delay, control=control, fidelity=fidelity))
+            for delay in DELAYS
+        ]
         found[fidelity] = {
-            "time": results.jobs["time"][0],
+            "times": [results.jobs["time"][0] for results in runs],
             "processor_time": time.process_time() - begin,
-            "marks": int(results.links["marked"].sum()),
-            "train": results.train,
+            "marks": sum(int(results.links["marked"].sum()) for results in runs),
+            "train": math.fsum(results.train or 1 for results in runs) / len(runs),
         }
     return found
+
+
+def error(found: dict[str, Any]) -> tuple[float, float]:
+    """Return the error of the mean time, and half of its 95% interval, as shares of the exact mean."""
+    exact, trains = (mean_interval(found[fidelity]["times"]) for fidelity in ("packets", "trains"))
+    spread = math.hypot(exact.high - exact.mean, trains.high - trains.mean)
+    return trains.mean / exact.mean - 1, spread / exact.mean
 
 
 def cells(found: dict[str, Any]) -> tuple[str, str, str]:
     """Return the number of packets per train, the error, and the factor by which the processor time falls."""
     exact, trains = found["packets"], found["trains"]
+    off, half = error(found)
     return (
         f"{trains['train']:.1f}",
-        f"{round(100 * (trains['time'] / exact['time'] - 1), 1) + 0.0:+.1f}%",
+        f"{round(100 * off, 1) + 0.0:+.1f} ± {100 * half:.1f}%",
         f"{exact['processor_time'] / trains['processor_time']:.1f}",
     )
 

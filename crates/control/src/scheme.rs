@@ -38,8 +38,8 @@ pub trait MarkingScheme: Marker + Sized {
         None
     }
 
-    /// Whether the policy marks a share of the packets that depends only on bytes that wait, so that it may mark all packets
-    /// of a train or none.
+    /// Whether the policy marks a share of the packets that depends only on bytes that wait, so that it can be asked about
+    /// each packet of a train when the train leaves.
     fn takes_trains(params: &Self::Params) -> bool {
         let _ = params;
         false

@@ -50,7 +50,8 @@ pub struct Packet {
     /// Set by a switch that detects congestion (ECN, FECN).
     pub marked: bool,
     /// On an ACK, the number of data packets that it acknowledges. On a data packet making a detour, the
-    /// number of the region plus 1 until it arrives there.
+    /// number of the region plus 1 until it arrives there. On a train of data packets, which makes no detours, one bit for
+    /// each marked packet, the lowest for the first.
     pub covers: u16,
     /// On an ACK, the number of marked packets that it reports. On a CNP, 1. On a data packet, its entropy value and, in
     /// the highest bit, whether it requests an ACK.
@@ -75,7 +76,7 @@ impl Packet {
     /// The region that the packet is heading for, if it is making a detour and has not arrived there.
     #[inline]
     pub(crate) fn via(&self) -> Option<u32> {
-        (self.kind == Kind::Data && self.covers > 0).then(|| u32::from(self.covers) - 1)
+        (self.kind == Kind::Data && self.covers > 0 && self.train.is_single()).then(|| u32::from(self.covers) - 1)
     }
 
     /// Directs a data packet to a region first, or straight to its destination.

@@ -5,8 +5,8 @@
 //! once its first header has arrived. Everything that counts packets counts those of a train. Its destination answers each
 //! of them, and the answers travel as a train as well, which the source takes apart.
 //!
-//! What changes is that no other packet comes between those of a train, that they wait for credit together, and that a
-//! switch marks all of them or none.
+//! A switch decides about the mark of each packet. What changes is that no other packet comes between those of a train, and
+//! that they wait for credit together.
 
 /// The packets that a packet stands for, and whether the last of them ends its message. An ACK is the last if it
 /// acknowledges the end of a message.

@@ -1,6 +1,7 @@
 //! The length of trains (`run.fidelity = "trains"`).
 
-use becalm_control::{Marking, MarkingScheme};
+use becalm_control::{EchoScheme, Echoing, Marking, MarkingScheme};
+use becalm_engine::Time;
 use becalm_fabric::Train;
 
 use crate::resolve::{Buffers, Network};
@@ -10,9 +11,18 @@ use crate::sections::run::Fidelity;
 /// Number of trains that an input buffer holds, at least: the sender waits for space for an entire train.
 pub(crate) const LEAST_IN_BUFFER: u64 = 8;
 
-/// Number of trains in the queue at which a switch begins to mark, at least: it marks an entire train or none of it, so a
-/// rate falls later than with single packets, and the queue is then longer.
+/// Number of trains in the queue at which a switch begins to mark, at least: a queue rises and falls by entire trains.
 pub(crate) const LEAST_BEFORE_MARKS: u64 = 32;
+
+/// Share of the time between two congestion notification packets of a flow over which the packets of a train may spread.
+/// With longer trains, a flow whose packets are all marked gets fewer notifications.
+const SPAN: u64 = 8;
+
+/// Longest time in ns over which the packets of a train may spread if other flows of the host take turns with them.
+pub(crate) fn span(sections: &Sections) -> u32 {
+    let interval = Echoing::cnp_interval(&sections.echo).filter(|interval| *interval > Time::ZERO);
+    interval.map_or(u32::MAX, |interval| u32::try_from(interval.0 / Time::from_ns(SPAN).0).unwrap_or(u32::MAX))
+}
 
 /// Largest number of packets that a simulated packet may stand for, as far as buffers and marking allow; at least 1.
 ///

@@ -42,7 +42,7 @@ impl Scenario {
     fn marked_trains(&self) -> Option<String> {
         let marks = *self.sections.marking != MarkingParams::default();
         (self.train() > 1 && marks).then(|| {
-            "run.fidelity: with trains, switches may mark far fewer packets, and jobs with congestion control end too soon; \
+            "run.fidelity: with trains and marks, the last of many flows ends at another time; \
              `becalm run --check` measures the error on smaller jobs"
                 .to_string()
         })

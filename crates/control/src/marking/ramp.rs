@@ -91,8 +91,8 @@ pub struct Ramp {
     params: Params,
     vls: usize,
     /// For each port and lane, the packets that may be marked when they leave, by order of arrival, with their
-    /// probabilities. Only with [`Judged::Arrival`].
-    judged: Vec<VecDeque<(u64, f64)>>,
+    /// probabilities and sizes. Only with [`Judged::Arrival`].
+    judged: Vec<VecDeque<(u64, f64, u32)>>,
 }
 
 impl MarkingScheme for Ramp {
@@ -134,8 +134,13 @@ impl Ramp {
     fn judgement(&mut self, departure: &Departure) -> f64 {
         let lane = &mut self.judged[usize::from(departure.output) * self.vls + usize::from(departure.vl)];
         // Packets from different inputs may leave out of order.
-        let place = lane.binary_search_by_key(&departure.order, |(order, _)| *order);
-        place.ok().and_then(|place| lane.remove(place)).map_or(0.0, |(_, probability)| probability)
+        let Ok(place) = lane.binary_search_by_key(&departure.order, |(order, ..)| *order) else { return 0.0 };
+        let (_, probability, size) = lane[place];
+        // The last packet of a train leaves with all of its bytes.
+        if departure.size >= size {
+            lane.remove(place);
+        }
+        probability
     }
 }
 
@@ -148,7 +153,7 @@ impl Marker for Ramp {
         let found = switch.waiting_bytes(output, vl).saturating_sub(u64::from(size));
         let probability = self.probability(found, output, switch);
         if probability > 0.0 {
-            self.judged[usize::from(output) * self.vls + usize::from(vl)].push_back((order, probability));
+            self.judged[usize::from(output) * self.vls + usize::from(vl)].push_back((order, probability, size));
         }
     }
 

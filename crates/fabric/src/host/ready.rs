@@ -1,5 +1,7 @@
 //! The pacers of an adapter that may send.
 
+use std::collections::HashMap;
+
 use crate::config::Injection;
 use crate::host::send_queue::SendQueue;
 
@@ -22,6 +24,19 @@ struct TrainTurns {
     began: u32,
     /// Length of the train that a pacer has just sent; 0 for other pacers.
     sent: u32,
+    /// Virtual time from which the next train of a pacer may start that rests after its last one.
+    resting: HashMap<u32, u32>,
+}
+
+impl TrainTurns {
+    /// Virtual time at which the next train of a pacer starts. One that rests less than its turn takes waits for the
+    /// others to send as many packets; after a longer rest, they send one packet each, as without trains.
+    fn start(&mut self, pacer: u32) -> u32 {
+        match self.sent {
+            0 => self.resting.remove(&pacer).unwrap_or(0).max(self.began + 1),
+            packets => self.began + packets,
+        }
+    }
 }
 
 /// Pacers that may send, in sending order, listed by the virtual lane of their packets. While a lane cannot send,
@@ -73,6 +88,18 @@ impl Ready {
         self.trains.iter_mut().for_each(|turns| turns.sent = packets);
     }
 
+    /// Records that a pacer is not listed after its train of this many packets, although it has others to send.
+    pub fn rests(&mut self, pacer: u32, packets: u32) {
+        self.trains.iter_mut().for_each(|turns| {
+            turns.resting.insert(pacer, turns.began + packets);
+        });
+    }
+
+    /// Number of pacers listed.
+    pub fn len(&self) -> usize {
+        self.first.len() + self.others.iter().map(|(_, list)| list.len()).sum::<usize>()
+    }
+
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.first.is_empty() && self.others.iter().all(|(_, list)| list.is_empty())
@@ -82,12 +109,10 @@ impl Ready {
     /// posting order.
     #[inline]
     pub fn push(&mut self, pacer: u32, vl: u8, posted: u64) {
-        let order = match (self.injection, &self.trains) {
+        let order = match (self.injection, &mut self.trains) {
             (Injection::RoundRobin, _) => self.listed,
             (Injection::Posted, None) => posted,
-            (Injection::Posted, Some(turns)) => {
-                u64::from(turns.began + turns.sent) << 32 | self.listed & u64::from(u32::MAX)
-            }
+            (Injection::Posted, Some(turns)) => u64::from(turns.start(pacer)) << 32 | self.listed & u64::from(u32::MAX),
         };
         self.listed += 1;
         self.list(vl).push(pacer, order);
@@ -191,5 +216,58 @@ mod tests {
             }
             assert_eq!(leave(&mut ready, 0), leave(&mut six(injection), 0));
         }
+    }
+
+    /// Packets that each of 30 pacers sends in this many trains: the first three send single packets, the others trains of
+    /// three. The first two rest during the train after their own.
+    fn sent_in_trains(trains: u32) -> Vec<u32> {
+        let (mut ready, mut sent, mut resting) = (Ready::new(Injection::RoundRobin), vec![0; 30], None);
+        ready.take_trains();
+        (0..30).for_each(|pacer| ready.push(pacer, 0, 0));
+        for _ in 0..trains {
+            let next = ready.first_outside(0).expect("most are listed");
+            ready.remove(next);
+            let packets = if next.pacer < 3 { 1 } else { 3 };
+            sent[next.pacer as usize] += packets;
+            resting.take().into_iter().for_each(|pacer| ready.push(pacer, 0, 0));
+            match next.pacer {
+                0 | 1 => {
+                    ready.rests(next.pacer, packets);
+                    resting = Some(next.pacer);
+                }
+                pacer => {
+                    ready.sends(packets);
+                    ready.push(pacer, 0, 0);
+                    ready.sends(0);
+                }
+            }
+        }
+        sent
+    }
+
+    #[test]
+    fn pacers_send_as_many_packets_whatever_their_trains() {
+        let sent = sent_in_trains(10_000);
+        let mean = f64::from(sent.iter().sum::<u32>()) / 30.0;
+        let shares: Vec<f64> = sent.iter().map(|&one| f64::from(one) / mean).collect();
+        assert!(shares[2..].iter().all(|share| (0.95..1.1).contains(share)), "{shares:?}");
+        assert!(shares[..2].iter().all(|share| (0.3..1.0).contains(share)), "{shares:?}");
+    }
+
+    #[test]
+    fn a_pacer_that_rests_for_a_moment_does_not_overtake() {
+        let mut ready = Ready::new(Injection::RoundRobin);
+        ready.take_trains();
+        (0..3).for_each(|pacer| ready.push(pacer, 0, 0));
+        let mut order = Vec::new();
+        for _ in 0..6 {
+            let next = ready.first_outside(0).expect("all are listed");
+            ready.remove(next);
+            order.push(next.pacer);
+            ready.rests(next.pacer, 4);
+            ready.push(next.pacer, 0, 0);
+        }
+        assert_eq!(order, [0, 1, 2, 0, 1, 2]);
+        assert!(ready.trains.is_some_and(|turns| turns.resting.is_empty()));
     }
 }

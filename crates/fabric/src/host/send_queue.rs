@@ -48,6 +48,15 @@ impl SendQueue {
         self.first.is_none()
     }
 
+    /// Number of pacers or flows.
+    pub fn len(&self) -> usize {
+        let others = match &self.others {
+            Others::Turns(list) => list.len(),
+            Others::Posted(list) => list.len(),
+        };
+        usize::from(self.first.is_some()) + others
+    }
+
     /// Adds a pacer or a flow whose next message has position `order` in the host's posting order.
     #[inline]
     pub fn push(&mut self, id: u32, order: u64) {

@@ -12,7 +12,7 @@ use becalm_engine::{Stream, Time};
 use crate::config::PacketConfig;
 use crate::distribution::Distribution;
 use crate::host::entropy::Entropy;
-use crate::host::train_length::length as train_length;
+use crate::host::train_length::{Turns, length as train_length};
 use crate::policy::Pace;
 use rare::{LONG, Rare};
 
@@ -237,7 +237,7 @@ impl Sender {
 
     /// Number of packets of the next train.
     #[cold]
-    pub fn next_train(&self, packets: &PacketConfig, pace: Pace) -> u32 {
+    pub fn next_train(&self, packets: &PacketConfig, pace: Pace, turns: Turns) -> u32 {
         let greedy = || self.rare.as_ref().map_or(0, |rare| rare.mean_message());
         let bytes = match self.partial {
             Partial::None if self.first.count == 0 => greedy(),
@@ -245,7 +245,7 @@ impl Sender {
             Partial::None | Partial::Posted => u64::from(self.first.bytes),
         };
         let rest = if self.partial == Partial::None { u32::MAX } else { self.rest };
-        train_length(packets, (bytes, rest), pace, self.in_flight)
+        train_length(packets, (bytes, rest), pace, self.in_flight, turns)
     }
 
     /// Posting time of the message that the next packet begins, if it begins one; zero for a greedy flow.

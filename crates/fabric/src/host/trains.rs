@@ -61,7 +61,9 @@ fn data(train: &Packet, full: u32) -> impl Iterator<Item = Packet> + use<> {
     (0..count).map(move |i| {
         let last = i + 1 == count;
         let size = if last { train.size - i * full } else { full };
-        Packet { size, sequence: train.sequence + i, train: Train::new(1, last && train.train.is_last()), ..train }
+        let marked = train.covers >> i & 1 != 0;
+        let alone = Train::new(1, last && train.train.is_last());
+        Packet { size, sequence: train.sequence + i, train: alone, marked, covers: 0, ..train }
     })
 }
 
@@ -98,10 +100,13 @@ mod tests {
 
     #[test]
     fn a_train_falls_into_the_packets_that_it_stands_for() {
-        let train = Packet { size: 2 * 1010 + 310, sequence: 40, train: Train::new(3, true), ..Packet::default() };
+        let of = Packet { sequence: 40, marked: true, covers: 0b101, ..Packet::default() };
+        let train = Packet { size: 2 * 1010 + 310, train: Train::new(3, true), ..of };
         let parts: Vec<_> = data(&train, 1010).map(|part| (part.sequence, part.size, part.train)).collect();
         let middle = Train::default();
         assert_eq!(parts, [(40, 1010, middle), (41, 1010, middle), (42, 310, Train::LAST)]);
+        let marks: Vec<_> = data(&train, 1010).map(|part| (part.marked, part.covers)).collect();
+        assert_eq!(marks, [(true, 0), (false, 0), (true, 0)], "each as a switch decided");
     }
 
     #[test]

@@ -52,7 +52,7 @@ pub struct Departure {
     pub output: u16,
     /// Virtual lane of the packet.
     pub vl: u8,
-    /// Size on the wire in bytes.
+    /// Size on the wire in bytes; for a packet of a train, with those before it.
     pub size: u32,
     /// Kind of the packet.
     pub kind: Kind,

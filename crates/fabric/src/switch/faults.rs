@@ -190,7 +190,7 @@ impl<K: Marker> Switch<K> {
         let &Waiting { mut packet, order, input, .. } = self.state.pool.get(head);
         let came_on = self.state.came_on::<Configured>(head, vl);
         if !self.state.unmarked {
-            packet.marked |= self.ask_marker(&packet, (input, output), order, cx);
+            packet.marked |= self.ask_marker::<Configured, _>(&packet, (input, output), order, cx);
             self.marker.left(cx.now, input, output, vl);
         }
         self.state.dequeue::<Configured>(output, vl, place, packet.size, &cx.shared.config);

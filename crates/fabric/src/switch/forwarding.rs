@@ -13,7 +13,7 @@ use crate::config::{Arbiter, Bypass, InputReads, PathSelection, Queueing, Switch
 use crate::context::Context;
 use crate::event::{Event, Signal, Word};
 use crate::network::routing::Heading;
-use crate::packet::Packet;
+use crate::packet::{Packet, tie};
 use crate::policy::{Arrival, Departure, Marker, Observer};
 use crate::switch::pool::{Slot, Waiting};
 use crate::switch::rules::{self, Common, Configured, Lanes, OneLane, Rules};
@@ -200,7 +200,7 @@ impl<K: Marker> Switch<K> {
         (came_on, order, shown, units): (u8, u64, bool, u32),
         cx: &mut Context<'_, O>,
     ) {
-        let marked = shown && self.ask_marker(packet, ports, order, cx);
+        let marked = shown && self.ask_marker::<M, O>(packet, ports, order, cx);
         let state = &mut self.state;
         if shown {
             state.discount::<M>(packet, ports);
@@ -334,7 +334,7 @@ impl<K: Marker> Switch<K> {
         let head = state.voqs[M::voq(state, output, vl, place)].offered.head;
         let &Waiting { packet, order, input, .. } = state.pool.get(head);
         let (ports, came_on) = ((input, output), state.came_on::<M>(head, packet.vl));
-        let marked = !state.unmarked && self.ask_marker(&packet, ports, order, cx);
+        let marked = !state.unmarked && self.ask_marker::<M, O>(&packet, ports, order, cx);
         let state = &mut self.state;
         state.dequeue::<M>(output, vl, place, packet.size, &cx.shared.config);
         self.note_queue::<M, O>(output, vl, cx);
@@ -358,13 +358,16 @@ impl<K: Marker> Switch<K> {
     }
 
     /// Asks the marker about a packet that is about to leave.
-    pub(super) fn ask_marker<O: Observer>(
+    pub(super) fn ask_marker<M: Rules, O: Observer>(
         &mut self,
         packet: &Packet,
         ports: Ports,
         order: u64,
         cx: &mut Context<'_, O>,
     ) -> bool {
+        if M::TRAINS && !packet.train.is_single() {
+            return self.ask_marker_of_train(packet, ports, order, cx);
+        }
         let ((input, output), switch) = (ports, self.state.rank);
         let &Packet { vl, size, kind, tie, .. } = packet;
         let departure = Departure { now: cx.now, order, input, output, vl, size, kind, tie, switch };
@@ -372,6 +375,31 @@ impl<K: Marker> Switch<K> {
         let marked = self.marker.departing(&departure, &view);
         self.note_congestion(output, vl, cx);
         marked
+    }
+
+    /// Asks the marker about each packet of a train that is about to leave. Returns whether it marks any of them.
+    #[inline(never)]
+    fn ask_marker_of_train<O: Observer>(
+        &mut self,
+        train: &Packet,
+        (input, output): Ports,
+        order: u64,
+        cx: &mut Context<'_, O>,
+    ) -> bool {
+        let (switch, packets) = (self.state.rank, train.train.packets());
+        let &Packet { vl, kind, .. } = train;
+        let view = View::new(&self.state, cx.shared, cx.now);
+        let mut marks = 0;
+        for i in 0..packets {
+            // The packets before it have left as well.
+            let size = if i + 1 == packets { train.size } else { train.size / packets * (i + 1) };
+            let tie = tie(u64::from(train.tie), i);
+            let departure = Departure { now: cx.now, order, input, output, vl, size, kind, tie, switch };
+            marks |= u16::from(self.marker.departing(&departure, &view)) << i;
+        }
+        self.note_congestion(output, vl, cx);
+        self.state.shares.iter_mut().for_each(|shares| shares.marks = marks);
+        marks != 0
     }
 
     /// Transmits a packet, which arrived on lane `came_on` and occupies `units` there, on its link.
@@ -394,6 +422,10 @@ impl<K: Marker> Switch<K> {
         if M::TRAINS && state.shares.is_some() {
             state.count_turn(packet, (input, output));
         }
+        let bits = match M::TRAINS && marked && !packet.train.is_single() {
+            true => state.marks_of_train(),
+            false => 0,
+        };
         let silent = state.lazy_tails && !state.is_wanted::<M>(output);
         let (lane, at, buffer) = (M::at(state, output, vl), M::at(state, output, 0), M::at(state, input, came_on));
         let ports = &mut state.ports[..];
@@ -411,11 +443,11 @@ impl<K: Marker> Switch<K> {
         }
         (out.input, out.vl) = (input, vl);
         out.packets += u64::from(M::packets(packet));
-        out.marked += if marked { M::packets(packet) } else { 0 };
+        out.marked += if bits > 0 { bits.count_ones() } else { u32::from(marked) };
         let copy;
-        let packet = match marked && !packet.marked {
+        let packet = match marked && !packet.marked || bits > 0 {
             true => {
-                copy = Packet { marked, ..*packet };
+                copy = Packet { marked, covers: packet.covers | bits, ..*packet };
                 &copy
             }
             false => packet,

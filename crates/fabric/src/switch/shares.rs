@@ -10,11 +10,13 @@ pub(crate) struct Shares {
     ends: Vec<u64>,
     /// By output and lane: the virtual time at which the last train began.
     began: Vec<u64>,
+    /// One bit for each packet that is marked of the train that leaves now.
+    pub marks: u16,
 }
 
 impl Shares {
     pub fn new(queues: usize, lanes: usize) -> Shares {
-        Shares { ends: vec![0; queues], began: vec![0; lanes] }
+        Shares { ends: vec![0; queues], began: vec![0; lanes], marks: 0 }
     }
 
     /// The virtual time at which the next train of a queue begins.

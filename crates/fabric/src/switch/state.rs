@@ -268,6 +268,12 @@ impl State {
         self.shares.iter_mut().for_each(|shares| shares.sent(lane, queue, packet.train.packets()));
     }
 
+    /// One bit for each packet that is marked here of the train that leaves now.
+    #[cold]
+    pub fn marks_of_train(&self) -> u16 {
+        self.shares.as_ref().map_or(0, |shares| shares.marks)
+    }
+
     /// The transmission of the last packet of an output.
     pub fn last_sent(&self, port: u16) -> Transmission {
         let &Output { vl, busy_until, .. } = self.output(port);

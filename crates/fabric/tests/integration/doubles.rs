@@ -87,8 +87,16 @@ pub const ADAPTER: AdapterConfig = AdapterConfig {
 };
 
 /// The packets of Santos 2002 and 2003, Table I.
-pub const PACKETS: PacketConfig =
-    PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20, answers_vl: None, cnp_vl: None, train: 1 };
+pub const PACKETS: PacketConfig = PacketConfig {
+    mtu: 2048,
+    header: 20,
+    ack: 20,
+    cnp: 20,
+    answers_vl: None,
+    cnp_vl: None,
+    train: 1,
+    train_span: u32::MAX,
+};
 
 /// 1 GB/s.
 pub fn gigabyte() -> Rate {

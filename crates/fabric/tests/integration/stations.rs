@@ -76,7 +76,16 @@ fn alone(service: Distribution, traffic: Traffic, link: Rate, least: u32, ms: u6
         topology: spec.topology,
         routes: spec.routes,
         switch: station(service),
-        packets: PacketConfig { mtu: BYTES, header: 0, ack: 1, cnp: 1, answers_vl: None, cnp_vl: None, train: 1 },
+        packets: PacketConfig {
+            mtu: BYTES,
+            header: 0,
+            ack: 1,
+            cnp: 1,
+            answers_vl: None,
+            cnp_vl: None,
+            train: 1,
+            train_span: u32::MAX,
+        },
         adapters: spec.adapters,
         flows: spec.flows,
         responses: spec.responses,
@@ -144,7 +153,16 @@ fn loop_of(stations: u32, window: u32, batches: u64) -> Vec<f64> {
     let sources = vec![SourceSpec::always(FlowId(0), greedy_of(BYTES))];
     let mut spec = plain(topology, vec![(flow, Steady(Pace { gap: 0.0, window }))], sources);
     spec.switch = station(Distribution::Exponential);
-    spec.packets = PacketConfig { mtu: BYTES, header: 0, ack: 1, cnp: 1, answers_vl: None, cnp_vl: None, train: 1 };
+    spec.packets = PacketConfig {
+        mtu: BYTES,
+        header: 0,
+        ack: 1,
+        cnp: 1,
+        answers_vl: None,
+        cnp_vl: None,
+        train: 1,
+        train_span: u32::MAX,
+    };
     let mut run = simulate(spec, ());
     let mut rates = Vec::new();
     let mut before = 0;

@@ -17,7 +17,7 @@ use crate::scenario::Scenario;
 use crate::sections::Settings;
 use crate::sections::adapter::PortControl;
 use crate::sections::flows::Restart;
-use crate::trains::longest;
+use crate::trains::{longest, span};
 
 /// Number of packets between switches per look-ahead from which an additional thread makes a run faster.
 const PACKETS_PER_THREAD: u64 = 2_000;
@@ -85,7 +85,7 @@ impl Scenario {
             topology: self.network.topology.clone(),
             routes: self.network.routes.clone(),
             switch: self.switch_config(),
-            packets: PacketConfig { train: self.train(), ..sections.packet_config() },
+            packets: PacketConfig { train: self.train(), train_span: span(sections), ..sections.packet_config() },
             adapters: self.plan.adapters.clone(),
             flows,
             responses,

@@ -57,6 +57,7 @@ impl Packet {
             answers_vl: None,
             cnp_vl: None,
             train: 1,
+            train_span: u32::MAX,
         }
     }
 }

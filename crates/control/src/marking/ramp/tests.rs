@@ -129,3 +129,19 @@ fn refuses_a_kmin_above_kmax() {
     let wrong = read::<Params>("kmin = 300", "f.toml").unwrap_err();
     assert_eq!(wrong.to_string(), "f.toml:1: kmin = 300: must be at most kmax = 200");
 }
+
+#[test]
+fn a_train_keeps_the_judgement_on_its_arrival_until_its_last_packet() {
+    let params = params("kmin = 5\nkmax = 5\njudged = \"arrival\"");
+    let shape = SwitchShape { name: "S".into(), ports: 2, vls: 1, capacity_bytes: 0, host_ports: vec![true; 2] };
+    let mut marker = Ramp::new(&params, shape);
+    let (now, order, input, output, vl, kind) = (Time::ZERO, 9, 0, 1, 0, Kind::Data);
+    let full = Behind { bytes: 50_000, credit: 1 };
+    marker.arrived(&Arrival { now, order, input, output, vl, size: 3 * SIZE, kind, waits: true }, &full);
+    let empty = Behind { bytes: 0, credit: 1 };
+    let departing = |packets: u32| {
+        let size = packets * SIZE;
+        marker.departing(&Departure { now, order, input, output, vl, size, kind, tie: 1, switch: 3 }, &empty)
+    };
+    assert_eq!([1, 2, 3, 3].map(departing), [true, true, true, false]);
+}

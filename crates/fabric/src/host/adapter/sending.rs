@@ -10,6 +10,7 @@ use crate::host::flows::Flows;
 use crate::host::pacer::PacerState;
 use crate::host::ready::Listed;
 use crate::host::sender::{RECORDED, REQUESTS, SPREAD, Sender};
+use crate::host::train_length::Turns;
 use crate::ids::FlowId;
 use crate::packet::{Kind, Packet, common_tie, tie};
 use crate::policy::{Observer, Response, Sent};
@@ -59,7 +60,11 @@ impl Adapter {
             let sender = &flows.senders[flow.index()];
             let packets = match flows.packets.train {
                 1 => 1,
-                _ => sender.next_train(&flows.packets, flows.pacers[sender.pacer as usize].pace()),
+                _ => {
+                    let pace = flows.pacers[sender.pacer as usize].pace();
+                    let packet = self.link.rate.time_of(flows.packets.mtu + sender.header);
+                    sender.next_train(&flows.packets, pace, Turns { ready: self.ready.len(), packet })
+                }
             };
             let units = packets * cx.shared.largest;
             let prepared = self.prepared(sender);
@@ -219,7 +224,7 @@ impl Adapter {
         }
         match flows.packets.train {
             1 => self.update_pacer(pacer, cx.now, flows),
-            _ => self.update_after_train(pacer, packets, cx.now, flows),
+            _ => self.update_after_train((pacer, segment.last), packets, cx.now, flows),
         }
         if from_backlog {
             self.backlog.sent(packets);
@@ -229,12 +234,23 @@ impl Adapter {
         }
     }
 
-    /// Re-evaluates whether a pacer may send after its train of this many packets.
+    /// Re-evaluates whether a pacer may send after its train of this many packets, which may be the last of a message.
     #[cold]
-    fn update_after_train<R: Response>(&mut self, pacer: u32, packets: u32, now: Time, flows: &mut Flows<R>) {
+    fn update_after_train<R: Response>(
+        &mut self,
+        (pacer, is_last): (u32, bool),
+        packets: u32,
+        now: Time,
+        flows: &mut Flows<R>,
+    ) {
         self.ready.sends(packets);
         self.update_pacer(pacer, now, flows);
         self.ready.sends(0);
+        match flows.pacers[pacer as usize].state() {
+            PacerState::Ready => {}
+            PacerState::Idle if is_last => {}
+            _ => self.ready.rests(pacer, packets),
+        }
     }
 
     /// Whether the next buffer has space. Reports the start and end of a wait.

@@ -3,8 +3,16 @@
 use super::cut::Dropped;
 use super::*;
 
-const PACKETS: PacketConfig =
-    PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20, answers_vl: None, cnp_vl: None, train: 1 };
+const PACKETS: PacketConfig = PacketConfig {
+    mtu: 2048,
+    header: 20,
+    ack: 20,
+    cnp: 20,
+    answers_vl: None,
+    cnp_vl: None,
+    train: 1,
+    train_span: u32::MAX,
+};
 
 #[test]
 fn cuts_messages_into_packets() {
