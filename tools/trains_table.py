@@ -111,7 +111,7 @@ def cells(found: dict[str, Any]) -> tuple[str, str, str]:
     off, half = error(found)
     return (
         f"{trains['train']:.1f}",
-        f"{round(100 * off, 1) + 0.0:+.1f} ± {100 * half:.1f}%",
+        f"{round(100 * off, 1) + 0.0:+.1f}±{100 * half:.1f}%",
         f"{exact['processor_time'] / trains['processor_time']:.1f}",
     )
 
