@@ -144,6 +144,8 @@ def test_ctrl_c_ends_the_server_and_keeps_the_results(
         os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr(module.Live, "show", show)
+    # A shell in the background starts its processes with Ctrl-C ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     command = ["run", str(tmp_path / "scene.toml"), "--watch", "--out", str(tmp_path / "out"), "--quiet"]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 130, done.output
