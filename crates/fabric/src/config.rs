@@ -241,10 +241,8 @@ pub struct PacketConfig {
     /// Largest number of data packets that one simulated packet stands for, see [`Train`](crate::Train); 1 for exact
     /// runs.
     pub train: u32,
-    /// Longest time in ns over which the packets of a train would spread if others took turns with them; [`u32::MAX`] for
-    /// any.
-    // A larger type costs every packet: this is next to what they read.
-    pub train_span: u32,
+    /// Longest time over which the packets of a train would spread if others took turns with them; [`Time::MAX`] for any.
+    pub train_span: Time,
 }
 
 impl PacketConfig {

@@ -116,7 +116,7 @@
 //!         service: Distribution::Fixed,
 //!         flow_control: FlowControl::Credits,
 //!     },
-//!     packets: PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20, answers_vl: None, cnp_vl: None, train: 1, train_span: u32::MAX },
+//!     packets: PacketConfig { mtu: 2048, header: 20, ack: 20, cnp: 20, answers_vl: None, cnp_vl: None, train: 1, train_span: Time::MAX },
 //!     adapters: vec![adapter; topology.host_count() as usize],
 //!     responses: vec![Free; flows.len()],
 //!     sources: (0..3).map(|i| SourceSpec::always(FlowId(i), greedy.clone())).collect(),

@@ -18,10 +18,10 @@ pub(crate) const LEAST_BEFORE_MARKS: u64 = 32;
 /// With longer trains, a flow whose packets are all marked gets fewer notifications.
 const SPAN: u64 = 8;
 
-/// Longest time in ns over which the packets of a train may spread if other flows of the host take turns with them.
-pub(crate) fn span(sections: &Sections) -> u32 {
+/// Longest time over which the packets of a train may spread if other flows of the host take turns with them.
+pub(crate) fn span(sections: &Sections) -> Time {
     let interval = Echoing::cnp_interval(&sections.echo).filter(|interval| *interval > Time::ZERO);
-    interval.map_or(u32::MAX, |interval| u32::try_from(interval.0 / Time::from_ns(SPAN).0).unwrap_or(u32::MAX))
+    interval.map_or(Time::MAX, |interval| Time(interval.0 / SPAN))
 }
 
 /// Largest number of packets that a simulated packet may stand for, as far as buffers and marking allow; at least 1.

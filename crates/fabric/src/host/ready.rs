@@ -21,21 +21,21 @@ const NONE: u8 = u8::MAX;
 #[derive(Debug, Default)]
 struct TrainTurns {
     /// Virtual time in packets: the start of the last train.
-    began: u32,
-    /// Length of the train that a pacer has just sent; 0 for other pacers.
-    sent: u32,
-    /// Virtual time from which the next train of a pacer may start that rests after its last one.
-    resting: HashMap<u32, u32>,
+    began: u64,
+    /// Virtual time at which the turn of a pacer ends that has sent a train and is not listed yet.
+    ends: HashMap<u32, u64>,
 }
 
+/// Bits of an order that tell apart pacers whose trains start at the same virtual time. The other ones count more packets
+/// than a host sends in a day.
+const TIE_BITS: u32 = 24;
+
 impl TrainTurns {
-    /// Virtual time at which the next train of a pacer starts. One that rests less than its turn takes waits for the
-    /// others to send as many packets; after a longer rest, they send one packet each, as without trains.
-    fn start(&mut self, pacer: u32) -> u32 {
-        match self.sent {
-            0 => self.resting.remove(&pacer).unwrap_or(0).max(self.began + 1),
-            packets => self.began + packets,
-        }
+    /// The order of a pacer that is listed now, as the `listed`th. One that has rested less than its turn takes waits for
+    /// the others to send as many packets; after a longer rest, they send one packet each, as without trains.
+    fn order(&mut self, pacer: u32, listed: u64) -> u64 {
+        let start = self.ends.remove(&pacer).unwrap_or(0).max(self.began + 1);
+        start << TIE_BITS | listed & ((1 << TIE_BITS) - 1)
     }
 }
 
@@ -82,16 +82,17 @@ impl Ready {
         self.injection == Injection::Posted
     }
 
-    /// Records the length of the train that the first pacer sends, before the pacer is listed again, or its absence
-    /// afterwards.
-    pub fn sends(&mut self, packets: u32) {
-        self.trains.iter_mut().for_each(|turns| turns.sent = packets);
+    /// Records that a pacer sends a train of this many packets, before it is listed again.
+    pub fn sends(&mut self, pacer: u32, packets: u32) {
+        self.trains.iter_mut().for_each(|turns| {
+            turns.ends.insert(pacer, turns.began + u64::from(packets));
+        });
     }
 
-    /// Records that a pacer is not listed after its train of this many packets, although it has others to send.
-    pub fn rests(&mut self, pacer: u32, packets: u32) {
+    /// Forgets the last train of a pacer that has nothing to send.
+    pub fn forget(&mut self, pacer: u32) {
         self.trains.iter_mut().for_each(|turns| {
-            turns.resting.insert(pacer, turns.began + packets);
+            turns.ends.remove(&pacer);
         });
     }
 
@@ -112,7 +113,7 @@ impl Ready {
         let order = match (self.injection, &mut self.trains) {
             (Injection::RoundRobin, _) => self.listed,
             (Injection::Posted, None) => posted,
-            (Injection::Posted, Some(turns)) => u64::from(turns.start(pacer)) << 32 | self.listed & u64::from(u32::MAX),
+            (Injection::Posted, Some(turns)) => turns.order(pacer, self.listed),
         };
         self.listed += 1;
         self.list(vl).push(pacer, order);
@@ -158,7 +159,7 @@ impl Ready {
     /// Removes a pacer that is the first of its lane.
     #[inline]
     pub fn remove(&mut self, listed: Listed) {
-        self.trains.iter_mut().for_each(|turns| turns.began = (listed.order >> 32) as u32);
+        self.trains.iter_mut().for_each(|turns| turns.began = listed.order >> TIE_BITS);
         self.list(listed.vl).pop();
     }
 
@@ -230,16 +231,10 @@ mod tests {
             let packets = if next.pacer < 3 { 1 } else { 3 };
             sent[next.pacer as usize] += packets;
             resting.take().into_iter().for_each(|pacer| ready.push(pacer, 0, 0));
+            ready.sends(next.pacer, packets);
             match next.pacer {
-                0 | 1 => {
-                    ready.rests(next.pacer, packets);
-                    resting = Some(next.pacer);
-                }
-                pacer => {
-                    ready.sends(packets);
-                    ready.push(pacer, 0, 0);
-                    ready.sends(0);
-                }
+                0 | 1 => resting = Some(next.pacer),
+                pacer => ready.push(pacer, 0, 0),
             }
         }
         sent
@@ -264,10 +259,27 @@ mod tests {
             let next = ready.first_outside(0).expect("all are listed");
             ready.remove(next);
             order.push(next.pacer);
-            ready.rests(next.pacer, 4);
+            ready.sends(next.pacer, 4);
             ready.push(next.pacer, 0, 0);
         }
         assert_eq!(order, [0, 1, 2, 0, 1, 2]);
-        assert!(ready.trains.is_some_and(|turns| turns.resting.is_empty()));
+        assert!(ready.trains.is_some_and(|turns| turns.ends.is_empty()));
+    }
+
+    #[test]
+    fn virtual_time_goes_on_after_four_billion_packets() {
+        let mut ready = Ready::new(Injection::RoundRobin);
+        ready.take_trains();
+        ready.trains.iter_mut().for_each(|turns| turns.began = u64::from(u32::MAX) - 1);
+        (0..3).for_each(|pacer| ready.push(pacer, 0, 0));
+        let mut order = Vec::new();
+        for _ in 0..9 {
+            let next = ready.first_outside(0).expect("all are listed");
+            ready.remove(next);
+            order.push(next.pacer);
+            ready.sends(next.pacer, 16);
+            ready.push(next.pacer, 0, 0);
+        }
+        assert_eq!(order, [0, 1, 2].repeat(3));
     }
 }

@@ -38,10 +38,7 @@ pub(super) fn length(
     let ready = turns.ready as f64;
     let spacing = ready.max(1.0 + pace.gap);
     let of_pace = (f64::from(packets.train) * ready / spacing) as u32;
-    let of_span = match packets.train_span {
-        u32::MAX => u32::MAX,
-        span => (Time::from_ns(span.into()).0 as f64 / turns.packet.0 as f64 / spacing) as u32,
-    };
+    let of_span = (packets.train_span.0 as f64 / turns.packet.0 as f64 / spacing) as u32;
     let of_window = (pace.window / LEAST_IN_WINDOW).min(pace.window.saturating_sub(in_flight));
     of_message.min(of_pace).min(of_span).min(of_window).min(rest.div_ceil(packets.mtu)).max(1)
 }
@@ -58,7 +55,7 @@ mod tests {
         answers_vl: None,
         cnp_vl: None,
         train: 16,
-        train_span: u32::MAX,
+        train_span: Time::MAX,
     };
 
     /// The only flow of a host, in a message that has this many packets and many left.
@@ -67,7 +64,7 @@ mod tests {
     }
 
     fn among(ready: usize, packets: &PacketConfig, message: u64, rest: u32, pace: Pace) -> u32 {
-        length(packets, (1000 * message, 1000 * rest), pace, 3, Turns { ready, packet: Time::from_ns(100) })
+        length(packets, (1000 * message, 1000 * rest), pace, 3, Turns { ready, packet: Time(100) })
     }
 
     #[test]
@@ -88,7 +85,7 @@ mod tests {
     #[test]
     fn packets_that_would_spread_over_the_span_are_not_taken_together() {
         // The span has the time of 40 packets.
-        let packets = PacketConfig { train_span: 4000, ..PACKETS };
+        let packets = PacketConfig { train_span: Time(4000), ..PACKETS };
         let of = |ready, gap| among(ready, &packets, 9999, 5000, Pace { gap, window: u32::MAX });
         assert_eq!([1, 2, 4, 10, 40, 127].map(|ready| of(ready, 0.0)), [16, 16, 10, 4, 1, 1]);
         assert_eq!([of(10, 3.0), of(10, 19.0)], [4, 2]);

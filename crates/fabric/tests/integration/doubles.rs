@@ -95,7 +95,7 @@ pub const PACKETS: PacketConfig = PacketConfig {
     answers_vl: None,
     cnp_vl: None,
     train: 1,
-    train_span: u32::MAX,
+    train_span: Time::MAX,
 };
 
 /// 1 GB/s.

@@ -34,16 +34,7 @@ fn mean_wait(load: f64, sizes: Distribution) -> (f64, f64) {
     let sources = vec![SourceSpec::always(FlowId(0), traffic)];
     let mut spec = plain(topology, flows, sources);
     spec.switch.buffer = Room::Slots(1000);
-    spec.packets = PacketConfig {
-        mtu: 1 << 20,
-        header: 0,
-        ack: 20,
-        cnp: 20,
-        answers_vl: None,
-        cnp_vl: None,
-        train: 1,
-        train_span: u32::MAX,
-    };
+    spec.packets = PacketConfig { mtu: 1 << 20, header: 0, ack: 20, cnp: 20, ..PACKETS };
     let mut run = simulate(spec, Waits::default());
     run.run_until(Time::from_ms(2000));
     run.model.check(&run.agenda).expect("the guards hold");

@@ -76,16 +76,7 @@ fn alone(service: Distribution, traffic: Traffic, link: Rate, least: u32, ms: u6
         topology: spec.topology,
         routes: spec.routes,
         switch: station(service),
-        packets: PacketConfig {
-            mtu: BYTES,
-            header: 0,
-            ack: 1,
-            cnp: 1,
-            answers_vl: None,
-            cnp_vl: None,
-            train: 1,
-            train_span: u32::MAX,
-        },
+        packets: PacketConfig { mtu: BYTES, header: 0, ack: 1, cnp: 1, ..PACKETS },
         adapters: spec.adapters,
         flows: spec.flows,
         responses: spec.responses,
@@ -153,16 +144,7 @@ fn loop_of(stations: u32, window: u32, batches: u64) -> Vec<f64> {
     let sources = vec![SourceSpec::always(FlowId(0), greedy_of(BYTES))];
     let mut spec = plain(topology, vec![(flow, Steady(Pace { gap: 0.0, window }))], sources);
     spec.switch = station(Distribution::Exponential);
-    spec.packets = PacketConfig {
-        mtu: BYTES,
-        header: 0,
-        ack: 1,
-        cnp: 1,
-        answers_vl: None,
-        cnp_vl: None,
-        train: 1,
-        train_span: u32::MAX,
-    };
+    spec.packets = PacketConfig { mtu: BYTES, header: 0, ack: 1, cnp: 1, ..PACKETS };
     let mut run = simulate(spec, ());
     let mut rates = Vec::new();
     let mut before = 0;

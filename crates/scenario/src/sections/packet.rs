@@ -1,5 +1,6 @@
 //! `[packet]`: sizes on the wire, and the class of answers.
 
+use becalm_engine::Time;
 use becalm_fabric::PacketConfig;
 
 use crate::sections::quantities::{Bytes, Payload};
@@ -57,7 +58,7 @@ impl Packet {
             answers_vl: None,
             cnp_vl: None,
             train: 1,
-            train_span: u32::MAX,
+            train_span: Time::MAX,
         }
     }
 }

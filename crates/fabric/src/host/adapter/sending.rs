@@ -243,13 +243,10 @@ impl Adapter {
         now: Time,
         flows: &mut Flows<R>,
     ) {
-        self.ready.sends(packets);
+        self.ready.sends(pacer, packets);
         self.update_pacer(pacer, now, flows);
-        self.ready.sends(0);
-        match flows.pacers[pacer as usize].state() {
-            PacerState::Ready => {}
-            PacerState::Idle if is_last => {}
-            _ => self.ready.rests(pacer, packets),
+        if is_last && flows.pacers[pacer as usize].state() == PacerState::Idle {
+            self.ready.forget(pacer);
         }
     }
 

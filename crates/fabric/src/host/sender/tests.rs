@@ -11,7 +11,7 @@ const PACKETS: PacketConfig = PacketConfig {
     answers_vl: None,
     cnp_vl: None,
     train: 1,
-    train_span: u32::MAX,
+    train_span: Time::MAX,
 };
 
 #[test]
