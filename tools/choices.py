@@ -48,9 +48,8 @@ def chosen(losses: Losses, places: Sequence[int]) -> tuple[str, str]:
     """Return the rows that both rules choose on some cases."""
     drawn = {row: [own[place] for place in places] for row, own in losses.items()}
     verdict = Verdict(drawn, ["all"] * len(places), {})
-    kept = {NOW: WITHOUT}
-    significant, tune = verdict.recommended or WITHOUT, choice(verdict, [])
-    return significant, kept.get(tune, tune)
+    tune = choice(verdict, [])
+    return verdict.recommended or WITHOUT, WITHOUT if tune == NOW else tune
 
 
 def mean(values: Sequence[float]) -> float:
@@ -58,8 +57,8 @@ def mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def row(fabric: str, losses: Losses, size: int, draws: int) -> str:
-    """Return a row of the table."""
+def measure(fabric: str, losses: Losses, size: int, draws: int) -> list[float]:
+    """Return the mean excess and the bad choices of both rules, and the needless changes, as shares."""
     made = random.Random(f"{fabric} {size}")
     count, none = len(losses[WITHOUT]), without_effect(losses)
     best = min(mean(own) for own in losses.values())
@@ -69,19 +68,29 @@ def row(fabric: str, losses: Losses, size: int, draws: int) -> str:
         places = made.choices(range(count), k=size)
         excesses.append(tuple(mean(losses[one]) - best for one in chosen(losses, places)))
         changed += chosen(none, places)[1] != WITHOUT
-    cells = []
+    found = []
     for own in zip(*excesses, strict=True):
-        cells += [f"{mean(own):.3f}", f"{mean([each > NEAR for each in own]):.0%}"]
-    return f"| {fabric} | {size} | {' | '.join(cells)} | {changed / draws:.0%} |"
+        found += [mean(own), mean([each > NEAR for each in own])]
+    return [*found, changed / draws]
+
+
+def line(fabric: str, size: int, found: Sequence[float]) -> str:
+    """Return a row of the table."""
+    one, bad, other, worse, changed = found
+    return f"| {fabric} | {size} | {one:.3f} | {bad:.0%} | {other:.3f} | {worse:.0%} | {changed:.0%} |"
 
 
 def main(draws: int) -> None:
-    """Print the table."""
+    """Print the table, and the means over the fabrics."""
     head = "fabric", "cases", "significant", f"above {NEAR}", "tune", f"above {NEAR}", "without effect"
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-    for line in LOSSES.read_text().splitlines():
-        fabric, losses = standing(line)
-        lines += [row(fabric, losses, size, draws) for size in SIZES]
+    known = [standing(each) for each in LOSSES.read_text().splitlines()]
+    for size in SIZES:
+        found = [(fabric, measure(fabric, losses, size, draws)) for fabric, losses in known]
+        lines += [line(fabric, size, each) for fabric, each in found]
+        lines.append(
+            line("mean", size, [mean(own) for own in zip(*(each for _, each in found), strict=True)])
+        )
     sys.stdout.write("\n".join(lines) + "\n")
 
 

@@ -101,32 +101,28 @@ def _explained(error: Exception, command: Any, ctx: Any) -> None:  # noqa: ANN40
         error.message = f"{error}; {_EXTRA[command.name]}"  # type: ignore[attr-defined]
 
 
-class Command(TyperCommand):
-    """A command whose help shows value types in a uniform style."""
+class _Explaining:
+    """What commands and groups share: the errors of the parser name the next step."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         """Read the arguments; an error names the next step."""
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, args)  # type: ignore[misc, no-any-return]
         except Exception as error:
             _explained(error, self, ctx)
             raise
+
+
+class Command(_Explaining, TyperCommand):
+    """A command whose help shows value types in a uniform style."""
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
         """Return the command's options and arguments."""
         return _in_one_style(super().get_params(ctx))
 
 
-class Group(TyperGroup):
+class Group(_Explaining, TyperGroup):
     """A group of commands whose help shows value types in a uniform style."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
-        """Read the arguments before a command; an error names the next step."""
-        try:
-            return super().parse_args(ctx, args)
-        except Exception as error:
-            _explained(error, self, ctx)
-            raise
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401
         """Return the command that the arguments begin with. Other words have messages of their own."""

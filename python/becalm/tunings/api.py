@@ -53,7 +53,7 @@ RACING = 0.1
 """Share of the time for the runs of finalists on more cases."""
 ENOUGH = 24
 """Number of random cases that a comparison gets even if the search then gets little time. The choice on 24
-cases of docs/advice.jsonl is more than .01 worse than the best row in 9% of draws, on 12 cases in 17%.
+cases of docs/advice.jsonl is more than .01 worse than the best row in 9% of draws, on 12 cases in 16%.
 """
 MEASURED, MEASURING = 6, 0.05
 """Number of cases from which the duration of a run is measured, and the largest share of the time for it."""

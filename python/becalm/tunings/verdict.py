@@ -105,7 +105,7 @@ class Price(NamedTuple):
     def sentence(self) -> str:
         """Return the price in words, with the interval of the loss."""
         (own, free), (kept, before) = self.hot_link, self.background
-        found = f"loss {self.loss.mean:+.3f}, 95% interval {self.loss.low:+.3f} to {self.loss.high:+.3f}"
+        found = f"loss {_interval(self.loss)}"
         if self.contributors == "none":
             return (
                 f"without a hot spot, the background keeps {kept:.0%} of its throughput, "
@@ -174,8 +174,8 @@ class Verdict:
 
         It has the smallest mean loss, at least `WORTH` below the rows that need no change. On 12 cases from
         docs/advice.jsonl, the mean loss exceeds that of the best row by .000 to .062, by fabric, if settings
-        change only with significance, and by .000 to .007 if they also change to this row; on 24 cases, by
-        .000 to .041 and .000 to .005. Without any effect, they change in half of the draws
+        change only with significance, and by .000 to .008 if they also change to this row; on 24 cases, by
+        .000 to .042 and .000 to .005. Without any effect, they change in 56% of these draws
         (tools/choices.py).
         """
         best, near = self._leading()
@@ -188,10 +188,10 @@ class Verdict:
         best, near = self._leading()
         if not near:
             return ""
-        gap = self.difference(best, near[0])
+        gap = _interval(self.difference(best, near[0]))
         return (
             f"{best} has the smallest loss, but may be no better than {', '.join(near)} "
-            f"({gap.mean:+.3f}, 95% interval {gap.low:+.3f} to {gap.high:+.3f}, against {near[0]})"
+            f"({gap}, against {near[0]})"
         )
 
     def _leading(self) -> tuple[str, list[str]]:
@@ -247,10 +247,7 @@ class Verdict:
         second = min((other for other in self.losses if other != row), key=self.mean, default=None)
         if second is None:
             return ""
-        gap = self.difference(second, row)
-        return (
-            f"; the next best is {second} ({gap.mean:+.3f}, 95% interval {gap.low:+.3f} to {gap.high:+.3f})"
-        )
+        return f"; the next best is {second} ({_interval(self.difference(second, row))})"
 
     def priced(self, row: str) -> str:
         """Return the prices of a row in words; those of classes with few cases are not known."""
@@ -328,6 +325,11 @@ def judged(
             measures.setdefault(row, []).append(mean)
     losses = {row: [each["loss"] for each in own] for row, own in measures.items()}
     return Verdict(losses, [name for name, _ in units], measures, no_regret)
+
+
+def _interval(gap: Interval) -> str:
+    """Return a difference in loss with its interval in words."""
+    return f"{gap.mean:+.3f}, 95% interval {gap.low:+.3f} to {gap.high:+.3f}"
 
 
 def _words(contributors: str) -> str:
