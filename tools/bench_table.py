@@ -2,7 +2,7 @@
 
 `performance.jsonl` is the history. Each line is an object that `becalm-bench --json` printed for a scenario,
 with becalm's version added. `make bench-docs` measures all scenarios and replaces earlier results of the same
-version. The table shows the speed of all versions, and more columns for the newest.
+version. The table shows the speed of the newest versions, and more columns for the last one.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import markers
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 HISTORY = DOCS / "performance.jsonl"
+SHOWN = 2
+"""Number of versions in the table."""
 _HEAD = ("scenario", "events per packet-hop", "peak memory")
 
 
@@ -32,7 +34,7 @@ def row(f: dict[str, Any]) -> list[str]:
 
 def table(figures: list[dict[str, Any]]) -> str:
     """Return each scenario's newest figures, and its speed in M packet-hops per core-second by version."""
-    versions = list(dict.fromkeys(f["version"] for f in figures))
+    versions = list(dict.fromkeys(f["version"] for f in figures))[-SHOWN:]
     speeds = {(f["scenario"], f["version"]): f["packet_hops_per_core_second"] / 1e6 for f in figures}
     newest = {f["scenario"]: f for f in figures}
     rows = [
