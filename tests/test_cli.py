@@ -13,8 +13,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import becalm
+from becalm.base.disk import REPLACE
 from becalm.cli import FORMER, PANELS, app
-from becalm.disk import REPLACE
 from becalm.lab import Claim, Report
 from becalm.lab.model import Measured, Remarks
 

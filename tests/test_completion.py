@@ -8,7 +8,7 @@ import pytest
 
 import becalm
 from becalm import theory
-from becalm.intervals import mean_interval
+from becalm.base.intervals import mean_interval
 from becalm.opensm.importing import import_fabric
 
 DATA = Path(__file__).parent / "data"

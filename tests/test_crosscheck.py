@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from becalm import crosscheck
+from becalm.base.errors import BecalmError, FabricError
 from becalm.crosscheck import run
 from becalm.crosscheck.entry import KINDS, Case, Quantity, same_distribution
 from becalm.crosscheck.run import judge
-from becalm.errors import BecalmError, FabricError
 from becalm.scenario import Scenario
 
 ROOT = Path(__file__).parents[1]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import becalm
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 from becalm.lab import registry
 from becalm.lab.runner import Lab
 from becalm.lab.scenes import scene

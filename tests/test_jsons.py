@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from becalm import jsons
+from becalm.base import jsons
 from becalm.lab.model import Claim
 
 

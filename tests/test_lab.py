@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from becalm import Scenario
+from becalm.base.progress import SweepProgress
+from becalm.base.quantities import seconds
 from becalm.lab import Experiment, Lab, Report, registry, reproduce, select
 from becalm.lab.expect import at_least
 from becalm.lab.model import Point, Remarks, Statement, spread
-from becalm.progress import SweepProgress
-from becalm.quantities import seconds
 
 STATEMENTS = {
     "santos2002": 40,

@@ -10,7 +10,7 @@ import pytest
 
 import becalm
 from becalm import comparison, lab
-from becalm.progress import SweepProgress
+from becalm.base.progress import SweepProgress
 from becalm.results import Results
 from becalm.runs.drive import Driver, drive, driver
 from becalm.runs.engines import Threads

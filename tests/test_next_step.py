@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 import becalm
+from becalm.base.mistakes import nearest_file
 from becalm.cli import app
-from becalm.mistakes import nearest_file
 
 SCENE = """
 [run]

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from becalm import Scenario, jsons
+from becalm import Scenario
+from becalm.base import jsons
 from becalm.lab import Claim, Experiment, Report, registry, reproduce
 from becalm.lab.expect import at_least, expectation
 from becalm.lab.model import Against, Null, Point, Remarks, Statement, Tables

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 import becalm
 from becalm import manager
+from becalm.base.errors import ScenarioError
+from becalm.base.findings import Finding
 from becalm.cli import app
-from becalm.errors import ScenarioError
-from becalm.findings import Finding
 from becalm.opensm import ibnetdiscover
 from becalm.opensm.check import check
 from becalm.opensm.configuration import load

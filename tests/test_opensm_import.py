@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 
 import becalm
 from becalm import manager
+from becalm.base.disk import REPLACE
+from becalm.base.quantities import seconds
 from becalm.cli import app
-from becalm.disk import REPLACE
 from becalm.opensm import ibnetdiscover, lfts
 from becalm.opensm.importing import Imported, import_fabric, numbered
-from becalm.quantities import seconds
 from fabrics import DATA, TREE, Cable, discovered, dumped, taken, written
 
 FABRICS = ("ft2_18", "ft3_16")

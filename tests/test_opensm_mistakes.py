@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import becalm
-from becalm.mistakes import MOST_ALIKE, Mistakes
+from becalm.base.mistakes import MOST_ALIKE, Mistakes
 from fabrics import TREE, Cable, all_lids, complaints, discovered, dumped, guid, taken
 
 

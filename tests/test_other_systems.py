@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import becalm
-from becalm import folders, parallel
+from becalm.base import folders, parallel
 from becalm.cli import look
 from becalm.store import Store, files
 

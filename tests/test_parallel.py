@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from becalm.parallel import Cancel, Cancelled, run_all
+from becalm.base.parallel import Cancel, Cancelled, run_all
 
 
 def _until_asked_to_end(_: int, cancel: Cancel) -> None:

@@ -12,10 +12,10 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import becalm
+from becalm.base.progress import steps
 from becalm.cli import app, console
 from becalm.cli.screen import Screen
 from becalm.opensm.importing import import_fabric
-from becalm.progress import steps
 from becalm.runs.task import Done
 from fabrics import DATA
 

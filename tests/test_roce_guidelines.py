@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 import becalm
 from becalm import manager
+from becalm.base.errors import BecalmError
 from becalm.cli import app
-from becalm.errors import BecalmError
 from becalm.manager.ramp import ramp
 from becalm.tunings.space import guideline_parameters, own_parameters, roce_space, space_of
 from becalm.tunings.tuned import FEW, Tuned

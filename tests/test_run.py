@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 import becalm
+from becalm.base.parallel import Cancel
 from becalm.cli import app
-from becalm.parallel import Cancel
 from becalm.results import Results
 from becalm.runs import fewer_threads, run_one
 

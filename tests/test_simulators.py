@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 import becalm
+from becalm.base.errors import ScenarioError
 from becalm.cli import app
-from becalm.errors import ScenarioError
 from becalm.simulators import htsim, topologies
 from becalm.simulators.fct import lines
 from becalm.simulators.importing import import_file, kind

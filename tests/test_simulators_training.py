@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 import becalm
+from becalm.base.errors import ScenarioError
 from becalm.cli import app
-from becalm.errors import ScenarioError
 from becalm.simulators import astra, simai
 from becalm.simulators.importing import import_files, kind
 

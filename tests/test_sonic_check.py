@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from becalm.base.errors import BecalmError, ScenarioError
+from becalm.base.findings import Finding
 from becalm.cli import app
-from becalm.errors import BecalmError, ScenarioError
-from becalm.findings import Finding
 from becalm.sonic import hosts
 from becalm.sonic.check import Asked, check
 from becalm.sonic.fabric import load

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 import becalm
+from becalm.base.errors import ScenarioError
 from becalm.cli import app
-from becalm.errors import ScenarioError
 from becalm.sonic import counters, storms
 from becalm.sonic.fabric import Fabric, load
 from sonic_samples import example

@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 import becalm
+from becalm.base.errors import BecalmError, ScenarioError
 from becalm.cli import app
-from becalm.errors import BecalmError, ScenarioError
 from becalm.sonic import hosts, protection
 from becalm.sonic.check import Asked, check
 from becalm.sonic.fabric import load

@@ -13,8 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 import becalm
+from becalm.base.errors import StoreError
 from becalm.cli import app
-from becalm.errors import StoreError
 from becalm.results import load_results
 from becalm.store import Store
 

@@ -22,8 +22,8 @@ from typer.testing import CliRunner
 
 import becalm
 from becalm import _core
+from becalm.base.errors import StoreError
 from becalm.cli import app
-from becalm.errors import StoreError
 from becalm.store import ALL, SERIES, SUMMARY, Store, archive, files, run_key
 from becalm.store.export import exported
 from becalm.store.store import MARK

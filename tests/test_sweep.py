@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 
 import becalm
+from becalm.base.quantities import axis
 from becalm.plot.sweep import draw_sweep
-from becalm.quantities import axis
 from becalm.reports.points import verdicts
 from becalm.store import Store
 from becalm.sweeps.plan import expand, label

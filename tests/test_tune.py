@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 import becalm
 from becalm import manager
 from becalm.analysis.measures import _until, loss, measured
+from becalm.base.errors import BecalmError
 from becalm.cli import app
-from becalm.errors import BecalmError
 from becalm.runs.engines import Engine, Threads
 from becalm.store import Store
 from becalm.sweeps.random import Range

@@ -9,8 +9,8 @@ import pytest
 
 import becalm
 from becalm.analysis.hot_spots import Case
-from becalm.errors import BecalmError
-from becalm.intervals import Interval
+from becalm.base.errors import BecalmError
+from becalm.base.intervals import Interval
 from becalm.tunings.goals import score
 from becalm.tunings.tuned import Gain, choice, gain, interval
 from becalm.tunings.verdict import BEST, KNOWN, NOW, WITHOUT, Price, Verdict

@@ -21,10 +21,10 @@ from typer.testing import CliRunner
 
 import becalm
 import drawn
+from becalm.base.quantities import seconds
 from becalm.cli import app
 from becalm.comparison.scene import Scene
 from becalm.plot import draw_fabric
-from becalm.quantities import seconds
 from becalm.reports import playground
 
 COUNT = int(os.environ.get("SCENES", "56"))

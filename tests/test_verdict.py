@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from becalm.intervals import QUANTILES, mean_interval, student
+from becalm.base.intervals import QUANTILES, mean_interval, student
 from becalm.lab.expect import (
     Expectation,
     at_least,

@@ -18,10 +18,10 @@ from typer.testing import CliRunner
 
 import becalm
 from becalm import crosscheck, examples
+from becalm.base.errors import ResultsError
+from becalm.base.intervals import mean_interval
 from becalm.cli import app
 from becalm.cli.many.tune import _show as show_tuned
-from becalm.errors import ResultsError
-from becalm.intervals import mean_interval
 from becalm.reports.pair import pair
 from becalm.reports.source import page_of
 from becalm.sweeps.verdict import contrast, verdict

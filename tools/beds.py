@@ -23,12 +23,12 @@ from typing import Any
 import markers
 from variants import judge_variants
 
+from becalm.base.progress import SweepProgress
 from becalm.lab.discovery import select
 from becalm.lab.expect import FAILS, HOLDS, UNDECIDED
 from becalm.lab.model import KINDS, Claim, Experiment, Point, Report
 from becalm.lab.text import of_kind
 from becalm.papers.gran2010.scene import HEADER, MTU
-from becalm.progress import SweepProgress
 
 ARBITERS: dict[str, dict[str, Any]] = {
     "oldest first": {"oldest_first": {"max_bypass": "unlimited"}},

@@ -16,11 +16,11 @@ import markers
 import polars as pl
 from variants import divided, judge_variants, not_failing
 
+from becalm.base.progress import SweepProgress
 from becalm.lab.discovery import select
 from becalm.lab.expect import FAILS, HOLDS, UNDECIDED
 from becalm.lab.model import Report
 from becalm.papers.common.reading import Reading, different
-from becalm.progress import SweepProgress
 
 PAPERS = ("santos2002", "santos2003")
 SIGNS = {HOLDS: "+", UNDECIDED: "?", FAILS: "**-**"}

@@ -22,14 +22,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from becalm import jsons, provenance
-from becalm.disk import replace_file
+from becalm.base import jsons, provenance
+from becalm.base.disk import replace_file
+from becalm.base.progress import SweepProgress
 from becalm.lab.discovery import PAPERS, about, select
 from becalm.lab.expect import FAILS, HOLDS, UNDECIDED, WEAK
 from becalm.lab.model import CLASSES, KINDS, THEMES, Claim, Remarks, Report
 from becalm.lab.reports import reproduce
 from becalm.lab.text import against, measured, of_kind, score, seeds, sentences, standings
-from becalm.progress import SweepProgress
 
 VERDICTS = "verdicts.json"
 """Verdicts of a paper, in the folder of its figures: the source of its page."""

@@ -17,7 +17,7 @@ from typing import Any
 import markers
 
 import becalm
-from becalm.intervals import mean_interval
+from becalm.base.intervals import mean_interval
 
 MEASURED = markers.ROOT / "docs/trains.jsonl"
 

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
+from becalm.base.progress import SweepProgress
 from becalm.lab.expect import FAILS
 from becalm.lab.model import KINDS, Experiment, Report
 from becalm.lab.runner import Measurements
 from becalm.lab.text import of_kind, standings
-from becalm.progress import SweepProgress
 from becalm.runs.drive import driver
 
 

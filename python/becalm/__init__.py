@@ -30,8 +30,7 @@ from becalm import interrupts as _interrupts  # noqa: F401
 from becalm._core import __version__
 
 if TYPE_CHECKING:
-    from becalm.designs import Design, design
-    from becalm.errors import (
+    from becalm.base.errors import (
         BecalmError,
         DeadlockError,
         DesignError,
@@ -44,8 +43,9 @@ if TYPE_CHECKING:
         StoppedError,
         StoreError,
     )
+    from becalm.base.progress import SweepProgress
+    from becalm.designs import Design, design
     from becalm.explanations import Explanation, explain
-    from becalm.progress import SweepProgress
     from becalm.reports import report
     from becalm.results import Results, load_results
     from becalm.runs import Progress, run

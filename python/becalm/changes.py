@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from becalm.errors import Mistake, ScenarioError
-from becalm.mistakes import short
+from becalm.base.errors import Mistake, ScenarioError
+from becalm.base.mistakes import short
 
 MOST_PARTS = 32
 """Maximum number of parts in a key, more than in any scenario."""

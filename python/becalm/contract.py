@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from becalm._core import drive
-from becalm.errors import BecalmError, ScenarioError
-from becalm.progress import Steps
-from becalm.progress import steps as counted
+from becalm.base.errors import BecalmError, ScenarioError
+from becalm.base.progress import Steps
+from becalm.base.progress import steps as counted
 from becalm.results import Results
 from becalm.runs import run
 from becalm.scenario import Scenario

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from becalm.errors import BecalmError
-from becalm.mistakes import nearest
+from becalm.base.errors import BecalmError
+from becalm.base.mistakes import nearest
 
 if TYPE_CHECKING:
     from becalm.scenario import Scenario

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from becalm.documents import Part, of_json, wrong
-from becalm.errors import BecalmError
-from becalm.mistakes import nearest_file, other_kind, read_text
+from becalm.base.documents import Part, of_json, wrong
+from becalm.base.errors import BecalmError
+from becalm.base.mistakes import nearest_file, other_kind, read_text
 
 _Count = Annotated[int, Field(ge=0, lt=2**63, description="a whole number, at least 0")]
 _Fingerprint = Annotated[str, Field(pattern=r"^[0-9a-f]{16}$", description="16 hexadecimal digits")]

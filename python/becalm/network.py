@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from becalm.errors import ScenarioError
+from becalm.base.errors import ScenarioError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,13 +12,14 @@ from os import PathLike
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from becalm import columns, jsons, provenance
+from becalm import columns
 from becalm._core import verdict
 from becalm.attributes import Tables
-from becalm.errors import BecalmError, ResultsError
-from becalm.folders import Kind
+from becalm.base import jsons, provenance
+from becalm.base.errors import BecalmError, ResultsError
+from becalm.base.folders import Kind
+from becalm.base.parquet import digest_of, read_table, write_table
 from becalm.frames import Frames
-from becalm.parquet import digest_of, read_table, write_table
 from becalm.scenario import Scenario
 from becalm.tables import SCHEMA
 

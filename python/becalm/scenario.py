@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from becalm import manager
 from becalm._core import parse
+from becalm.base.errors import ScenarioError
+from becalm.base.machine import limit_of
+from becalm.base.mistakes import other_kind, printable, read_text, reason, shown
+from becalm.base.quantities import seconds
 from becalm.changes import put
-from becalm.errors import ScenarioError
-from becalm.machine import limit_of
-from becalm.mistakes import other_kind, printable, read_text, reason, shown
 from becalm.network import Network
-from becalm.quantities import seconds
 
 if TYPE_CHECKING:
     from becalm.schemes.base import Scheme

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from becalm._core import Run as CoreRun
-from becalm.errors import BecalmError
-from becalm.quantities import seconds
+from becalm.base.errors import BecalmError
+from becalm.base.quantities import seconds
 from becalm.results import Outcome, Results
 from becalm.scenario import Scenario
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from becalm import columns
 from becalm._core import versus as core_versus
-from becalm.errors import ResultsError
+from becalm.base.errors import ResultsError
 
 if TYPE_CHECKING:
     from becalm.results import Results

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 import becalm
+from becalm.base.errors import SchemeError
 from becalm.cli import app
-from becalm.errors import SchemeError
 from conftest import SMALL
 
 MINE = "import becalm\nclass Mine(becalm.Response):\n    def on_ack(self, now, ack): self.gap = 1.0\n"

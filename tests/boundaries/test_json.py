@@ -16,8 +16,8 @@ import pytest
 from typer.testing import CliRunner
 
 import becalm
+from becalm.base.errors import BecalmError, ResultsError
 from becalm.cli import app
-from becalm.errors import BecalmError, ResultsError
 from becalm.results import MANIFEST, load_results
 from becalm.store import Store, archive
 from conftest import SMALL

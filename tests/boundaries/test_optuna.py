@@ -11,7 +11,7 @@ from typing import Any
 import damage
 import pytest
 
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 from becalm.sweeps.random import Range
 from becalm.tunings import Goals, Space
 from becalm.tunings.study import JOURNAL, Search

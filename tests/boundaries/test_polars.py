@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 import becalm
+from becalm.base.errors import ResultsError
+from becalm.base.parquet import read_table, write_table
 from becalm.cli import app
-from becalm.errors import ResultsError
-from becalm.parquet import read_table, write_table
 from becalm.results import MANIFEST, load_results
 from conftest import SMALL
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import becalm
-from becalm.documents import parse
-from becalm.errors import ScenarioError
+from becalm.base.documents import parse
+from becalm.base.errors import ScenarioError
 
 BROKEN = {
     "a = ": 1,

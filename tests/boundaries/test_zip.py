@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 import becalm
+from becalm.base.errors import StoreError
 from becalm.cli import app
-from becalm.errors import StoreError
 from becalm.results import MANIFEST
 from becalm.store import Store, archive
 from conftest import SMALL

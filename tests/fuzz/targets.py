@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 
 import becalm
+from becalm.base.quantities import seconds
 from becalm.cli.options import parse_change
 from becalm.comparison import merge, scene, scheme
 from becalm.comparison.measure import classes
 from becalm.designs.function import Function, compiled
 from becalm.lab import claims
 from becalm.opensm import check, counters, ibnetdiscover, importing, lfts
-from becalm.quantities import seconds
 from becalm.results import MANIFEST
 from becalm.runs.memory import limit_of
 from becalm.simulators import htsim

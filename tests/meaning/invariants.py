@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 import becalm
-from becalm.quantities import seconds
+from becalm.base.quantities import seconds
 from drawn import Tables
 
 Invariant = Callable[[becalm.Results], Iterator[str]]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import polars as pl
 
 import becalm
-from becalm.quantities import seconds
+from becalm.base.quantities import seconds
 from drawn import Tables
 from meaning.equal import different, untimed
 from meaning.relation import relation, run

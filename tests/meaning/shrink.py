@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from becalm.quantities import seconds
+from becalm.base.quantities import seconds
 from drawn import Tables
 
 BUDGET = 60.0

@@ -15,7 +15,7 @@ from test_page import NASTY, SCENE
 from typer.testing import CliRunner
 
 import becalm
-from becalm import jsons
+from becalm.base import jsons
 from becalm.reports.source import page_of
 
 

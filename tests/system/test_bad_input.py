@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 import becalm
 import commands
-from becalm import machine
+from becalm.base import machine
+from becalm.base.errors import DesignError
 from becalm.cli import app
-from becalm.errors import DesignError
 
 DATA = Path(__file__).parents[1] / "data"
 DIGITS = "1" * 5000
@@ -174,7 +174,7 @@ def test_times(scenario: becalm.Scenario, time: str) -> None:
 @pytest.mark.parametrize("time", ["400us", "400 us", " 0.4ms", "4e-4 s", "400000ns"])
 def test_times_are_read_as_in_scenarios(scenario: becalm.Scenario, time: str) -> None:
     assert becalm.Scenario(scenario.to_toml().replace("1 ms", time)).resolved["run"]["duration"] == "400 us"
-    from becalm.quantities import seconds
+    from becalm.base.quantities import seconds
 
     assert seconds(time) == 4e-4
 

@@ -19,7 +19,7 @@ import pytest
 
 import becalm
 import commands
-from becalm import folders, parquet
+from becalm.base import folders, parquet
 from becalm.results import FOLDER, Results
 
 KILLS = 51

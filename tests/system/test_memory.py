@@ -11,7 +11,7 @@ import pytest
 
 import becalm
 import commands
-from becalm import machine
+from becalm.base import machine
 from becalm.runs import memory
 
 SEND = '[[flows]]\nname = "f"\nfrom = ["A1..A4"]\nto = ["BC"]\n'
@@ -76,7 +76,7 @@ MEASURED |= {
 CHILD = """
 import json, sys
 import becalm, numpy, polars
-from becalm import machine
+from becalm.base import machine
 from becalm.runs import memory
 scenario = becalm.load(sys.argv[1])
 becalm.run(scenario, threads=1, max_memory="100 GB")

@@ -12,8 +12,8 @@ import pytest
 
 import becalm
 import commands
-from becalm import folders
-from becalm.disk import REPLACE
+from becalm.base import folders
+from becalm.base.disk import REPLACE
 from becalm.results import FOLDER
 
 AT_ONCE = 20

@@ -23,8 +23,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from becalm.base.quantities import seconds
 from becalm.crosscheck.entry import Case, Entry
-from becalm.quantities import seconds
 
 START = 2.0
 """Start time of the first message [s]."""

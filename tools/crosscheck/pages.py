@@ -15,7 +15,8 @@ from pathlib import Path
 
 import picture
 
-from becalm import crosscheck, jsons
+from becalm import crosscheck
+from becalm.base import jsons
 from becalm.cli.screen import Screen
 from becalm.crosscheck import KINDS, Checked
 from becalm.crosscheck.entry import FORMULA, find

@@ -1,4 +1,4 @@
-//! Converts Rust errors to Python exceptions. Only this file does so. The classes are in `becalm.errors`.
+//! Converts Rust errors to Python exceptions. Only this file does so. The classes are in `becalm.base.errors`.
 
 use becalm_external::Failure;
 use becalm_fabric::FabricError;
@@ -64,7 +64,7 @@ pub fn from_run(py: Python<'_>, error: RunError, raised: Option<PyErr>) -> PyErr
 }
 
 fn exception<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-    py.import("becalm.errors")?.getattr(name)
+    py.import("becalm.base.errors")?.getattr(name)
 }
 
 fn to_dict<'py>(py: Python<'py>, error: &Error) -> PyResult<Bound<'py, PyDict>> {

@@ -12,7 +12,7 @@ from becalm.analysis.blame import Bottleneck
 from becalm.analysis.facts import Facts
 from becalm.analysis.faults import usual
 from becalm.analysis.trials import Bench, Effect, effect
-from becalm.quantities import rate, seconds
+from becalm.base.quantities import rate, seconds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -14,7 +14,7 @@ from becalm.analysis.faults import usual
 from becalm.analysis.parts import local
 from becalm.analysis.reference import Reference
 from becalm.analysis.spreading import Spreading
-from becalm.errors import ResultsError
+from becalm.base.errors import ResultsError
 from becalm.tables import SCHEMA
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 from becalm.scenario import Scenario
 
 if TYPE_CHECKING:

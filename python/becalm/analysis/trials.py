@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple
 
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 from becalm.results import Results
 from becalm.runs import Progress, run
 from becalm.scenario import Scenario

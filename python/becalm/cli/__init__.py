@@ -14,13 +14,13 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from becalm.base.interrupts import INTERRUPTED
 from becalm.cli import check, lists, look, papers, roce, run
 from becalm.cli import help as helped
 from becalm.cli.exits import BAD_INPUT, FAILED, error_text, guarded, prepare, stop
 from becalm.cli.infiniband import fabric, manage, whatif
 from becalm.cli.many import compare, store, sweep, tune
 from becalm.cli.options import spread
-from becalm.interrupts import INTERRUPTED
 
 __all__ = ["BAD_INPUT", "FAILED", "INTERRUPTED", "app", "main"]
 

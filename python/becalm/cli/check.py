@@ -13,7 +13,7 @@ from becalm.cli.exits import BAD_INPUT, stop
 from becalm.cli.options import Fabric
 
 if TYPE_CHECKING:
-    from becalm.findings import Finding
+    from becalm.base.findings import Finding
     from becalm.sonic.check import Asked
 
 FOUND = 1

@@ -13,10 +13,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-from becalm import interrupts
-from becalm.errors import ScenarioError
-from becalm.interrupts import INTERRUPTED, MESSAGE
-from becalm.mistakes import printable
+from becalm.base import interrupts
+from becalm.base.errors import ScenarioError
+from becalm.base.interrupts import INTERRUPTED, MESSAGE
+from becalm.base.mistakes import printable
 
 FAILED = 1
 BAD_INPUT = 2
@@ -38,8 +38,8 @@ def guarded(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def call(*args: Any, **kwargs: Any) -> None:  # noqa: ANN401
-        from becalm.errors import BecalmError, FabricError
-        from becalm.machine import check_addresses
+        from becalm.base.errors import BecalmError, FabricError
+        from becalm.base.machine import check_addresses
 
         try:
             interrupts.when_loaded()
@@ -79,7 +79,7 @@ def error_text(error: Exception) -> str:
 def _hint(path: str) -> str:
     """Return what the user of a missing file may have meant: an example, or a file with a similar name."""
     from becalm import examples
-    from becalm.mistakes import nearest_file
+    from becalm.base.mistakes import nearest_file
 
     file = Path(path)
     if path.startswith(("http:/", "https:/")):
@@ -104,7 +104,7 @@ def _other_kind(error: ScenarioError) -> str:
 
     Errors of TOML's syntax tell what was expected; every reader may find that a file is not text.
     """
-    from becalm.mistakes import NO_TEXT, NO_TOML
+    from becalm.base.mistakes import NO_TEXT, NO_TOML
 
     syntax = any(each["problem"].startswith(NO_TOML) for each in error.mistakes)
     if not (syntax or NO_TEXT in str(error)) or not Path(error.file).is_file():

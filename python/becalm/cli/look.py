@@ -10,10 +10,10 @@ from typing import Annotated
 
 import typer
 
-from becalm import jsons
+from becalm.base import jsons
+from becalm.base.mistakes import printable
 from becalm.cli.exits import BAD_INPUT, stop
 from becalm.cli.options import Example, Overwrite, Quiet, scenario_file
-from becalm.mistakes import printable
 
 Source = Annotated[
     Path,
@@ -76,8 +76,8 @@ def report(
     quiet: Quiet = False,
 ) -> None:
     """Write a self-contained HTML report of a run, sweep or tuning, or draw the fabric."""
+    from becalm.base.folders import free_file, new_file
     from becalm.cli import console
-    from becalm.folders import free_file, new_file
     from becalm.reports.page import PAGE
 
     if view and (out is not None or runs):
@@ -123,8 +123,8 @@ def explain(
 ) -> None:
     """Describe a run in words: roots of congestion, causes, victims, cost, control, and what to try next."""
     import becalm
+    from becalm.base.quantities import seconds
     from becalm.cli import console
-    from becalm.quantities import seconds
 
     with console.Bar(quiet=as_json) as bar:
         bar.on_stage("reading the results")
@@ -189,9 +189,9 @@ def _temporary(text: str) -> Path:
 def _draw(folder: Path, time: str, vl: int, replication: int, out: Path | None, *, overwrite: bool) -> Path:
     """Draw the fabric at a snapshot, and return the file."""
     import becalm
-    from becalm.folders import free_file, new_file
+    from becalm.base.folders import free_file, new_file
+    from becalm.base.quantities import seconds
     from becalm.plot import FORMATS, draw_fabric, save
-    from becalm.quantities import seconds
 
     picture = out or free_file(Path("fabric.png"))
     if picture.suffix not in FORMATS:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from becalm import examples
+from becalm.base.errors import ScenarioError
+from becalm.base.mistakes import reason, short
 from becalm.cli.exits import BAD_INPUT, stop
-from becalm.errors import ScenarioError
-from becalm.mistakes import reason, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -144,7 +144,7 @@ def time_limit(text: str) -> float:
         BecalmError: not a time.
 
     """
-    from becalm.quantities import seconds
+    from becalm.base.quantities import seconds
 
     limit = seconds(f"{text} s" if text.replace(".", "", 1).isdigit() else text)
     if limit < 1:

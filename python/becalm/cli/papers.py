@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from becalm import jsons
+from becalm.base import jsons
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
 from becalm.cli.options import (
     Overwrite,
@@ -209,8 +209,8 @@ def new_scheme(
 ) -> None:
     """Write a commented Python class as a starting point for your own scheme."""
     from becalm._core import header as text_of_header
+    from becalm.base.folders import write_new
     from becalm.cli import console
-    from becalm.folders import write_new
     from becalm.schemes import starts
 
     if header:

@@ -44,8 +44,8 @@ def import_simulated(
 
 
 def _write(out: Path, text: str, notes: Iterable[str], summary: str, *, overwrite: bool, quiet: bool) -> None:
+    from becalm.base.folders import write_new
     from becalm.cli import console
-    from becalm.folders import write_new
 
     write_new(out, text, overwrite=overwrite)
     for note in [] if quiet else notes:
@@ -97,8 +97,8 @@ def settings(
 ) -> None:
     """Write a scenario's thresholds for RoCE switches, with files that undo them."""
     import becalm
+    from becalm.base.folders import check_writable, write_new
     from becalm.cli import console
-    from becalm.folders import check_writable, write_new
     from becalm.sonic import patches, vendors
 
     if sonic is None and nvue is None and eos is None:
@@ -147,9 +147,9 @@ def _speed(source: Scenario, wanted: Thresholds) -> int:
 
 def pauses(switches: Path, dump: Path | None, before: Path | None, other: list[str]) -> None:
     """Print the roots of pause storms."""
+    from becalm.base.findings import listed
     from becalm.cli import console
     from becalm.cli.tables import table
-    from becalm.findings import listed
     from becalm.sonic import counters, fabric, storms
 
     if other:

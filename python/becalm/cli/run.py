@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from becalm import examples, jsons
+from becalm import examples
+from becalm.base import jsons
+from becalm.base.errors import BecalmError
+from becalm.base.mistakes import printable
 from becalm.cli import running, trace
 from becalm.cli.exits import BAD_INPUT, error_text, stop
 from becalm.cli.options import (
@@ -24,8 +27,6 @@ from becalm.cli.options import (
     changed,
     scenario_file,
 )
-from becalm.errors import BecalmError
-from becalm.mistakes import printable
 
 if TYPE_CHECKING:
     from becalm.results import Results
@@ -208,7 +209,7 @@ def _is_scene(file: Path) -> bool:
 
 
 def _wall_time(text: str) -> float:
-    from becalm.quantities import seconds
+    from becalm.base.quantities import seconds
 
     limit = seconds(text)
     if limit <= 0:
@@ -258,7 +259,7 @@ def _watched(scenario: Scenario, page: Path | None, *, overwrite: bool) -> Scena
     if page is None:
         return scenario
     from becalm.analysis.recording import recording
-    from becalm.folders import check_writable
+    from becalm.base.folders import check_writable
     from becalm.reports.page import PAGE
 
     PAGE.check_target(page)
@@ -272,7 +273,7 @@ def _written(
     """Write the page of a run, or of a run and its twin, to a new file, if requested. Return its path."""
     if page is None:
         return []
-    from becalm.folders import write_new
+    from becalm.base.folders import write_new
     from becalm.reports import report
     from becalm.reports.pair import pair
 
@@ -286,7 +287,7 @@ def _check_completions(scenario: Scenario, file: Path | None, *, overwrite: bool
     """Refuse a file for completion times that cannot be written, or a run without messages."""
     if file is None:
         return
-    from becalm.folders import check_writable
+    from becalm.base.folders import check_writable
     from becalm.simulators.fct import NEEDED
 
     check_writable(file, overwrite=overwrite)
@@ -298,7 +299,7 @@ def _write_completions(results: Results, file: Path | None, *, overwrite: bool) 
     """Write completion times of messages; return what was written, in words."""
     if file is None:
         return []
-    from becalm.folders import write_new
+    from becalm.base.folders import write_new
     from becalm.simulators import fct
 
     write_new(file, "".join(f"{line}\n" for line in fct.lines(results)), overwrite=overwrite)

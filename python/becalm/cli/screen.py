@@ -8,8 +8,8 @@ from pathlib import Path
 from rich.progress import BarColumn, Progress, TextColumn
 
 from becalm.analysis import formats
+from becalm.base.progress import SweepProgress
 from becalm.cli import console
-from becalm.progress import SweepProgress
 from becalm.runs.task import Done
 
 EVERY = 30.0

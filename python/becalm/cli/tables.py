@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from becalm.mistakes import printable
+from becalm.base.mistakes import printable
 
 MOST_NAME = 28
 """Screen columns that a name may occupy before it wraps."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 
 if TYPE_CHECKING:
     from becalm.scenario import Scenario
@@ -138,7 +138,7 @@ class Options:
             BecalmError: an option cannot be read or has no effect, or a file cannot be written.
 
         """
-        from becalm.folders import check_writable
+        from becalm.base.folders import check_writable
 
         captures: dict[str, Path] = {}
         for text in self.pcap or ():

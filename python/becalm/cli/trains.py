@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from becalm.base.quantities import in_bytes
 from becalm.cli.exits import BAD_INPUT, stop
-from becalm.quantities import in_bytes
 
 if TYPE_CHECKING:
     from becalm.results import Results

@@ -24,6 +24,8 @@ from typing import Any
 
 import polars as pl
 
+from becalm.base.intervals import mean_interval
+from becalm.base.progress import SweepProgress
 from becalm.comparison import cells, tuning
 from becalm.comparison import scene as scenes_
 from becalm.comparison import scheme as schemes_
@@ -32,8 +34,6 @@ from becalm.comparison.measure import change, loss, row
 from becalm.comparison.merge import controlled, unreached
 from becalm.comparison.scene import Scene
 from becalm.comparison.scheme import Scheme
-from becalm.intervals import mean_interval
-from becalm.progress import SweepProgress
 from becalm.results import Results
 from becalm.runs.drive import Driver, EngineOf, driver
 from becalm.scenario import Scenario

@@ -8,10 +8,10 @@ from dataclasses import replace
 from os import PathLike
 
 from becalm import manager
+from becalm.base.documents import Table
+from becalm.base.errors import ScenarioError
 from becalm.comparison.scene import Scene, read
 from becalm.comparison.scheme import CHOSEN, LAID_OVER, Scheme, find
-from becalm.documents import Table
-from becalm.errors import ScenarioError
 from becalm.scenario import Scenario
 
 _SHARE = re.compile(r"([0-9.]+) buffers?")

@@ -31,12 +31,12 @@ from typing import Annotated
 
 from pydantic import AfterValidator, ConfigDict, Field
 
-from becalm import documents
+from becalm.base import documents
+from becalm.base.documents import Part, Table, wrong
+from becalm.base.errors import BecalmError
+from becalm.base.mistakes import read_text
+from becalm.base.quantities import seconds
 from becalm.comparison.shelf import Shelf
-from becalm.documents import Part, Table, wrong
-from becalm.errors import BecalmError
-from becalm.mistakes import read_text
-from becalm.quantities import seconds
 
 PART = "compare"
 ORDER = ("dumbbell", "hot_spot", "incast", "storage", "all_reduce", "websearch")

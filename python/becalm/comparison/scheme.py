@@ -25,9 +25,10 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from becalm import contents, documents, manager
+from becalm import contents, manager
+from becalm.base import documents
+from becalm.base.documents import Part, Table, one_of, wrong
 from becalm.comparison.shelf import Shelf
-from becalm.documents import Part, Table, one_of, wrong
 from becalm.schemes.loading import Provided, load
 
 CHOSEN = ("marking", "echo", "response")

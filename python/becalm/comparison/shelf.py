@@ -8,8 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from becalm.errors import BecalmError
-from becalm.mistakes import nearest, short
+from becalm.base.errors import BecalmError
+from becalm.base.mistakes import nearest, short
 
 T = TypeVar("T")
 

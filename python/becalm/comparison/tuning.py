@@ -17,11 +17,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from becalm.base.errors import ScenarioError
 from becalm.comparison.measure import loss, row
 from becalm.comparison.merge import controlled
 from becalm.comparison.scene import Scene
 from becalm.comparison.scheme import Scheme
-from becalm.errors import ScenarioError
 from becalm.results import Results
 from becalm.runs.drive import Driver
 

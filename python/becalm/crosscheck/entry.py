@@ -33,9 +33,9 @@ from typing import Any
 
 import numpy as np
 
+from becalm.base.errors import BecalmError
+from becalm.base.mistakes import read_text
 from becalm.crosscheck.measure import MEASURES
-from becalm.errors import BecalmError
-from becalm.mistakes import read_text
 from becalm.scenario import Scenario, load
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from becalm.base.errors import DeadlockError
+from becalm.base.progress import SweepProgress
 from becalm.crosscheck.entry import (
     FORMULA,
     KINDS,
@@ -20,8 +22,6 @@ from becalm.crosscheck.entry import (
     same_distribution,
 )
 from becalm.crosscheck.measure import MEASURES, Measured
-from becalm.errors import DeadlockError
-from becalm.progress import SweepProgress
 from becalm.results import Results
 from becalm.runs.drive import driver
 from becalm.runs.runs import run

@@ -31,11 +31,11 @@ import math
 
 import numpy as np
 
+from becalm.base.errors import DesignError
 from becalm.designs import function
 from becalm.designs.function import Function, RateFunction
 from becalm.designs.hermite import Array
 from becalm.designs.law import RMAX, RMIN, Curve, Law, is_slowest, lowest_free
-from becalm.errors import DesignError
 
 NODES = 40_000
 """Approximate number of rates at which the curve is computed."""

@@ -13,9 +13,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from becalm.base.errors import DesignError
+from becalm.base.mistakes import reason, short
 from becalm.designs.hermite import Array
-from becalm.errors import DesignError
-from becalm.mistakes import reason, short
 
 FUNCTIONS: dict[str, Callable[..., float]] = {
     "abs": abs,

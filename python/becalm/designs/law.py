@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from becalm.base.errors import DesignError
 from becalm.designs import function
 from becalm.designs.function import SLACK, Function, RateFunction
 from becalm.designs.hermite import Array, Rising
-from becalm.errors import DesignError
 
 GRID = 4096
 """Number of rates, in equal ratios, at which a curve is computed from an increase function."""

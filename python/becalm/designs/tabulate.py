@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from becalm.base.errors import DesignError
 from becalm.designs.hermite import Array
 from becalm.designs.law import PACKET_TIME, Law
-from becalm.errors import DesignError
 from becalm.manager import TIMER_UNIT, nearest
 
 DELAYS = 256

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from becalm.base.progress import SweepProgress
 from becalm.lab.dumbbell import Dumbbell
 from becalm.lab.model import Outcome, Point
 from becalm.lab.runner import Lab
-from becalm.progress import SweepProgress
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,19 +9,19 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from becalm import jsons
-from becalm.errors import DesignError
-from becalm.folders import Kind
+from becalm.base import jsons
+from becalm.base.errors import DesignError
+from becalm.base.folders import Kind
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
+    from becalm.base.progress import SweepProgress
     from becalm.designs.check import Check
     from becalm.designs.function import RateFunction
     from becalm.designs.law import Law
     from becalm.designs.tabulate import Cct, DelayTable
-    from becalm.progress import SweepProgress
 
 INDEX = "design.json"
 """Name of the file that identifies the folder of a design."""
@@ -74,7 +74,7 @@ class Design:
 
     def to_json(self) -> dict[str, Any]:
         """Return the numbers as plain data."""
-        from becalm import provenance
+        from becalm.base import provenance
 
         return {
             **provenance.describe(),

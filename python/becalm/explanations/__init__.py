@@ -100,7 +100,7 @@ def _named(text: str, owner_of: Mapping[str, str]) -> str:
 
 def _file(results: Results, folder: str | PathLike[str] | None) -> str | None:
     """Return the path of a run's scenario or results for use in commands."""
-    from becalm.errors import BecalmError
+    from becalm.base.errors import BecalmError
     from becalm.scenario import load
 
     file = results.scenario.name if folder is None else str(folder)

@@ -15,12 +15,12 @@ from becalm.analysis.blame import Bottleneck
 from becalm.analysis.case import Case
 from becalm.analysis.facts import key
 from becalm.analysis.formats import seconds
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
+from becalm.base.folders import free_file
 from becalm.explanations.control import judged, stands, starved, unmarked
 from becalm.explanations.model import Sentence
 from becalm.explanations.remedies import Remedy, changed, remedies
 from becalm.explanations.rule import rule
-from becalm.folders import free_file
 
 if TYPE_CHECKING:
     from becalm.analysis.reference import Reference

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from becalm.analysis.case import Case
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 from becalm.explanations.faults import CABLES
 
 Changes = dict[str, Any]

@@ -12,7 +12,7 @@ from becalm.analysis.case import Case
 from becalm.analysis.facts import key
 from becalm.analysis.formats import seconds, share
 from becalm.analysis.reference import Reference
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 from becalm.explanations.model import Sentence
 from becalm.explanations.remedies import changed, remedies
 from becalm.explanations.rule import rule

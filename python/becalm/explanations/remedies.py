@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from becalm.analysis import causes
 from becalm.analysis.case import Case
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 from becalm.explanations import equipment
 from becalm.manager.ramp import Ramp, ramp
 from becalm.scenario import Scenario

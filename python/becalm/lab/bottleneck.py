@@ -15,9 +15,9 @@ import numpy as np
 import polars as pl
 
 from becalm import theory
+from becalm.base.quantities import seconds
 from becalm.lab.model import Label, Outcome, Table, Tables
 from becalm.lab.tables import only
-from becalm.quantities import seconds
 from becalm.results import Results
 
 SWITCH, RECEIVER = "T", "R"

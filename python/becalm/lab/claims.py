@@ -41,14 +41,14 @@ from typing import Annotated, Any, TypeAlias, cast
 
 from pydantic import AfterValidator, Field, create_model
 
-from becalm.documents import Part, Table, noted, one_of, parse, wrong
-from becalm.errors import BecalmError, ScenarioError
+from becalm.base.documents import Part, Table, noted, one_of, parse, wrong
+from becalm.base.errors import BecalmError, ScenarioError
+from becalm.base.mistakes import Mistakes
 from becalm.lab.expect import KEYS as EXPECTED
 from becalm.lab.expect import Expectation, expectation, is_number
 from becalm.lab.model import CLASSES, KINDS, THEMES, Change, Measured, Null, Remarks, Statement, Tables
 from becalm.lab.nulls import GENERAL, NONE
 from becalm.lab.printed import Drawn
-from becalm.mistakes import Mistakes
 
 Entry: TypeAlias = Mapping[str, Any]
 Measures: TypeAlias = Callable[[str, str], Callable[..., Any]]

@@ -42,7 +42,7 @@ from decimal import Decimal, InvalidOperation
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from becalm.intervals import mean_interval
+from becalm.base.intervals import mean_interval
 
 
 class Margin(NamedTuple):

@@ -9,8 +9,8 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from becalm.intervals import Interval, mean_interval
-from becalm.jsons import number
+from becalm.base.intervals import Interval, mean_interval
+from becalm.base.jsons import number
 from becalm.lab.expect import FAILS, HOLDS, UNDECIDED, WEAK, Expectation
 from becalm.lab.printed import Drawn
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from becalm.documents import Part, one_of, wrong
+from becalm.base.documents import Part, one_of, wrong
 from becalm.lab.expect import Region
 
 if TYPE_CHECKING:

@@ -10,16 +10,16 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from becalm import jsons
-from becalm.disk import REPLACE, replace_file
-from becalm.errors import ResultsError
-from becalm.folders import Taken, reserve_file
+from becalm.base import jsons
+from becalm.base.disk import REPLACE, replace_file
+from becalm.base.errors import ResultsError
+from becalm.base.folders import Taken, reserve_file
+from becalm.base.progress import SweepProgress
 from becalm.lab import printed
 from becalm.lab.discovery import select
 from becalm.lab.model import Experiment, Report
 from becalm.lab.runner import Measurements
 from becalm.plot import save
-from becalm.progress import SweepProgress
 from becalm.runs.drive import EngineOf, driver
 
 if TYPE_CHECKING:

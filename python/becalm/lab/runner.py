@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import polars as pl
 
+from becalm.base.progress import SweepProgress
 from becalm.lab.expect import FAILS, HOLDS, Expectation, judge_runs
 from becalm.lab.model import Against, Claim, Experiment, Measured, Outcome, Point, Report, Statement, Tables
 from becalm.lab.nulls import of
-from becalm.progress import SweepProgress
 from becalm.results import Results
 from becalm.runs import drive
 from becalm.runs.drive import Driver

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 from becalm.lab.discovery import select
 from becalm.lab.runner import Lab
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from becalm.intervals import Interval
+from becalm.base.intervals import Interval
 from becalm.lab.expect import FAILS, HOLDS, STANDINGS, UNDECIDED, WEAK
 from becalm.lab.model import KINDS, Claim, Report
 

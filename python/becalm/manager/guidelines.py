@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 from becalm.manager import roce
 from becalm.manager.own import becalm, becalm2, becalm2_opensm
 from becalm.manager.settings import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from becalm.base.quantities import in_bytes, seconds
 from becalm.manager.settings import Fabric
-from becalm.quantities import in_bytes, seconds
 
 RATIO = 4.0
 """Kmax as a multiple of Kmin."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from becalm.base.quantities import seconds
 from becalm.manager.ramp import KB, LEAST, pauses, ports, round_trip, shares_memory
 from becalm.manager.settings import Fabric, Recommendation, Setting
-from becalm.quantities import seconds
 
 READERS = ("dcqcn", "dctcp")
 """Responses that guidelines set thresholds for."""

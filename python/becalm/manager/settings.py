@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 from becalm._core import MAX_MULTIPLIER, MAX_SHIFT, TIMER_UNIT, cct_entry
-from becalm.errors import DesignError
+from becalm.base.errors import DesignError
 
 if TYPE_CHECKING:
     from becalm.network import Network

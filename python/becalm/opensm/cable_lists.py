@@ -6,8 +6,8 @@ import re
 from os import PathLike
 from typing import NamedTuple
 
-from becalm.errors import BecalmError
-from becalm.mistakes import Mistakes, read_lines
+from becalm.base.errors import BecalmError
+from becalm.base.mistakes import Mistakes, read_lines
 from becalm.opensm import nodes
 from becalm.opensm.fabric import LARGEST, LONGEST_LINE, End, Node, Port
 from becalm.opensm.rates import EXPECTED, data_rate

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from os import PathLike
 
-from becalm.findings import Finding, in_order
+from becalm.base.findings import Finding, in_order
 from becalm.manager import TIMER_UNIT
 from becalm.opensm.configuration import Configuration, Place, default, load, parse
 from becalm.opensm.fabric import Fabric

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, NamedTuple
 
-from becalm.errors import ScenarioError
-from becalm.findings import Finding, Severity
-from becalm.mistakes import read_text
+from becalm.base.errors import ScenarioError
+from becalm.base.findings import Finding, Severity
+from becalm.base.mistakes import read_text
 from becalm.opensm import foreign
 from becalm.opensm.keys import KEYS
 from becalm.opensm.values import REFUSED, SERVICE_LEVELS, read

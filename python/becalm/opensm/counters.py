@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from os import PathLike
 from typing import NamedTuple
 
-from becalm.mistakes import Mistakes, read_lines
+from becalm.base.mistakes import Mistakes, read_lines
 from becalm.opensm import foreign, ibdiagnet
 from becalm.opensm.fabric import End, Fabric
 

@@ -11,8 +11,8 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
-from becalm.errors import ScenarioError
-from becalm.mistakes import kind_of, printable
+from becalm.base.errors import ScenarioError
+from becalm.base.mistakes import kind_of, printable
 from becalm.opensm.keys import KEYS
 
 LOOKED_AT = 1 << 20

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from os import PathLike
 from typing import NamedTuple
 
-from becalm.mistakes import Mistakes, read_lines
+from becalm.base.mistakes import Mistakes, read_lines
 
 _PORT = re.compile(r"Port=(\d{1,3})\s+Lid=\S+\s+GUID=0x([0-9a-fA-F]{1,16})\b")
 _VALUE = re.compile(r"(\w+)=(\S+)\s*$")

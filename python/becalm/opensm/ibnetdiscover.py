@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from os import PathLike
 
-from becalm.errors import BecalmError
-from becalm.mistakes import Mistakes, read_lines
+from becalm.base.errors import BecalmError
+from becalm.base.mistakes import Mistakes, read_lines
 from becalm.opensm import cable_lists, foreign, nodes
 from becalm.opensm.fabric import LARGEST, LONGEST_LINE, End, Fabric, Node, Port, fabric
 from becalm.opensm.rates import EXPECTED, data_rate

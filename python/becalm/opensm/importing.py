@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from becalm import manager
-from becalm.errors import BecalmError, ScenarioError
+from becalm.base.errors import BecalmError, ScenarioError
 from becalm.opensm import adapters, foreign, ibnetdiscover, lanes, lfts, path_records, traffic
 from becalm.opensm.fabric import Cable, End, Fabric
 from becalm.opensm.names import quoted

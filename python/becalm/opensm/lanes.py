@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from os import PathLike
 from typing import NamedTuple
 
-from becalm.mistakes import Mistakes, read_lines
+from becalm.base.mistakes import Mistakes, read_lines
 from becalm.opensm import foreign
 from becalm.opensm.fabric import Fabric
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import NamedTuple
 
-from becalm.mistakes import Mistakes, read_lines
+from becalm.base.mistakes import Mistakes, read_lines
 from becalm.opensm import foreign
 from becalm.opensm.fabric import Fabric, Host, Switch
 

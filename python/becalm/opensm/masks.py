@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from becalm.mistakes import Mistakes
+from becalm.base.mistakes import Mistakes
 from becalm.opensm.fabric import Fabric
 from becalm.scenario import Scenario
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from becalm.mistakes import Mistakes
+from becalm.base.mistakes import Mistakes
 from becalm.opensm.fabric import End, Node
 
 _ID = re.compile(r"[SHR]-[0-9a-f]{16}")

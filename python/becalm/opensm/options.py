@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from becalm._core import __version__
+from becalm.base.mistakes import Mistakes
 from becalm.manager import Recommendation, nearest
-from becalm.mistakes import Mistakes
 from becalm.opensm import ibnetdiscover, ports
 from becalm.opensm.fabric import Fabric
 from becalm.opensm.masks import PortNumbers, mask

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from os import PathLike
 
-from becalm.mistakes import Mistakes, read_lines
+from becalm.base.mistakes import Mistakes, read_lines
 from becalm.opensm import foreign
 from becalm.opensm.fabric import Fabric, Host, Switch
 from becalm.opensm.names import ranges

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from becalm._core import __version__
-from becalm.mistakes import Mistakes
+from becalm.base.mistakes import Mistakes
 from becalm.opensm import ibnetdiscover
 from becalm.opensm.fabric import Fabric
 from becalm.opensm.masks import check_fabric

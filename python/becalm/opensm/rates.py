@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 
 LANES = {
     "SDR": 2.5e9 * 8 / 10,

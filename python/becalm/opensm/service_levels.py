@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 from becalm.scenario import Scenario
 
 ALL = tuple(range(16))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any
 
-from becalm.mistakes import Mistakes
+from becalm.base.mistakes import Mistakes
 from becalm.opensm.check import ADAPTER, PER_LEVEL, SWITCH
 from becalm.opensm.configuration import Configuration, Place, load
 from becalm.opensm.fabric import End, Fabric

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from becalm._core import layout
-from becalm.errors import ResultsError
+from becalm.base.errors import ResultsError
 from becalm.frames import ROLES as ROLES_OF_FRAMES
 from becalm.plot.style import COLOURS, ROLES, figure
 

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from becalm.disk import replacing
+from becalm.base.disk import replacing
 
 if TYPE_CHECKING:
     import polars as pl

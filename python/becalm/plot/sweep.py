@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from becalm.intervals import mean_interval
+from becalm.base.intervals import mean_interval
+from becalm.base.quantities import axis
 from becalm.plot.style import HEIGHT, WIDTH, legend, panels
-from becalm.quantities import axis
 
 if TYPE_CHECKING:
     import polars as pl

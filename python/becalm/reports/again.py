@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import Any
 
-from becalm.errors import ScenarioError
+from becalm.base.errors import ScenarioError
 from becalm.results import Results
 from becalm.scenario import Scenario
 

@@ -12,9 +12,9 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 
-from becalm import jsons
 from becalm._core import report as core_report
 from becalm.analysis import formats
+from becalm.base import jsons
 from becalm.reports.page import heading, template
 from becalm.results import Results
 from becalm.runs import Progress

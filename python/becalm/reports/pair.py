@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePath
 
-from becalm.errors import ResultsError
+from becalm.base.errors import ResultsError
 from becalm.reports.page import MOST_SIZE, filled, payload
 from becalm.results import Results
 from becalm.verdicts import CONTROL, versus

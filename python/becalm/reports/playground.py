@@ -10,8 +10,8 @@ import base64
 import tempfile
 from pathlib import Path
 
-from becalm.errors import BecalmError
-from becalm.mistakes import read_text
+from becalm.base.errors import BecalmError
+from becalm.base.mistakes import read_text
 from becalm.opensm import foreign
 
 _MARK = "<!--given-->"

@@ -7,13 +7,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from becalm import jsons, provenance
 from becalm._core import pack
 from becalm.analysis.formats import number
-from becalm.errors import ResultsError
-from becalm.intervals import mean_interval
-from becalm.progress import Steps, steps
-from becalm.quantities import axis
+from becalm.base import jsons, provenance
+from becalm.base.errors import ResultsError
+from becalm.base.intervals import mean_interval
+from becalm.base.progress import Steps, steps
+from becalm.base.quantities import axis
 from becalm.reports.again import again_sweep
 from becalm.reports.page import flat, heading
 from becalm.sweeps.verdict import contrast

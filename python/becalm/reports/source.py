@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from becalm.errors import ResultsError
-from becalm.progress import Steps
+from becalm.base.errors import ResultsError
+from becalm.base.progress import Steps
 from becalm.reports.page import MOST_SIZE, UNREAD, filled, report
 from becalm.results import MANIFEST, Results, load_results, read_manifest
 from becalm.store import Store

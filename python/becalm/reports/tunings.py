@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from becalm import jsons
 from becalm._core import pack
 from becalm.analysis.formats import difference
-from becalm.errors import ResultsError
-from becalm.parquet import read_unlisted
+from becalm.base import jsons
+from becalm.base.errors import ResultsError
+from becalm.base.parquet import read_unlisted
 from becalm.reports.page import flat, heading
 from becalm.reports.points import MOST_LINES, cell, finite, table
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from becalm._core import model
-from becalm.errors import BecalmError
-from becalm.parallel import Cancel
+from becalm.base.errors import BecalmError
+from becalm.base.parallel import Cancel
 from becalm.runs.engines import TICK, WorkersDied, width_of
 from becalm.runs.task import Done, Task, compute_all
 

@@ -18,9 +18,9 @@ from os import PathLike
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias, TypeVar
 
-from becalm import interrupts
-from becalm.errors import BecalmError
-from becalm.progress import SweepProgress
+from becalm.base import interrupts
+from becalm.base.errors import BecalmError
+from becalm.base.progress import SweepProgress
 from becalm.results import Results
 from becalm.runs.cluster import Dask
 from becalm.runs.engines import NAMES, Engine, Processes, Threads, WorkersDied

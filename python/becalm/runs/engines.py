@@ -16,7 +16,7 @@ from concurrent.futures import wait as wait_for
 from multiprocessing.synchronize import Event
 from typing import Any, Protocol
 
-from becalm.parallel import Cancel, Cancelled, cores
+from becalm.base.parallel import Cancel, Cancelled, cores
 from becalm.runs.runs import Progress
 from becalm.runs.task import Done, Shelf, Task, compute, compute_all
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from becalm.errors import MemoryLimitError
-from becalm.machine import limit_of, machine_limit, shown
+from becalm.base.errors import MemoryLimitError
+from becalm.base.machine import limit_of, machine_limit, shown
 from becalm.scenario import Scenario
 
 PROCESS = 100_000_000

@@ -11,8 +11,8 @@ from os import PathLike
 from typing import TYPE_CHECKING, NamedTuple
 
 from becalm._core import run as core_run
-from becalm.errors import StoppedError
-from becalm.parallel import Cancel, cores, run_all
+from becalm.base.errors import StoppedError
+from becalm.base.parallel import Cancel, cores, run_all
 from becalm.results import Outcome, Results
 from becalm.runs import memory
 from becalm.scenario import Scenario, load

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from becalm._core import model as core_model
-from becalm.errors import BecalmError, DeadlockError, FabricError, SchemeError
-from becalm.parallel import Cancel
+from becalm.base.errors import BecalmError, DeadlockError, FabricError, SchemeError
+from becalm.base.parallel import Cancel
 from becalm.results import Results
 from becalm.runs.runs import Progress, run_one
 from becalm.scenario import Scenario

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from becalm._core import Run
-from becalm.errors import StoppedError
+from becalm.base.errors import StoppedError
 from becalm.results import Outcome, Results
 from becalm.runs import memory
 from becalm.runs.runs import Progress, spent, threads_each

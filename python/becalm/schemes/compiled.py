@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from becalm.errors import SchemeError
+from becalm.base.errors import SchemeError
 from becalm.schemes import abi, raising, records
 from becalm.schemes.base import Echo, LaneKind, Marker, Response, Scheme, state_of
 from becalm.schemes.objects import defines, properties, seam_class

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from becalm._core import Scheme as CoreScheme
-from becalm.errors import SchemeError
+from becalm.base.errors import SchemeError
 from becalm.schemes import abi
 from becalm.schemes.base import Echo, Marker, Parameter, Response, Scheme
 from becalm.schemes.objects import defines, factory, properties, seam_class, seam_of

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 from becalm._core import Scheme as CoreScheme
 from becalm._core import loading
-from becalm.errors import SchemeError
-from becalm.mistakes import nearest, nearest_file
+from becalm.base.errors import SchemeError
+from becalm.base.mistakes import nearest, nearest_file
 from becalm.schemes.base import Scheme
 from becalm.schemes.declare import declare
 from becalm.schemes.objects import seam_of

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
-from becalm.mistakes import Mistakes, read_lines, read_text, shown
+from becalm.base.mistakes import Mistakes, read_lines, read_text, shown
 from becalm.simulators.graph import Cable, Graph
 
 SIGN = re.compile(r"^npus_count\s*:", re.MULTILINE)

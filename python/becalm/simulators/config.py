@@ -9,8 +9,8 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
-from becalm.errors import ScenarioError
-from becalm.mistakes import Mistakes, read_lines
+from becalm.base.errors import ScenarioError
+from becalm.base.mistakes import Mistakes, read_lines
 from becalm.simulators.topologies import rate
 
 SIGN = re.compile(r"^\s*TOPOLOGY_FILE\s+\S+", re.MULTILINE)

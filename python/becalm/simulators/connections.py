@@ -9,7 +9,7 @@ from itertools import product
 from os import PathLike
 from typing import Any, Literal, NamedTuple
 
-from becalm.mistakes import Mistakes, read_text
+from becalm.base.mistakes import Mistakes, read_text
 
 LARGEST_MESSAGE = 1 << 40
 """Maximum size of a scenario's messages in bytes."""

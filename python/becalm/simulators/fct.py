@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 from becalm.results import Results
 
 FIRST_PORT = 10_000

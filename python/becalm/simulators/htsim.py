@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from os import PathLike
 
-from becalm.errors import ScenarioError
-from becalm.mistakes import Mistakes, read_lines
+from becalm.base.errors import ScenarioError
+from becalm.base.mistakes import Mistakes, read_lines
 from becalm.simulators.graph import Cable, Graph
 
 SIGN = re.compile(r"^Nodes \d+\s*\nTiers \d+", re.MULTILINE | re.IGNORECASE)

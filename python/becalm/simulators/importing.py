@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import NoReturn
 
-from becalm.mistakes import Mistakes
+from becalm.base.mistakes import Mistakes
 from becalm.opensm import fabric as nodes
 from becalm.opensm import traffic
 from becalm.simulators import astra, htsim, simai, topologies

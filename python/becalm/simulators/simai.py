@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from os import PathLike
 
-from becalm.mistakes import Mistakes, read_lines
+from becalm.base.mistakes import Mistakes, read_lines
 from becalm.opensm.names import ranges
 from becalm.simulators.graph import Cable, Graph
 from becalm.simulators.topologies import MOST, delay, rate

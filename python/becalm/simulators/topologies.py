@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from os import PathLike
 
-from becalm.mistakes import Mistakes, read_lines
+from becalm.base.mistakes import Mistakes, read_lines
 from becalm.simulators.graph import Cable, Graph
 
 FIRST = re.compile(r"\d{1,9}(?:[ \t]+\d{1,9}){2,3}\s*")

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from becalm.findings import Finding, Severity, listed
+from becalm.base.findings import Finding, Severity, listed
 from becalm.sonic.classes import served
 from becalm.sonic.headroom import Asic, Line, headroom, least, on_cable
 from becalm.sonic.switch import LOSSLESS_POOL, NULL, Group, Switch

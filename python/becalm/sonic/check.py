@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from os import PathLike
 from typing import Any, NamedTuple
 
-from becalm.errors import BecalmError
-from becalm.findings import Finding, Severity, in_order, listed
+from becalm.base.errors import BecalmError
+from becalm.base.findings import Finding, Severity, in_order, listed
 from becalm.sonic import buffers, marks, queues, watchdog
 from becalm.sonic.classes import served
 from becalm.sonic.fabric import Cable, Fabric, load

@@ -10,8 +10,8 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
-from becalm.errors import ScenarioError
-from becalm.mistakes import read_text
+from becalm.base.errors import ScenarioError
+from becalm.base.mistakes import read_text
 from becalm.opensm import names
 from becalm.results import MANIFEST
 from becalm.sonic.switch import Switch, switch

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field, replace
 from os import PathLike
 
-from becalm.mistakes import Mistakes, read_lines
+from becalm.base.mistakes import Mistakes, read_lines
 from becalm.sonic.tables import numbers
 
 CNP_DSCP = 48

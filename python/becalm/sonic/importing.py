@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import NamedTuple
 
-from becalm.errors import BecalmError
-from becalm.findings import listed
+from becalm.base.errors import BecalmError
+from becalm.base.findings import listed
 from becalm.opensm import fabric as nodes
 from becalm.opensm import traffic
 from becalm.opensm.importing import cycle

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from becalm.findings import Finding, Severity, listed
+from becalm.base.findings import Finding, Severity, listed
 from becalm.sonic.classes import lossless, queue_of, served
 from becalm.sonic.switch import NULL, Switch
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from becalm.errors import BecalmError
-from becalm.mistakes import Mistakes
+from becalm.base.errors import BecalmError
+from becalm.base.mistakes import Mistakes
 from becalm.scenario import Scenario
 from becalm.sonic.classes import lossless, queue_of, served, way
 from becalm.sonic.switch import NULL, Switch

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
-from becalm.findings import listed
+from becalm.base.findings import listed
 from becalm.sonic.classes import served
 from becalm.sonic.switch import NULL, Switch
 from becalm.sonic.watchdog import GLOBAL, POLL, TABLE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from becalm.findings import Finding, listed
+from becalm.base.findings import Finding, listed
 from becalm.sonic.classes import Way, group_of, lossless, queue_of, served, way
 from becalm.sonic.hosts import Host
 from becalm.sonic.switch import Group, Switch

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from becalm.findings import listed
+from becalm.base.findings import listed
 from becalm.sonic.counters import Counts, Place
 from becalm.sonic.fabric import End, Fabric
 

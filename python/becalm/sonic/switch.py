@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
-from becalm.mistakes import Mistakes
+from becalm.base.mistakes import Mistakes
 from becalm.sonic.headroom import Asic, Line, Traffic
 from becalm.sonic.tables import Tables, items, numbers, reference
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
-from becalm.errors import ScenarioError
-from becalm.findings import Finding, Severity
-from becalm.mistakes import Mistakes, read_text, reason
+from becalm.base.errors import ScenarioError
+from becalm.base.findings import Finding, Severity
+from becalm.base.mistakes import Mistakes, read_text, reason
 
 SIGNS = frozenset(
     {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from becalm.quantities import seconds
+from becalm.base.quantities import seconds
 from becalm.scenario import Scenario
 from becalm.sonic.patches import Thresholds
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from becalm.findings import Finding, listed
+from becalm.base.findings import Finding, listed
 from becalm.sonic.classes import served
 from becalm.sonic.switch import Switch
 

@@ -15,10 +15,10 @@ import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from becalm import jsons, machine, provenance
-from becalm.errors import BecalmError, StoreError
-from becalm.mistakes import reason, short
-from becalm.parquet import mismatch
+from becalm.base import jsons, machine, provenance
+from becalm.base.errors import BecalmError, StoreError
+from becalm.base.mistakes import reason, short
+from becalm.base.parquet import mismatch
 from becalm.results import MANIFEST, Replication, Results
 from becalm.scenario import Scenario
 from becalm.store.files import read_regular

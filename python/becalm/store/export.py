@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from becalm.disk import replacing
-from becalm.errors import StoreError
-from becalm.progress import Steps
+from becalm.base.disk import replacing
+from becalm.base.errors import StoreError
+from becalm.base.progress import Steps
 from becalm.store.index import RUNS, runs, table
 from becalm.tables import SCHEMA
 
@@ -77,7 +77,7 @@ def write_table(made: pl.DataFrame, path: Path, name: str = "", *, overwrite: bo
         StoreError: the file extension is unknown.
 
     """
-    from becalm.folders import check_new
+    from becalm.base.folders import check_new
 
     check_writable(path)
     check_new(path, overwrite=overwrite)

@@ -9,8 +9,8 @@ import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from becalm.disk import sync
-from becalm.errors import StoreError
+from becalm.base.disk import sync
+from becalm.base.errors import StoreError
 
 _number = itertools.count()
 

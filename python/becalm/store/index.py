@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from becalm.errors import BecalmError, StoreError
-from becalm.progress import Steps, steps
+from becalm.base.errors import BecalmError, StoreError
+from becalm.base.progress import Steps, steps
 from becalm.store import archive
 from becalm.store.files import read_regular, write
 

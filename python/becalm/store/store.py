@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from becalm._core import model
-from becalm.errors import StoreError
-from becalm.progress import Steps, steps
+from becalm.base.errors import StoreError
+from becalm.base.progress import Steps, steps
 from becalm.store import archive
 from becalm.store.archive import ALL, SERIES, Note
 from becalm.store.files import read_regular, write
@@ -196,7 +196,7 @@ class Store:
 
     def verify(self, progress: Steps | None = None) -> Iterator[tuple[str, str]]:
         """Read every file completely, and yield the key and problem of each damaged file."""
-        from becalm.errors import BecalmError
+        from becalm.base.errors import BecalmError
 
         for key in steps(list(self.keys()), progress):
             try:

@@ -14,9 +14,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from becalm.disk import replace_file
-from becalm.errors import FabricError, PointFailure
-from becalm.progress import SweepProgress
+from becalm.base.disk import replace_file
+from becalm.base.errors import FabricError, PointFailure
+from becalm.base.progress import SweepProgress
 from becalm.runs import Progress, memory
 from becalm.runs.drive import run_tasks
 from becalm.runs.engines import Threads, width_of

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from becalm.errors import BecalmError, PointFailure, ScenarioError, StoreError
+from becalm.base.errors import BecalmError, PointFailure, ScenarioError, StoreError
 from becalm.runs.task import Shelf, Task, task_of
 from becalm.scenario import Scenario
 from becalm.store import Store, run_key

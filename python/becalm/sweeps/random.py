@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 from becalm.sweeps.plan import Changes
 
 METHODS = ("sobol", "uniform")

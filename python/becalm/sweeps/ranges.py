@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from becalm.documents import Part, flat, one_of, wrong
+from becalm.base.documents import Part, flat, one_of, wrong
 from becalm.sweeps.random import METHODS, RandomPoints, Range
 
 FORMS = '{ int = [1, 64] }, { float = [0.1, 0.9], log = true, unit = "us" } or { choice = ["a", "b"] }'

@@ -21,9 +21,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, field_validator
 
-from becalm.documents import Part, Table, beside, checked, flat, one_of, parse, wrong
-from becalm.errors import ScenarioError
-from becalm.mistakes import Mistakes, other_kind, read_text
+from becalm.base.documents import Part, Table, beside, checked, flat, one_of, parse, wrong
+from becalm.base.errors import ScenarioError
+from becalm.base.mistakes import Mistakes, other_kind, read_text
 from becalm.scenario import Scenario, load
 from becalm.schemes.loading import Provided
 from becalm.store import ALL, KEEPS, SERIES

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from becalm.intervals import Interval, mean_interval
+from becalm.base.intervals import Interval, mean_interval
 
 if TYPE_CHECKING:
     import polars as pl

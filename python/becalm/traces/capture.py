@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 from becalm.traces.recording import Recording
 
 FIRST, MIDDLE, LAST, ONLY = 0x00, 0x01, 0x02, 0x04

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from becalm._core import trace as core_trace
-from becalm.errors import BecalmError
-from becalm.folders import new_file
-from becalm.quantities import seconds
+from becalm.base.errors import BecalmError
+from becalm.base.folders import new_file
+from becalm.base.quantities import seconds
 from becalm.scenario import Scenario
 from becalm.traces import capture, chrome
 from becalm.traces.recording import Recording, switches

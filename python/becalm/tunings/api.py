@@ -13,7 +13,7 @@ from typing import NamedTuple, cast
 
 from becalm import manager
 from becalm.analysis.hot_spots import Case
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 from becalm.runs import memory
 from becalm.runs.drive import closing
 from becalm.runs.engines import Engine, Processes

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from becalm.analysis.hot_spots import Case
 from becalm.analysis.measures import LARGER_IS_BETTER, MEASURES, measured
-from becalm.errors import DeadlockError, ScenarioError
+from becalm.base.errors import DeadlockError, ScenarioError
 from becalm.runs.drive import drive
 from becalm.runs.engines import Engine
 from becalm.runs.task import Done, Task, task_of, work_of

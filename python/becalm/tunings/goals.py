@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from becalm.analysis.hot_spots import Case
 from becalm.analysis.measures import MEASURES
-from becalm.errors import BecalmError
-from becalm.quantities import UNITS, seconds
+from becalm.base.errors import BecalmError
+from becalm.base.quantities import UNITS, seconds
 from becalm.tunings.population import class_of
 
 Measured = dict[str, float]

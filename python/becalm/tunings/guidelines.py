@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from becalm import manager
 from becalm.analysis import limits
-from becalm.intervals import Interval
+from becalm.base.intervals import Interval
 from becalm.runs import run
 from becalm.runs.drive import closing
 from becalm.runs.engines import Threads

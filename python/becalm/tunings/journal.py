@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 
-from becalm.documents import Part, of_json, wrong
-from becalm.errors import BecalmError
-from becalm.mistakes import reason, short
+from becalm.base.documents import Part, of_json, wrong
+from becalm.base.errors import BecalmError
+from becalm.base.mistakes import reason, short
 
 Number = Annotated[float, Field(allow_inf_nan=True)]
 _Place = Annotated[int, Field(ge=0)]

@@ -19,7 +19,7 @@ from typing import Any
 
 from becalm.analysis.hot_spots import Case
 from becalm.analysis.parts import parts
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 from becalm.scenario import Scenario
 
 KINDS: dict[str, float] = {"rest": 0.4, "moving": 0.2, "several": 0.15, "bursts": 0.15, "none": 0.1}

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from becalm import manager
-from becalm.errors import BecalmError
-from becalm.quantities import seconds
+from becalm.base.errors import BecalmError
+from becalm.base.quantities import seconds
 from becalm.scenario import Scenario
 from becalm.sweeps.random import Range
 

@@ -24,9 +24,9 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, model_validator
 
 from becalm.analysis.hot_spots import Case
-from becalm.documents import Part, Table, Time, as_mistake, beside, checked, one_of, parse, wrong
-from becalm.errors import ScenarioError
-from becalm.mistakes import Mistakes, other_kind, read_text
+from becalm.base.documents import Part, Table, Time, as_mistake, beside, checked, one_of, parse, wrong
+from becalm.base.errors import ScenarioError
+from becalm.base.mistakes import Mistakes, other_kind, read_text
 from becalm.scenario import Scenario, load
 from becalm.schemes.loading import Provided
 from becalm.sweeps.ranges import Ranges

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from becalm.analysis.hot_spots import Case
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 from becalm.sweeps.plan import label
 from becalm.tunings.evaluate import Evaluator, by_case, uncontrolled
 from becalm.tunings.goals import Goals, Measured, score

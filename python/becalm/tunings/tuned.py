@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from becalm import jsons, manager
+from becalm import manager
 from becalm._core import __version__, model
 from becalm.analysis.hot_spots import Case
-from becalm.disk import replace_file
-from becalm.errors import BecalmError
-from becalm.intervals import mean_interval
+from becalm.base import jsons
+from becalm.base.disk import replace_file
+from becalm.base.errors import BecalmError
+from becalm.base.intervals import mean_interval
 from becalm.scenario import Scenario
 from becalm.store.export import write_table
 from becalm.tunings.goals import Measured

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from becalm import manager
 from becalm.analysis.hot_spots import Case
-from becalm.intervals import Interval, mean_interval
+from becalm.base.intervals import Interval, mean_interval
 from becalm.scenario import Scenario
 from becalm.tunings.evaluate import Run, uncontrolled
 from becalm.tunings.goals import PRICE, Measured

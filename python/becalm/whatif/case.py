@@ -10,8 +10,8 @@ from typing import NamedTuple
 from becalm import manager
 from becalm.analysis.faults import Fault, labels
 from becalm.analysis.parts import parts
-from becalm.errors import BecalmError, DeadlockError
-from becalm.mistakes import Mistakes
+from becalm.base.errors import BecalmError, DeadlockError
+from becalm.base.mistakes import Mistakes
 from becalm.opensm import ibnetdiscover, traffic
 from becalm.opensm.fabric import Fabric
 from becalm.opensm.importing import import_fabric

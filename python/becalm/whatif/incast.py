@@ -13,7 +13,7 @@ from becalm import manager
 from becalm.analysis.faults import Fault, Labels, faults, labels
 from becalm.analysis.formats import counted, share
 from becalm.analysis.recording import recording
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 from becalm.results import Results
 from becalm.runs import Progress
 from becalm.scenario import Scenario

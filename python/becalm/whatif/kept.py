@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from becalm import jsons
 from becalm._core import __version__
-from becalm.errors import ResultsError
-from becalm.folders import Kind
+from becalm.base import jsons
+from becalm.base.errors import ResultsError
+from becalm.base.folders import Kind
 from becalm.results import Results, load_results
 from becalm.whatif.incast import WhatIf
 

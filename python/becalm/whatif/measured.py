@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from becalm.errors import BecalmError
+from becalm.base.errors import BecalmError
 from becalm.opensm.counters import Counters, feeders
 from becalm.opensm.fabric import End, Fabric
 from becalm.opensm.names import ranges

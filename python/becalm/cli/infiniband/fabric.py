@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from becalm.base.errors import BecalmError
 from becalm.cli.exits import BAD_INPUT, stop
 from becalm.cli.options import Overwrite, Quiet
 from becalm.cli.roce import import_simulated, import_switches, pauses
-from becalm.errors import BecalmError
 
 _NO_SECONDS = (
     "--seconds: is required for InfiniBand: the time from `ibqueryerrors --clear-counts` to the dump, or "
@@ -52,8 +52,8 @@ def import_(
     quiet: Quiet = False,
 ) -> None:
     """Write a scenario for a real fabric, with its nodes, cables, routes and initial traffic."""
+    from becalm.base.folders import check_writable, write_new
     from becalm.cli import console
-    from becalm.folders import check_writable, write_new
     from becalm.opensm.importing import import_fabric, sort
     from becalm.simulators import importing as simulators
     from becalm.sonic.fabric import is_sonic
@@ -117,8 +117,8 @@ def counters(
     overwrite: Overwrite = False,
 ) -> None:
     """Find likely roots of congestion in port counters, and measure the background load for a scenario."""
+    from becalm.base.folders import check_new, write_new
     from becalm.cli.infiniband import effects
-    from becalm.folders import check_new, write_new
     from becalm.opensm import counters as reading
     from becalm.opensm import foreign, ibnetdiscover
     from becalm.sonic.fabric import is_sonic

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from becalm import jsons
+from becalm.base import jsons
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
 from becalm.cli.infiniband.harm import Force, harm, refusal, say_unknown
 from becalm.cli.options import (
@@ -126,7 +126,7 @@ def manage(
 ) -> None:
     """Set parameters of IBTA congestion control, or RoCE's Kmin, Kmax and Pmax; warn of what cannot work."""
     from becalm import manager
-    from becalm.folders import check_writable, write_new
+    from becalm.base.folders import check_writable, write_new
     from becalm.opensm import options, ports, service_levels
     from becalm.tunings.guidelines import starving
 

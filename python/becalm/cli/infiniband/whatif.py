@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from becalm import jsons
+from becalm.base import jsons
+from becalm.base.errors import BecalmError
 from becalm.cli.exits import BAD_INPUT, stop
 from becalm.cli.options import Changes, Example, MaxTime, scenario_file, time_limit
-from becalm.errors import BecalmError
 
 if TYPE_CHECKING:
     from becalm.analysis.faults import Fault

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from becalm import jsons
+from becalm.base import jsons
 from becalm.cli.options import Runs, StoringOptions
 
 RANKED = "=: not significantly behind the best; *: had not settled, so it is not ranked"

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from becalm import jsons
 from becalm.analysis import formats
+from becalm.base import jsons
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
 from becalm.cli.options import Overwrite, Quiet
 
@@ -130,8 +130,8 @@ def export(
     quiet: Quiet = False,
 ) -> None:
     """Write a table of all runs, with a column for each value that differs between their scenarios."""
+    from becalm.base.folders import check_new
     from becalm.cli import console
-    from becalm.folders import check_new
     from becalm.store import Store
     from becalm.store.export import check_writable, exported, write_table
 

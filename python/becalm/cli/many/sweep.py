@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from becalm import jsons
 from becalm.analysis import formats
+from becalm.base import jsons
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
 from becalm.cli.options import (
     EngineOptions,
@@ -71,8 +71,8 @@ def sweep(
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Run a scenario at all points of a sweep that are not in the store; exit code 1 if any run failed."""
-    from becalm.folders import check_new
-    from becalm.mistakes import nearest
+    from becalm.base.folders import check_new
+    from becalm.base.mistakes import nearest
     from becalm.store import KEEPS, Store
     from becalm.store.export import check_writable
     from becalm.sweeps.plan import look, shard_of

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from becalm import jsons
 from becalm.analysis import formats
+from becalm.base import jsons
 from becalm.cli.exits import BAD_INPUT, FAILED, stop
 from becalm.cli.infiniband.harm import Force, harm, refusal, say_unknown
 from becalm.cli.options import (
@@ -151,7 +151,7 @@ def _check_targets(
     opensm: Path | None, fabric: Path | None, out: Path, *, resume: bool, overwrite: bool
 ) -> None:
     """Check the files and the folder to write, before anything runs."""
-    from becalm.folders import check_new
+    from becalm.base.folders import check_new
     from becalm.opensm import options, ports
     from becalm.tunings import api
 
@@ -177,7 +177,7 @@ def _write_options(
 ) -> None:
     """Write the OpenSM options of a scenario, and those that undo them."""
     from becalm import manager
-    from becalm.folders import write_new
+    from becalm.base.folders import write_new
     from becalm.opensm import options, ports, service_levels
 
     levels = service_levels.used(best)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from becalm.errors import ResultsError
+from becalm.base.errors import ResultsError
 
 if TYPE_CHECKING:
     import polars as pl

@@ -19,9 +19,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from becalm.disk import REPLACE, cannot, check_room, sync
-from becalm.errors import BecalmError, ResultsError
-from becalm.parallel import NO_LOCKS, has_locks, run_all
+from becalm.base.disk import REPLACE, cannot, check_room, sync
+from becalm.base.errors import BecalmError, ResultsError
+from becalm.base.parallel import NO_LOCKS, has_locks, run_all
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock

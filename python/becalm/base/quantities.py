@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from becalm._core import seconds as core_seconds
-from becalm.errors import BecalmError
-from becalm.mistakes import short
+from becalm.base.errors import BecalmError
+from becalm.base.mistakes import short
 
 UNITS = ("ps", "ns", "us", "ms", "s")
 """Units of time."""

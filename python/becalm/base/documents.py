@@ -24,9 +24,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Val
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from becalm._core import toml_lines
-from becalm.errors import BecalmError, ScenarioError
-from becalm.mistakes import Mistakes, nearest_file, read_text, reason
-from becalm.quantities import seconds
+from becalm.base.errors import BecalmError, ScenarioError
+from becalm.base.mistakes import Mistakes, nearest_file, read_text, reason
+from becalm.base.quantities import seconds
 
 __all__ = [
     "Part",

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from becalm.errors import ResultsError
+from becalm.base.errors import ResultsError
 
 REPLACE = "replace it by `--overwrite` (in Python: `overwrite=True`)"
 """The next step where a file or folder exists already."""

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from becalm._core import bytes as core_bytes
-from becalm.errors import BecalmError
-from becalm.mistakes import short
+from becalm.base.errors import BecalmError
+from becalm.base.mistakes import short
 
 SHARE = 0.8
 """Default share of the machine's memory that runs may use."""

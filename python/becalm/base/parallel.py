@@ -9,7 +9,7 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
 
-from becalm import interrupts
+from becalm.base import interrupts
 
 
 def cores() -> int:

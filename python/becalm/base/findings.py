@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
-from becalm.mistakes import printable, short
+from becalm.base.mistakes import printable, short
 
 Severity = Literal["error", "warning", "note"]
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from os import PathLike
 from pathlib import Path
 
-from becalm.errors import Mistake, ScenarioError
+from becalm.base.errors import Mistake, ScenarioError
 
 MOST_TOLD = 50
 """Maximum number of errors in a message. Two files that do not match can have thousands."""
