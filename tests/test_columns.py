@@ -13,11 +13,11 @@ import pytest
 
 import becalm
 from becalm.analysis import formats
-from becalm.attributes import Tables
 from becalm.reports.page import payload
 from becalm.results import Results
+from becalm.results.attributes import Tables
+from becalm.results.tables import SCHEMA, Column, Schema
 from becalm.store.archive import opened, pack
-from becalm.tables import SCHEMA, Column, Schema
 
 sys.path.append(str(Path(__file__).parents[1] / "tools"))
 import generate

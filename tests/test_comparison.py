@@ -14,11 +14,12 @@ import pytest
 from typer.testing import CliRunner
 
 import becalm
-from becalm import comparison, contents
+from becalm import comparison
 from becalm.cli import app
 from becalm.comparison import _Pair, cells, measure, merge, scene, scheme, tuning
 from becalm.comparison.scene import Scene
 from becalm.comparison.scheme import Scheme
+from becalm.scenario import contents
 
 MINE = """\
 name = "mine"

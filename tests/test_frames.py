@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import becalm
-from becalm.frames import ROLES
+from becalm.results.frames import ROLES
 
 
 @pytest.fixture(scope="module")

@@ -131,7 +131,9 @@ def test_writers_replace_files_only_when_asked_and_are_quiet_when_asked(
     fabric = Path("tests/data/ft2_18/ibnetdiscover.txt").read_text()
     monkeypatch.chdir(tmp_path)
     Path("fabric.txt").write_text(fabric)
-    Path("scene.toml").write_text(becalm.load(becalm.examples.path("congestion_spreading")).to_toml())
+    Path("scene.toml").write_text(
+        becalm.load(becalm.scenario.examples.path("congestion_spreading")).to_toml()
+    )
     Path("sweep.toml").write_text('scenario = "scene.toml"\nstore = "store"\n[grid]\n"run.seed" = [1, 2]\n')
     for name, arguments in WRITERS.items():
         quiet = [] if name in SPEAKING else ["--quiet"]

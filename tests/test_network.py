@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import becalm
-from becalm.contents import catalogue
+from becalm.scenario.contents import catalogue
 from test_whatif import TOPOLOGIES
 
 

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import becalm
-from becalm import examples
 from becalm.reports.operations import COMPUTES, IDLE, MESSAGES, OTHERS, Operations, Step
+from becalm.scenario import examples
 
 COLUMNS = ("rank", "op", "kind", "peer", "bytes", "start", "end")
 NONE = math.nan

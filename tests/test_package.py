@@ -7,7 +7,8 @@ import subprocess
 import sys
 
 import becalm
-from becalm import _core, contents
+from becalm import _core
+from becalm.scenario import contents
 
 HEAVY = ("matplotlib", "numpy", "polars", "pydantic", "rich", "typer")
 MOST_MODULES = 300

@@ -150,7 +150,7 @@ def test_other_keys_of_the_ramp_stay_and_dcqcn_is_added_where_nothing_reacts() -
 
 
 def test_guidelines_are_for_their_kind_of_fabric() -> None:
-    infiniband = becalm.examples.load("congestion_spreading")
+    infiniband = becalm.scenario.examples.load("congestion_spreading")
     assert not manager.is_roce(infiniband)
     assert manager.guidelines_for(infiniband) == tuple(manager.GUIDELINES)
     assert manager.guidelines_for(fabric()) == tuple(manager.ROCE)

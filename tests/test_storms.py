@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import becalm
-from becalm import examples
+from becalm.scenario import examples
 from becalm.sweeps.spec import read_spec
 
 SWEEPS = Path(__file__).parents[1] / "scenarios" / "sweeps"

@@ -17,17 +17,18 @@ import pytest
 from typer.testing import CliRunner
 
 import becalm
-from becalm import crosscheck, examples
+from becalm import crosscheck
 from becalm.base.errors import ResultsError
 from becalm.base.intervals import mean_interval
 from becalm.cli import app
 from becalm.cli.many.tune import _show as show_tuned
 from becalm.reports.pair import pair
 from becalm.reports.source import page_of
+from becalm.results.verdicts import versus
+from becalm.scenario import examples
 from becalm.sweeps.verdict import contrast, verdict
 from becalm.tunings.tuned import Tuned, choice, gain
 from becalm.tunings.verdict import BEST, NOW, WITHOUT, Verdict
-from becalm.verdicts import versus
 from becalm.whatif.case import Case, simulate
 
 SHORTER = {"pfister2005_hot_spot_432": "1.5 ms"}

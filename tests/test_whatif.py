@@ -18,10 +18,10 @@ from becalm import manager
 from becalm.analysis.faults import Fault, faults, labels
 from becalm.base.quantities import seconds
 from becalm.cli import app
-from becalm.contents import catalogue
 from becalm.opensm import ibnetdiscover
 from becalm.opensm.importing import import_fabric
 from becalm.runs import Progress
+from becalm.scenario.contents import catalogue
 from becalm.whatif import budget, length
 from becalm.whatif import incast as incasts
 from becalm.whatif.case import Case, simulate

@@ -18,7 +18,7 @@ INDEX = GALLERY / "README.md"
 SCENARIOS = """# Copy becalm's example scenarios next to this notebook.
 import shutil
 
-from becalm import examples
+from becalm.scenario import examples
 
 shutil.copytree(examples.path("on_off").parent, "scenarios", dirs_exist_ok=True)
 """

@@ -18,11 +18,11 @@ from rules_page import rules
 
 import becalm
 from becalm import _core
-from becalm.contents import Entry, Parameter, catalogue, default, expects
-from becalm.tables import REPLICATION, SCHEMA, Column, Schema
+from becalm.results.tables import REPLICATION, SCHEMA, Column, Schema
+from becalm.scenario.contents import Entry, Parameter, catalogue, default, expects
 
 DOCS = Path(__file__).parents[1] / "docs"
-STUBS = Path(__file__).parents[1] / "python/becalm/attributes.pyi"
+STUBS = Path(__file__).parents[1] / "python/becalm/results/attributes.pyi"
 SCHEMES = {
     "marking": "which packets switches mark",
     "echo": "how destinations answer a mark",

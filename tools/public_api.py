@@ -23,7 +23,7 @@ import griffe
 
 import becalm
 from becalm import _core
-from becalm.tables import SCHEMA
+from becalm.results.tables import SCHEMA
 
 ROOT = Path(__file__).parents[1]
 LISTING = ROOT / "tools" / "public_api.txt"

@@ -23,11 +23,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING
 
-# isort: off - must come first, because the rest loads slowly
-from becalm import interrupts as _interrupts  # noqa: F401
-
 # isort: on
 from becalm._core import __version__
+
+# isort: off - must come first, because the rest loads slowly
+from becalm.base import interrupts as _interrupts  # noqa: F401
 
 if TYPE_CHECKING:
     from becalm.base.errors import (
@@ -76,8 +76,7 @@ if TYPE_CHECKING:
     from becalm.tunings import Tuned, tune
 
 _MODULES = {
-    "designs": ("Design", "design"),
-    "errors": (
+    "base.errors": (
         "BecalmError",
         "DeadlockError",
         "DesignError",
@@ -90,8 +89,9 @@ _MODULES = {
         "StoppedError",
         "StoreError",
     ),
+    "base.progress": ("SweepProgress",),
+    "designs": ("Design", "design"),
     "explanations": ("Explanation", "explain"),
-    "progress": ("SweepProgress",),
     "reports": ("report",),
     "results": ("Results", "load_results"),
     "runs": ("Progress", "run"),
@@ -123,7 +123,7 @@ _MODULES = {
 }
 """The names of this package by module. A module is imported when one of its names is first used: all of them
 take as long as starting Python ten times."""
-_OTHERS = ("analysis", "frames", "intervals", "manager", "network", "quantities", "store", "tables")
+_OTHERS = ("analysis", "base", "manager", "network", "store")
 """Other modules that are attributes of this package without an import of their own."""
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}
 

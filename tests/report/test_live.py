@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 import pytest
 
 import becalm
-from becalm import examples
 from becalm.analysis.recording import recording
 from becalm.cli.running import run_live
 from becalm.reports import live as module
 from becalm.reports.live import Live
 from becalm.runs.watched import run_watched
+from becalm.scenario import examples
 
 SCENE = {
     "run": {"duration": "40 ms"},

@@ -176,8 +176,8 @@ def test_time_ends_with_the_run(browser: Any, tmp_path: Path) -> None:  # noqa: 
 
 
 def test_operations_are_lanes_with_the_critical_path(browser: Any, tmp_path: Path) -> None:  # noqa: ANN401
-    from becalm import examples
     from becalm.cli import app
+    from becalm.scenario import examples
 
     file, page = examples.path("all_reduce_beside_incast"), tmp_path / "jobs.html"
     ran = CliRunner().invoke(app, ["run", str(file), "--out", str(tmp_path / "r"), "--report", str(page)])

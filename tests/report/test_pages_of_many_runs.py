@@ -114,7 +114,7 @@ def printed(shown: Any) -> dict[str, Any]:  # noqa: ANN401
 
 
 def versus_sentence(*folders: Path) -> str:
-    from becalm.verdicts import versus
+    from becalm.results.verdicts import versus
 
     return versus(*map(becalm.load_results, folders), subject="Congestion control").sentence
 

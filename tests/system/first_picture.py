@@ -17,8 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
 from browsing import chromium, first_picture, opened
 
 import becalm
-from becalm import examples
 from becalm.analysis.recording import recording
+from becalm.scenario import examples
 
 HOSTS = 64
 """A picture of more hosts begins with a tree."""

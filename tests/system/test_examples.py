@@ -7,7 +7,7 @@ import pytest
 
 import becalm
 import commands
-from becalm import examples
+from becalm.scenario import examples
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import becalm
-from becalm import examples
 from becalm.designs import law, tabulate
+from becalm.scenario import examples
 
 Scene: TypeAlias = Callable[[dict[str, Any], float], becalm.Scenario]
 """Builds a scene from schemes and the share of the full replay's duration."""

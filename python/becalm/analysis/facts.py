@@ -15,7 +15,7 @@ from becalm.analysis.parts import local
 from becalm.analysis.reference import Reference
 from becalm.analysis.spreading import Spreading
 from becalm.base.errors import ResultsError
-from becalm.tables import SCHEMA
+from becalm.results.tables import SCHEMA
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from becalm.base.errors import BecalmError
 from becalm.results import Results
+from becalm.results.verdicts import versus
 from becalm.runs import Progress, run
 from becalm.scenario import Scenario
-from becalm.verdicts import versus
 
 
 class Effect(NamedTuple):
@@ -87,6 +87,6 @@ class Bench:
 
 
 def effect(before: Results, replication: int, after: Results) -> Effect:
-    """Compare a trial with a replication of the explained run; see `becalm.verdicts.versus`."""
+    """Compare a trial with a replication of the explained run; see `becalm.results.verdicts.versus`."""
     found = versus(before, after, replications=(replication, 0))
     return Effect(found.score, "; ".join(found.changes[:3]))

@@ -11,19 +11,19 @@ from rich.markup import escape
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from becalm import contents
 from becalm.analysis.formats import MOST_SHARE, cell, number, ratio, seconds, share
 from becalm.cli.tables import safe, table
-from becalm.verdicts import versus
+from becalm.results.verdicts import versus
+from becalm.scenario import contents
 
 if TYPE_CHECKING:
-    from becalm.contents import Entry
     from becalm.designs import Design
     from becalm.lab import Report
     from becalm.manager import Concern, Recommendation
     from becalm.opensm.importing import Imported
     from becalm.results import Results
     from becalm.runs import Progress as RunProgress
+    from becalm.scenario.contents import Entry
 
 HOTTEST_LINKS = 5
 """Rows of the table of links."""

@@ -78,8 +78,8 @@ def error_text(error: Exception) -> str:
 
 def _hint(path: str) -> str:
     """Return what the user of a missing file may have meant: an example, or a file with a similar name."""
-    from becalm import examples
     from becalm.base.mistakes import nearest_file
+    from becalm.scenario import examples
 
     file = Path(path)
     if path.startswith(("http:/", "https:/")):

@@ -76,7 +76,7 @@ def _instead(command: Any, ctx: Any, option: str) -> str:  # noqa: ANN401
     """Return what an unknown option may have meant: a key, a similar option, or that of another command."""
     own = [name for each in command.params for name in each.opts]
     if "--set" in own:
-        from becalm.contents import catalogue
+        from becalm.scenario.contents import catalogue
 
         name = option.lstrip("-").replace("-", "_")
         for section in catalogue()["sections"]:

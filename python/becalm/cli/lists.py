@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from becalm import contents, examples
 from becalm.base import jsons
 from becalm.base.mistakes import nearest
 from becalm.cli.exits import BAD_INPUT, stop
-from becalm.contents import Entry
+from becalm.scenario import contents, examples
+from becalm.scenario.contents import Entry
 
 if TYPE_CHECKING:
     from becalm.lab import Experiment

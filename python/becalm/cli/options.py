@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from becalm import examples
 from becalm.base.errors import ScenarioError
 from becalm.base.mistakes import reason, short
 from becalm.cli.exits import BAD_INPUT, stop
+from becalm.scenario import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

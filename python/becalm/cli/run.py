@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from becalm import examples
 from becalm.base import jsons
 from becalm.base.errors import BecalmError
 from becalm.base.mistakes import printable
@@ -27,6 +26,7 @@ from becalm.cli.options import (
     changed,
     scenario_file,
 )
+from becalm.scenario import examples
 
 if TYPE_CHECKING:
     from becalm.results import Results

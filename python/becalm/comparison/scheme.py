@@ -25,10 +25,11 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from becalm import contents, manager
+from becalm import manager
 from becalm.base import documents
 from becalm.base.documents import Part, Table, one_of, wrong
 from becalm.comparison.shelf import Shelf
+from becalm.scenario import contents
 from becalm.schemes.loading import Provided, load
 
 CHOSEN = ("marking", "echo", "response")

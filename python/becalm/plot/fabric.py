@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from becalm._core import layout
 from becalm.base.errors import ResultsError
-from becalm.frames import ROLES as ROLES_OF_FRAMES
 from becalm.plot.style import COLOURS, ROLES, figure
+from becalm.results.frames import ROLES as ROLES_OF_FRAMES
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,10 +17,10 @@ from becalm.analysis import formats
 from becalm.base import jsons
 from becalm.reports.page import heading, template
 from becalm.results import Results
+from becalm.results.tables import SCHEMA
 from becalm.runs import Progress
 from becalm.runs.watched import Frames
 from becalm.scenario import Scenario
-from becalm.tables import SCHEMA
 
 GRACE = 3.0
 """Seconds that the server waits at the end for a page that has not fetched the last data."""

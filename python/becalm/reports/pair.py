@@ -8,7 +8,7 @@ from pathlib import PurePath
 from becalm.base.errors import ResultsError
 from becalm.reports.page import MOST_SIZE, filled, payload
 from becalm.results import Results
-from becalm.verdicts import CONTROL, versus
+from becalm.results.verdicts import CONTROL, versus
 
 _CHANGE = "The change"
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from becalm.scenario import Scenario
     from becalm.store import Store
     from becalm.sweeps.plan import Plan, Planned
-from becalm.tables import SCHEMA
+from becalm.results.tables import SCHEMA
 
 MEASURES = (
     ("rate", "number", "B/s"),

@@ -63,7 +63,7 @@ def page_of_two(source: Path, other: Path, *, title: str | None = None, max_size
 
     """
     from becalm.reports.pair import pair, subject
-    from becalm.verdicts import CONTROL
+    from becalm.results.verdicts import CONTROL
 
     before, after = _results(source), _results(other)
     if before.stopped or after.stopped:

@@ -20,15 +20,15 @@ from becalm.base.errors import BecalmError, StoreError
 from becalm.base.mistakes import reason, short
 from becalm.base.parquet import mismatch
 from becalm.results import MANIFEST, Replication, Results
+from becalm.results.tables import SCHEMA
 from becalm.scenario import Scenario
 from becalm.store.files import read_regular
 from becalm.store.key import FORMAT, key_of
-from becalm.tables import SCHEMA
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from becalm.manifests import StoredManifest
+    from becalm.results.manifests import StoredManifest
 
 SUMMARY, SERIES, ALL = "summary", "series", "all"
 KEEPS = (SUMMARY, SERIES, ALL)
@@ -178,7 +178,7 @@ def _test(archive: zipfile.ZipFile, path: Path) -> None:
 
 
 def _manifest(archive: zipfile.ZipFile, path: Path) -> StoredManifest:
-    from becalm import manifests
+    from becalm.results import manifests
 
     try:
         content = json.loads(_member(archive, path, MANIFEST))

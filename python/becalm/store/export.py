@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from becalm.base.disk import replacing
 from becalm.base.errors import StoreError
 from becalm.base.progress import Steps
+from becalm.results.tables import SCHEMA
 from becalm.store.index import RUNS, runs, table
-from becalm.tables import SCHEMA
 
 if TYPE_CHECKING:
     import polars as pl

@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
-from becalm.attributes import Tables
 from becalm.results import Results
+from becalm.results.attributes import Tables
+from becalm.results.tables import SCHEMA
 from becalm.runs.task import Shelf
 from becalm.scenario import Scenario
 from becalm.sweeps.plan import Changes, Planned, label
 from becalm.sweeps.verdict import verdict
-from becalm.tables import SCHEMA
 
 if TYPE_CHECKING:
     import polars as pl

@@ -73,11 +73,11 @@ def sweep(
     """Run a scenario at all points of a sweep that are not in the store; exit code 1 if any run failed."""
     from becalm.base.folders import check_new
     from becalm.base.mistakes import nearest
+    from becalm.results.tables import SCHEMA
     from becalm.store import KEEPS, Store
     from becalm.store.export import check_writable
     from becalm.sweeps.plan import look, shard_of
     from becalm.sweeps.spec import read_spec
-    from becalm.tables import SCHEMA
 
     if out is not None and table not in SCHEMA:
         near = nearest(table, SCHEMA) or f"; valid: {', '.join(SCHEMA)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from becalm.tables import SCHEMA
+from becalm.results.tables import SCHEMA
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,4 +1,7 @@
-"""Reads, changes and writes scenarios. Only the compiled core decides what is valid in a scenario."""
+"""Scenarios: reads, changes and writes them. Only the compiled core decides what is valid in a scenario.
+
+From the bottom up: `contents` (the lists of what one may contain), `changes`, this file, and `examples`.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ from becalm.base.errors import ScenarioError
 from becalm.base.machine import limit_of
 from becalm.base.mistakes import other_kind, printable, read_text, reason, shown
 from becalm.base.quantities import seconds
-from becalm.changes import put
 from becalm.network import Network
+from becalm.scenario.changes import put
 
 if TYPE_CHECKING:
     from becalm.schemes.base import Scheme

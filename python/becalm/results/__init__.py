@@ -1,4 +1,8 @@
-"""Results: tables with units, kept in a folder of Parquet files with a manifest."""
+"""Results: tables with units, kept in a folder of Parquet files with a manifest.
+
+From the bottom up: `tables` (what the core declares), `columns`, `frames`, `attributes`, `manifests`,
+this file, and `verdicts` (the difference between two runs).
+"""
 
 from __future__ import annotations
 
@@ -12,22 +16,22 @@ from os import PathLike
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from becalm import columns
 from becalm._core import verdict
-from becalm.attributes import Tables
 from becalm.base import jsons, provenance
 from becalm.base.errors import BecalmError, ResultsError
 from becalm.base.folders import Kind
 from becalm.base.parquet import digest_of, read_table, write_table
-from becalm.frames import Frames
+from becalm.results import columns
+from becalm.results.attributes import Tables
+from becalm.results.frames import Frames
+from becalm.results.tables import SCHEMA
 from becalm.scenario import Scenario
-from becalm.tables import SCHEMA
 
 if TYPE_CHECKING:
     import polars as pl
 
     from becalm._core import _Outcome
-    from becalm.manifests import Manifest
+    from becalm.results.manifests import Manifest
 
 MANIFEST = "manifest.json"
 """Name of the file that identifies a results folder."""
@@ -365,7 +369,7 @@ def read_manifest(folder: Path) -> Manifest:
         ResultsError: the folder is not a results folder.
 
     """
-    from becalm import manifests
+    from becalm.results import manifests
 
     try:
         content = json.loads((folder / MANIFEST).read_bytes())

@@ -12,9 +12,9 @@ from becalm.base.mistakes import nearest
 if TYPE_CHECKING:
     from becalm.scenario import Scenario
 
-_HERE = Path(__file__).parent / "scenarios"
+_HERE = Path(__file__).parents[1] / "scenarios"
 # In a checkout, the folder is a link, which not every system supports.
-_FOLDER = _HERE if _HERE.is_dir() else Path(__file__).parents[2] / "scenarios"
+_FOLDER = _HERE if _HERE.is_dir() else Path(__file__).parents[3] / "scenarios"
 
 
 def names() -> list[str]:
