@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
@@ -85,3 +86,20 @@ def _not_python(folder: Path, names: list[str]) -> list[str]:
 def test_no_module_is_longer_than_400_lines() -> None:
     lines = {str(path): len(path.read_text().splitlines()) for path in PACKAGE.rglob("*.py")}
     assert {path: count for path, count in lines.items() if count > 400} == {}
+
+
+def _length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return the lines of a function without its parameters and its docstring."""
+    first = function.body[1 if ast.get_docstring(function) and len(function.body) > 1 else 0]
+    return (function.end_lineno or 0) - first.lineno + 1
+
+
+def test_no_function_is_longer_than_60_lines() -> None:
+    """Options and their help do not count: commands with up to 20 of them take 60 to 90 lines."""
+    functions = {
+        f"{path.relative_to(PACKAGE)} {each.name}": _length(each)
+        for path in PACKAGE.rglob("*.py")
+        for each in ast.walk(ast.parse(path.read_text()))
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert {name: lines for name, lines in functions.items() if lines > 60} == {}
