@@ -21,12 +21,14 @@ struct Counted {
     changes: &'static [&'static str],
 }
 
-const COUNTED: [Counted; 5] = [
+const COUNTED: [Counted; 7] = [
     Counted { name: "dumbbell", span: ["10 ms", "30 ms"], changes: &[] },
     Counted { name: "perm128", span: ["50 us", "100 us"], changes: &[] },
     Counted { name: "hot128_cc", span: ["50 us", "100 us"], changes: &[] },
     Counted { name: "clos128_0.5", span: ["1 ms", "1.5 ms"], changes: &[] },
     Counted { name: "pfister128", span: ["200 us", "400 us"], changes: &["/flows/1/start=20 us"] },
+    Counted { name: "pfc128", span: ["100 us", "150 us"], changes: &[] },
+    Counted { name: "job128", span: ["60 us", "90 us"], changes: &[] },
 ];
 /// The function whose instructions count, with its callees.
 const MEASURED: &str = "*becalm_scenario::run::course::Course::advance*";
@@ -120,7 +122,9 @@ fn count(scene: &Counted, until: &str) -> Result<(Counts, u64), String> {
     let toggle = format!("--toggle-collect={MEASURED}");
     let callgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", &toggle];
     let before: Vec<String> = callgrind.iter().chain(&CACHES).map(|argument| argument.to_string()).collect();
-    let output = settings.command(&before, bench.name)?.output();
+    // Where the stack begins depends on the environment, and misses on where it begins.
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let output = settings.command(&before, bench.name)?.env_clear().env("PATH", path).output();
     let output = output.map_err(|error| format!("valgrind: {error} (Debian: apt install valgrind)"))?;
     let printed = String::from_utf8_lossy(&output.stderr);
     if !output.status.success() {
