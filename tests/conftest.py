@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import sys
 from multiprocessing.context import ForkServerContext
 from pathlib import Path
 
@@ -11,8 +12,13 @@ import pytest
 
 # Set before NumPy is imported: its busy-waiting threads double the run time on a busy machine.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Images of containers set these, and they hide mistakes with buffered output and with old bytecode.
+os.environ.pop("PYTHONUNBUFFERED", None)
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 import becalm
+
+sys.dont_write_bytecode = False
 
 PRELOADED = ("becalm.cli", "becalm.cli.console", "filelock", "numpy", "polars", "pytest", "typer._adapters")
 """Modules imported by becalm's commands and by the tests that start them."""

@@ -20,14 +20,13 @@ DOCS = ROOT / "docs"
 HISTORY = DOCS / "performance.jsonl"
 SHOWN = 2
 """Number of versions in the table."""
-_HEAD = ("scenario", "events per packet-hop", "peak memory")
+_HEAD = ("scenario", "peak memory")
 
 
 def row(f: dict[str, Any]) -> list[str]:
     """Return the cells of a scenario, except its speed."""
     return [
         f"`{f['scenario']}`",
-        f"{f['events_per_packet_hop']:.2f}",
         f"{f['peak_memory_bytes'] / 1e6:.0f} MB",
     ]
 

@@ -116,6 +116,32 @@ def _interrupted() -> NoReturn:
     os._exit(INTERRUPTED)
 
 
+def _unwritten() -> OSError | None:
+    """Write the rest of the output, and return the error if that fails.
+
+    The output then goes nowhere: Python would try again at its end, and exit with the code 120.
+    """
+    if sys.stdout is None:
+        return None
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return error
+    return None
+
+
+def _end(code: str | int | None, error: OSError | None) -> NoReturn:
+    """Exit with a code, or with the message of an error of the output."""
+    unwritten = _unwritten()
+    if error is None and not code and not isinstance(unwritten, BrokenPipeError):
+        error = unwritten
+    if error is not None:
+        sys.stderr.write(f"{error_text(error)}\n")
+        code = BAD_INPUT
+    sys.exit(code)
+
+
 def main() -> None:
     """Entry point."""
     prepare()
@@ -126,11 +152,10 @@ def main() -> None:
     except SystemExit as end:
         if end.code == INTERRUPTED:
             _interrupted()
-        raise
+        _end(end.code, None)
     except OSError as error:
         # Output errors before a command starts, such as `--help` on a full disk.
-        sys.stderr.write(f"{error_text(error)}\n")
-        sys.exit(BAD_INPUT)
+        _end(BAD_INPUT, error)
 
 
 if __name__ == "__main__":

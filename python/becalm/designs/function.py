@@ -68,7 +68,8 @@ def compiled(text: str, rmin: float, rmax: float) -> Callable[[float], float]:
         raise DesignError(
             f"`{shown}`: not an expression: {why}; example: max(r - 0.05 * sqrt(r), rmin)"
         ) from error
-    except (MemoryError, OverflowError, RecursionError, UnicodeError) as error:
+    # Null bytes are a ValueError before Python 3.11.4.
+    except (MemoryError, OverflowError, RecursionError, ValueError) as error:
         raise DesignError(f"`{shown}`: {reason(error)}; example: max(r - 0.05 * sqrt(r), rmin)") from error
     names = {**FUNCTIONS, "rmin": rmin, "rmax": rmax, "__builtins__": {}}
 

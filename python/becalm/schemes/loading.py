@@ -15,8 +15,9 @@ import struct
 import sys
 import traceback
 from collections.abc import Iterable
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, NamedTuple
 
 from becalm._core import Scheme as CoreScheme
@@ -285,16 +286,33 @@ _MODULES: dict[Path, tuple[bytes, ModuleType]] = {}
 """Cache of executed files with their content."""
 
 
+class _Loader(SourceFileLoader):
+    """Compiles the content of a file that has been hashed.
+
+    Python would take the bytecode of an earlier content of the same length and second.
+    """
+
+    def __init__(self, name: str, path: str, content: bytes) -> None:
+        super().__init__(name, path)
+        self.content = content
+
+    def get_code(self, fullname: str) -> CodeType:
+        """Return the compiled content."""
+        return self.source_to_code(self.content, self.get_filename(fullname))
+
+
 def _module(path: Path) -> ModuleType:
     """Run a Python file."""
     content = _content(path)
     place = Path(os.path.realpath(path))
     if place in _MODULES and _MODULES[place][0] == content:
         return _MODULES[place][1]
-    name = f"becalm_scheme_{path.stem}_{abs(hash(place)):x}"
-    spec = importlib.util.spec_from_file_location(name, place)
-    if spec is None or spec.loader is None:
+    if path.suffix != ".py":
         raise SchemeError(f"{path}: must be a Python file (.py) or a library ({', '.join(SUFFIXES)})")
+    name = f"becalm_scheme_{path.stem}_{abs(hash(place)):x}"
+    spec = importlib.util.spec_from_loader(name, _Loader(name, str(place), content))
+    if spec is None or spec.loader is None:
+        raise SchemeError(f"{path}: cannot be loaded")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     sys.path.insert(0, str(place.parent))
