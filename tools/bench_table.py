@@ -2,7 +2,8 @@
 
 `performance.jsonl` is the history. Each line is an object that `becalm-bench --json` printed for a scenario,
 with becalm's version added. `make bench-docs` measures all scenarios and replaces earlier results of the same
-version. The table shows the speed of the newest versions, and more columns for the last one.
+version. `python tools/bench_table.py FILE VERSION` adds those of another version, measured in its checkout.
+The table shows the speed of the newest versions, and more columns for the last one.
 """
 
 from __future__ import annotations
@@ -63,8 +64,9 @@ def merged(kept: str, measured: str, version: str) -> str:
 def main() -> None:
     """Add the results in the file given on the command line, if any, to the history; write the table."""
     if sys.argv[1:]:
-        version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
-        HISTORY.write_text(merged(HISTORY.read_text(), Path(sys.argv[1]).read_text(), version))
+        now = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+        file, version = [*sys.argv[1:], now][:2]
+        HISTORY.write_text(merged(HISTORY.read_text(), Path(file).read_text(), version))
     page = DOCS / "performance.md"
     page.write_text(refreshed(page.read_text(), HISTORY.read_text()))
 

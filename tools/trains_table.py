@@ -1,7 +1,8 @@
 """Measures the error of trains, and writes the table in `performance.md`.
 
 `python tools/trains_table.py 128 512` runs each traffic exactly and with trains, on Clos networks with these
-numbers of hosts, with and without DCQCN. Without numbers, it writes the table from `trains.jsonl`, which
+numbers of hosts, with and without DCQCN. `--large` prints the time and the memory of halving-doubling on
+larger ones instead. Without numbers, it writes the table from `trains.jsonl`, which
 contains all measurements: an object for each traffic, with the completion times [s] for six cable delays, and
 the processor time [s]. New measurements replace old ones of the same traffic.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import resource
 import sys
 import time
 from typing import Any
@@ -132,8 +134,27 @@ def table(found: list[dict[str, Any]]) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
+def large() -> None:
+    """Print what halving-doubling with credits takes on large fabrics, exactly where that is possible."""
+    for hosts, size, fidelity in (
+        (512, "64 MiB", "packets"),
+        (512, "64 MiB", "trains"),
+        (4096, "1 GiB", "trains"),
+    ):
+        reduce = {"all_reduce": {"bytes": size, "algorithm": "halving_doubling"}}
+        job = {"name": "j", "hosts": ["*"], "placement": "random", "collective": reduce}
+        begin = time.process_time()
+        results = becalm.run(scenario(hosts, {"jobs": [job]}, DELAYS[0], control=False, fidelity=fidelity))
+        used, peak = time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+        print(f"{hosts} hosts, {size}, {fidelity}: {results.jobs['time'][0]:.6f} s;", end=" ")
+        print(f"{used:.1f} s of processor time, {peak} MB", flush=True)
+
+
 def main() -> None:
     """Measure the numbers of hosts given on the command line, if any; write the table."""
+    if sys.argv[1:] == ["--large"]:
+        large()
+        return
     kept = [json.loads(line) for line in MEASURED.read_text().splitlines()] if MEASURED.exists() else []
     for hosts in map(int, sys.argv[1:]):
         for control in (False, True):

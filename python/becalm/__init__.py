@@ -123,8 +123,9 @@ _MODULES = {
 }
 """The names of this package by module. A module is imported when one of its names is first used: all of them
 take as long as starting Python ten times."""
-_OTHERS = ("analysis", "base", "manager", "network", "store")
+_OTHERS = ("analysis", "manager", "network", "store")
 """Other modules that are attributes of this package without an import of their own."""
+_SUBMODULES = {*_OTHERS, *(module.partition(".")[0] for module in _MODULES)}
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
@@ -186,7 +187,7 @@ if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         """Import a name of this package, or one of the modules above, at its first use."""
-        if name in _MODULES or name in _OTHERS:
+        if name in _SUBMODULES:
             return importlib.import_module(f"becalm.{name}")
         if name not in _PLACES:
             raise AttributeError(f"module 'becalm' has no attribute {name!r}")
@@ -196,4 +197,4 @@ if not TYPE_CHECKING:
 
     def __dir__() -> list[str]:
         """Return all names, imported or not."""
-        return sorted({*globals(), *_MODULES, *_OTHERS, *_PLACES})
+        return sorted({*globals(), *_SUBMODULES, *_PLACES})

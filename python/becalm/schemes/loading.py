@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import importlib.util
 import itertools
 import os
 import platform
@@ -15,7 +14,8 @@ import struct
 import sys
 import traceback
 from collections.abc import Iterable
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import module_from_spec
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple
@@ -310,14 +310,14 @@ def _module(path: Path) -> ModuleType:
     if path.suffix != ".py":
         raise SchemeError(f"{path}: must be a Python file (.py) or a library ({', '.join(SUFFIXES)})")
     name = f"becalm_scheme_{path.stem}_{abs(hash(place)):x}"
-    spec = importlib.util.spec_from_loader(name, _Loader(name, str(place), content))
-    if spec is None or spec.loader is None:
-        raise SchemeError(f"{path}: cannot be loaded")
-    module = importlib.util.module_from_spec(spec)
+    loader = _Loader(name, str(place), content)
+    spec = ModuleSpec(name, loader, origin=str(place))
+    spec.has_location = True
+    module = module_from_spec(spec)
     sys.modules[name] = module
     sys.path.insert(0, str(place.parent))
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except Exception as error:
         sys.modules.pop(name, None)
         raise SchemeError(f"{path}{_line(error, place)}: {type(error).__name__}: {error}") from error
