@@ -1,13 +1,14 @@
-"""Import contracts in pyproject.toml hold and detect violations."""
+"""Import contracts in pyproject.toml hold and detect violations; the web has no circles."""
 
 from __future__ import annotations
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
-from graphlib import TopologicalSorter
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import grimp
@@ -39,6 +40,21 @@ def test_no_modules_import_each_other() -> None:
     assert len(graph.modules) > 200
 
 
+def _of_the_web(folder: Path) -> dict[str, set[str]]:
+    imported = re.compile(r"""(?:from|import)\s*\(?["']\./([\w-]+)(?:\.ts)?["']""")
+    return {file.stem: set(imported.findall(file.read_text())) for file in folder.glob("*.ts")}
+
+
+def test_no_modules_of_the_web_import_each_other(tmp_path: Path) -> None:
+    graph = _of_the_web(ROOT / "web" / "src")
+    TopologicalSorter(graph).prepare()
+    assert "kinds" in graph["core"]
+    (tmp_path / "a.ts").write_text('import type { B } from "./b";\n')
+    (tmp_path / "b.ts").write_text('import {\n  a,\n} from "./a";\n')
+    with pytest.raises(CycleError):
+        TopologicalSorter(_of_the_web(tmp_path)).prepare()
+
+
 @pytest.mark.parametrize(
     ("module", "line", "broken"),
     [
@@ -50,6 +66,11 @@ def test_no_modules_import_each_other() -> None:
             "tunings/goals",
             "from becalm.whatif import incast",
             "tunings is not allowed to import becalm.whatif",
+        ),
+        (
+            "analysis/faults",
+            "from becalm.opensm import fabric",
+            "becalm.analysis is not allowed to import becalm.opensm",
         ),
         ("store/key", "import becalm.cli.console", "becalm.store is not allowed to import becalm.cli"),
         ("lab/text", "from becalm import run", "becalm.lab.text -> becalm"),

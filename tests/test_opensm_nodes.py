@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import becalm
+from becalm.base.quantities import rate_in_words
 from becalm.opensm import names, rates
 from fabrics import TREE, all_lids, discovered, dumped, guid, taken
 
@@ -55,7 +56,7 @@ def test_data_rates_are_those_of_the_specification(speed: str, gigabits: float) 
 @given(st.sampled_from(rates.WIDTHS), st.sampled_from(list(rates.LANES)))
 def test_a_rate_in_words_is_the_rate(width: int, lane: str) -> None:
     rate = rates.data_rate(f"{width}x{lane}")
-    number, unit = rates.in_words(rate).split()
+    number, unit = rate_in_words(rate).split()
     assert unit == "Gb/s"
     assert float(number) * 1e9 == pytest.approx(rate, rel=1e-11)
 

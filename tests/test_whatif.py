@@ -19,7 +19,7 @@ from becalm.analysis.faults import Fault, faults, labels
 from becalm.base.quantities import seconds
 from becalm.cli import app
 from becalm.opensm import ibnetdiscover
-from becalm.opensm.importing import import_fabric
+from becalm.opensm.importing import import_fabric, port_numbers
 from becalm.runs import Progress
 from becalm.scenario.contents import catalogue
 from becalm.whatif import budget, length
@@ -74,7 +74,7 @@ RING: list[Cable] = [
 def found(folder: Path, text: str, dump: str | None = None) -> list[Fault]:
     file, tables = written(folder, text, dump)
     scenario = becalm.Scenario(import_fabric(file, tables).text)
-    return faults(scenario, labels(scenario.network(), ibnetdiscover.read(file)))
+    return faults(scenario, labels(scenario.network(), port_numbers(ibnetdiscover.read(file))))
 
 
 @pytest.fixture(scope="module")
@@ -229,7 +229,7 @@ def test_victims_share_the_path_of_the_incast(large: Path, incast: WhatIf) -> No
     """Victims cross a link of the tree, except a few that wait at links with earlier congestion."""
     scenario = becalm.Scenario(import_fabric(large / FABRIC.name, large / TABLES.name).text)
     network = scenario.network()
-    names = labels(network, ibnetdiscover.read(large / FABRIC.name))
+    names = labels(network, port_numbers(ibnetdiscover.read(large / FABRIC.name)))
     tree, apart = {each.link for each in incast.tree}, []
     for victim in incast.victims:
         path = network.paths(victim.source, victim.destination)

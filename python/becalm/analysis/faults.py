@@ -9,10 +9,8 @@ from typing import NamedTuple
 
 from becalm.analysis.formats import counted
 from becalm.analysis.parts import local
+from becalm.base.quantities import rate_in_words
 from becalm.network import Network
-from becalm.opensm.fabric import Fabric
-from becalm.opensm.importing import numbered, places
-from becalm.opensm.rates import in_words
 from becalm.scenario import Scenario
 
 UNBALANCED = 1.5
@@ -46,23 +44,18 @@ class _Link(NamedTuple):
     pairs: float
 
 
-def labels(network: Network, fabric: Fabric | None = None) -> Labels:
+def labels(network: Network, numbers: Mapping[tuple[str, int], int] | None = None) -> Labels:
     """Return human-readable names of links.
 
     Args:
         network: the network of a scenario.
-        fabric: the fabric that the scenario was imported from, for InfiniBand port numbers.
+        numbers: the numbers of switch ports on their devices, by node and port.
 
     """
-    numbers: dict[tuple[str, int], int] = {}
-    if fabric is not None:
-        for end, place in places(numbered(fabric)).items():
-            if not end.is_host:
-                numbers[fabric.name(end), place] = end.port
     found = {}
     for row in network.links.iter_rows(named=True):
         at = row["from"], row["from_port"]
-        number = numbers.get(at)
+        number = None if numbers is None else numbers.get(at)
         name = row["link"].replace("->", " -> ")
         found[at] = name if number is None else f"{row['from']} port {number} -> {row['to']}"
     return found
@@ -124,7 +117,7 @@ def _slow(links: list[_Link]) -> Iterator[Fault]:
         normal = usual(link.capacity for link in cables)
         for link in cables:
             if link.capacity < normal:
-                what = f"{in_words(8 * link.capacity)}, while its peers have {in_words(8 * normal)}"
+                what = f"{rate_in_words(8 * link.capacity)}, while its peers have {rate_in_words(8 * normal)}"
                 yield Fault("slow cable", link.label.replace("->", "-"), what)
 
 

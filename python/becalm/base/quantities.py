@@ -47,6 +47,11 @@ def rate(text: str) -> float:
     return float(part[1]) * _RATES[part[2]] / 8
 
 
+def rate_in_words(bits: float) -> str:
+    """Return a rate in b/s as scenarios write it: `100 Gb/s`."""
+    return f"{bits / 1e9:.12g} Gb/s"
+
+
 def in_bytes(text: str) -> float:
     """Return the bytes of a size such as `64 KiB`.
 

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 from becalm import manager
 from becalm.base.errors import BecalmError, ScenarioError
+from becalm.base.quantities import rate_in_words
 from becalm.opensm import adapters, foreign, ibnetdiscover, lanes, lfts, path_records, traffic
 from becalm.opensm.fabric import Cable, End, Fabric
 from becalm.opensm.names import quoted
-from becalm.opensm.rates import data_rate, in_words
+from becalm.opensm.rates import data_rate
 from becalm.scenario import Scenario
 
 _OPTIONS = {foreign.TABLES: "--lfts", foreign.PATHS: "--path-records", foreign.LANES: "--sl2vl"}
@@ -295,6 +296,15 @@ def numbered(fabric: Fabric) -> list[Cable]:
     return list(ordered)
 
 
+def port_numbers(fabric: Fabric) -> dict[tuple[str, int], int]:
+    """Return InfiniBand's port numbers of switches, by node and port of the scenario of a fabric."""
+    return {
+        (fabric.name(end), place): end.port
+        for end, place in places(numbered(fabric)).items()
+        if not end.is_host
+    }
+
+
 def _head(fabric: Fabric, routed: str, notes: list[str]) -> Iterator[str]:
     counts = f"{len(fabric.hosts)} hosts, {len(fabric.switches)} switches, {len(fabric.cables)} cables"
     yield f"# Fabric of {Path(fabric.file).name}: {counts}."
@@ -310,12 +320,12 @@ def _topology(fabric: Fabric, cables: list[Cable]) -> Iterator[str]:
     yield "[topology.edges]"
     yield f"hosts = [{quoted([host.name for host in fabric.hosts])}]"
     yield f"switches = [{quoted([switch.name for switch in fabric.switches])}]"
-    yield f'rate = "{in_words(data_rate(usual))}" # {usual}'
+    yield f'rate = "{rate_in_words(data_rate(usual))}" # {usual}'
     yield 'delay = "25 ns" # 5 m of cable'
     yield "cables = ["
     for cable in cables:
         own = data_rate(cable.speed)
-        rate = f', rate = "{in_words(own)}"' if own != data_rate(usual) else ""
+        rate = f', rate = "{rate_in_words(own)}"' if own != data_rate(usual) else ""
         between = ", ".join(f'"{fabric.name(end)}"' for end in cable.ends)
         ports = " to ".join(f"port {end.port}" for end in cable.ends)
         yield f"    {{ between = [{between}]{rate} }}, # {ports}"

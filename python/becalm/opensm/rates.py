@@ -36,8 +36,3 @@ def data_rate(speed: str) -> float:
     if found is None or int(found[1]) not in WIDTHS or found[2] not in LANES:
         raise BecalmError(f"link `{speed}`: unknown width or speed; valid: {EXPECTED}")
     return int(found[1]) * LANES[found[2]]
-
-
-def in_words(rate: float) -> str:
-    """Return a rate in b/s as scenarios write it."""
-    return f"{rate / 1e9:.12g} Gb/s"

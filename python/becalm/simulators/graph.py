@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
+from becalm.base.quantities import rate_in_words
 from becalm.opensm.names import natural, ranges
-from becalm.opensm.rates import in_words
 
 
 class Cable(NamedTuple):
@@ -101,11 +101,11 @@ class Graph:
         yield "[topology.edges]"
         yield f"hosts = [{_listed(self.hosts)}]"
         yield f"switches = [{_listed(self.switches)}]"
-        yield f'rate = "{in_words(rate)}"'
+        yield f'rate = "{rate_in_words(rate)}"'
         yield f'delay = "{delay * 1e9:.9g} ns"'
         yield "cables = ["
         for cable in self.cables:
-            fast = f', rate = "{in_words(cable.rate)}"' if cable.rate != rate else ""
+            fast = f', rate = "{rate_in_words(cable.rate)}"' if cable.rate != rate else ""
             late = f', delay = "{cable.delay * 1e9:.9g} ns"' if cable.delay != delay else ""
             between = ", ".join(f'"{end}"' for end in cable.ends)
             yield f"    {{ between = [{between}]{fast}{late} }},"

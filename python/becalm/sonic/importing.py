@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 from becalm.base.errors import BecalmError
 from becalm.base.findings import listed
+from becalm.base.quantities import rate_in_words
 from becalm.opensm import fabric as nodes
 from becalm.opensm import traffic
 from becalm.opensm.importing import cycle
 from becalm.opensm.names import legal, natural, quoted
-from becalm.opensm.rates import in_words
 from becalm.sonic.classes import served
 from becalm.sonic.fabric import Cable, Fabric, load
 from becalm.sonic.headroom import LIGHT
@@ -147,12 +147,12 @@ def _topology(read: Fabric, notes: list[str]) -> Iterator[str]:
     yield "[topology.edges]"
     yield f"hosts = [{quoted(sorted(read.hosts, key=natural))}]"
     yield f"switches = [{quoted(sorted(map(legal, read.switches), key=natural))}]"
-    yield f'rate = "{in_words(speed * 1e6)}"'
+    yield f'rate = "{rate_in_words(speed * 1e6)}"'
     yield f'delay = "{delay}"'
     yield "cables = ["
     for cable in read.cables:
         own = _speed(read, cable)
-        rate = f', rate = "{in_words(own * 1e6)}"' if own != speed else ""
+        rate = f', rate = "{rate_in_words(own * 1e6)}"' if own != speed else ""
         late = f', delay = "{_delay(read, cable)}"' if _delay(read, cable) != delay else ""
         between = f'"{legal(cable.near.node)}", "{legal(cable.far.node)}"'
         yield f"    {{ between = [{between}]{rate}{late} }}, # {cable.near.port} to {cable.far.port}"

@@ -14,7 +14,7 @@ from becalm.base.errors import BecalmError, DeadlockError
 from becalm.base.mistakes import Mistakes
 from becalm.opensm import ibnetdiscover, traffic
 from becalm.opensm.fabric import Fabric
-from becalm.opensm.importing import import_fabric
+from becalm.opensm.importing import import_fabric, port_numbers
 from becalm.opensm.masks import check_fabric
 from becalm.opensm.simulate import with_configuration
 from becalm.runs import Progress
@@ -89,7 +89,7 @@ def simulate(
             control_name=name if case.opensm is None else str(case.opensm),
             contributors=case.contributors,
             rails=_rails(scenario, fabric),
-            names=labels(scenario.network(), fabric),
+            names=labels(scenario.network(), None if fabric is None else port_numbers(fabric)),
             max_time=max_time,
             threads=threads,
             progress=progress,
