@@ -476,6 +476,26 @@ def test_mistakes_of_a_file_at_once(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            '[goals]\nminimize = ["background"]',
+            "7: goals.minimize: {}every tuning minimizes the loss; valid: limits",
+        ),
+        ('[budget]\nsampler = "cmaes"', "7: budget.sampler: {}there is one; valid: trials"),
+        ('role = "guard"', "6: case[0].role: {}every case counts; valid: scenario"),
+        ('[goals]\nmaximize = ["background"]', "7: goals.maximize: unknown key; valid: limits"),
+    ],
+)
+def test_keys_of_earlier_versions_say_why_they_are_gone(tmp_path: Path, line: str, message: str) -> None:
+    (tmp_path / "fabric.toml").write_text(f"{FABRIC}{HOT}")
+    (tmp_path / "tune.toml").write_text(f'{PERIOD}start = "0 ms"\n{line}\n')
+    with pytest.raises(becalm.ScenarioError) as caught:
+        read_tune(tmp_path / "tune.toml")
+    assert message.format("leave out this key of earlier versions: ") in str(caught.value)
+
+
 @pytest.mark.usefixtures("brief")
 def test_command(tmp_path: Path) -> None:
     (tmp_path / "fabric.toml").write_text(FABRIC)

@@ -18,7 +18,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError
@@ -49,6 +49,9 @@ class Part(BaseModel):
     """A table of a file. A field's description lists valid values."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+    gone: ClassVar[Mapping[str, str]] = {}
+    """Keys of earlier versions: why a file no longer needs them."""
 
 
 AnyPart = TypeVar("AnyPart", bound=Part)
@@ -218,15 +221,17 @@ def _said(error: ErrorDetails, kind: type[Part]) -> tuple[str, str]:
     sort, context = error["type"], error.get("ctx", {})
     if sort == "wrong":
         return context["problem"], context["valid"]
-    fields, described = _fields(kind, error["loc"])
+    table, described = _place(kind, error["loc"])
     if sort == "extra_forbidden":
-        return _PROBLEMS[sort], ", ".join(fields)
+        why = table.gone.get(str(error["loc"][-1]))
+        fields = ", ".join(field.alias or name for name, field in table.model_fields.items())
+        return f"leave out this key of earlier versions: {why}" if why else _PROBLEMS[sort], fields
     bounds = [text.format(context[name]) for name, text in _BOUNDS.items() if name in context]
     return _PROBLEMS.get(sort, "out of range" if bounds else error["msg"]), described or ", ".join(bounds)
 
 
-def _fields(kind: type[Part], location: tuple[int | str, ...]) -> tuple[list[str], str]:
-    """Return the keys of the table at a place, and the description of the last key."""
+def _place(kind: type[Part], location: tuple[int | str, ...]) -> tuple[type[Part], str]:
+    """Return the class of the table at a place, and the description of the last key."""
     described = ""
     for step in location:
         known = {field.alias or name: field for name, field in kind.model_fields.items()}
@@ -234,7 +239,7 @@ def _fields(kind: type[Part], location: tuple[int | str, ...]) -> tuple[list[str
         described = (field.description or "") if field else described
         if field and (inner := _part(field.annotation)):
             kind = inner
-    return [field.alias or name for name, field in kind.model_fields.items()], described
+    return kind, described
 
 
 def _part(annotation: Any) -> type[Part] | None:  # noqa: ANN401

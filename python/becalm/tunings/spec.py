@@ -19,7 +19,7 @@ import math
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field, model_validator
 
@@ -78,6 +78,8 @@ class _HotSpot(Part):
 
 
 class _Case(Part):
+    gone: ClassVar = {"role": "every case counts"}
+
     scenario: str = Field(description="the path of a scenario, relative to this file")
     name: str | None = None
     weight: float = Field(1.0, gt=0, description="a number above 0")
@@ -89,10 +91,14 @@ class _Case(Part):
 
 
 class _Goals(Part):
+    gone: ClassVar = {"minimize": "every tuning minimizes the loss"}
+
     limits: list[Annotated[str, AfterValidator(as_mistake(_checked_limit))]] = Field([])
 
 
 class _Budget(Part):
+    gone: ClassVar = {"sampler": "there is one"}
+
     trials: int | None = Field(None, ge=1)
     seeds: int | None = Field(None, ge=1)
     validate_: int | None = Field(None, ge=2, alias="validate")

@@ -231,7 +231,8 @@ def _show_plan(plan: Plan, screen: Screen, *, silent: bool) -> None:
     carried = f", background {low:.2f} to {high:.2f} of the hosts' links" if high else ""
     console.err.print(
         f"about {plan.runs:,} runs of {formats.seconds(plan.each)}, {formats.seconds(plan.seconds)} in all: "
-        f"{plan.learn} cases for the search, {plan.judge} others for the comparison{carried}",
+        f"{formats.counted(plan.learn, 'case')} for the search, {plan.judge} others for the comparison"
+        f"{carried}",
         soft_wrap=True,
     )
 
