@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from becalm.tunings.pace import WINDOW, Pace
+from becalm.tunings.pace import Pace
 
 
 def test_a_pace_is_seconds_per_work() -> None:
@@ -17,11 +17,12 @@ def test_a_pace_is_seconds_per_work() -> None:
     assert pace.at_most(60) == pytest.approx(10)
 
 
-def test_only_the_last_batches_count() -> None:
+@pytest.mark.parametrize(("since", "counts"), [(11, True), (12, False)])
+def test_only_the_last_twelve_batches_count(since: int, counts: bool) -> None:
     pace = Pace()
-    for seconds in [100.0, *[1.0] * WINDOW]:
+    for seconds in [100.0, *[1.0] * since]:
         pace.note(1, seconds)
-    assert pace.seconds(1) == pace.at_most(1) == 1
+    assert (pace.seconds(1) > 1) == counts
 
 
 @pytest.mark.parametrize(("slow", "at_most"), [(2, 1.0), (3, 9.0)])
