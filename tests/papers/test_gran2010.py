@@ -13,8 +13,9 @@ from becalm import Scenario, run
 from becalm.lab import Claim, reproduce
 from becalm.lab.discovery import select
 from becalm.lab.model import Outcome
+from becalm.manager import nearest
 from becalm.papers.gran2010 import added, kernels, table3
-from becalm.papers.gran2010.cct import encode, table, wanted_us
+from becalm.papers.gran2010.cct import table, wanted_us
 from becalm.papers.gran2010.scene import NULLS, Bed
 from becalm.papers.gran2010.surfaces import _widths
 
@@ -138,7 +139,7 @@ def test_formula_of_the_table() -> None:
     ("gap", "entry"), [(0.0, (0, 0)), (1.0, (0, 1)), (0.5, (1, 1)), (2.3, (2, 9)), (16383.0, (0, 16383))]
 )
 def test_entries_are_the_nearest(gap: float, entry: tuple[int, int]) -> None:
-    assert encode(gap) == entry
+    assert nearest(gap) == entry
 
 
 def test_encoding_error_is_half_a_step_at_most() -> None:

@@ -11,8 +11,9 @@ from becalm.lab.figures import Bars, Panel, Plot
 from becalm.lab.model import Experiment, Label, Outcome, Point, Tables
 from becalm.lab.nulls import respond
 from becalm.lab.tables import at, curve, labelled
+from becalm.manager import nearest
 from becalm.papers.common.draw import bars
-from becalm.papers.gran2010.cct import HOST_LINK, PACKET_US, PAPER, encode, wanted_us
+from becalm.papers.gran2010.cct import HOST_LINK, PACKET_US, PAPER, wanted_us
 from becalm.papers.gran2010.measure import CONTRIBUTORS, point, with_all_flows
 from becalm.papers.gran2010.scene import HOST_GBPS, WIRE, Bed
 from becalm.plot import COLOURS
@@ -55,7 +56,7 @@ def as_the_minimum_allows(tables: Tables) -> list[float]:
 
 def _allowed(index: int) -> float:
     """Return the payload rate in Gb/s with the delay of an entry after each packet."""
-    shift, multiplier = encode(wanted_us(index, PAPER) / PACKET_US)
+    shift, multiplier = nearest(wanted_us(index, PAPER) / PACKET_US)
     delay: float = multiplier / 2**shift
     return min(HOST_GBPS, HOST_LINK / WIRE / (1 + delay))
 

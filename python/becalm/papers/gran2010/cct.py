@@ -7,6 +7,7 @@ import polars as pl
 from becalm.lab.figures import PLAIN, Curves, Panel, Plot
 from becalm.lab.model import Experiment, Outcome, Point, Tables
 from becalm.lab.tables import mean
+from becalm.manager import nearest
 from becalm.papers.gran2010.measure import GBPS, over_time, point
 from becalm.papers.gran2010.scene import Bed
 
@@ -30,19 +31,12 @@ def wanted_us(index: int, divisor: int) -> float:
     return index**2 * 7 / divisor**2
 
 
-def encode(gap: float) -> tuple[int, int]:
-    """Return the entry (shift, multiplier) nearest to a delay of up to 16383 packet times."""
-    entries = [(shift, round(gap * 2**shift)) for shift in range(4)]
-    valid = [entry for entry in entries if entry[1] <= 16383]
-    return min(valid, key=lambda entry: abs(entry[1] / 2 ** entry[0] - gap))
-
-
 def table(divisor: int) -> pl.DataFrame:
     """Return the table by entry: wanted and encoded delay in us, and the encoded entry."""
     rows = []
     for index in range(ENTRIES):
         wanted = wanted_us(index, divisor)
-        shift, multiplier = encode(wanted / PACKET_US)
+        shift, multiplier = nearest(wanted / PACKET_US)
         encoded = multiplier / 2**shift * PACKET_US
         rows.append((divisor, index, wanted, shift, multiplier, encoded, encoded - wanted))
     columns = ["divisor", "index", "wanted_us", "shift", "multiplier", "encoded_us", "error_us"]

@@ -28,13 +28,14 @@ from functools import cached_property
 
 from becalm.lab.model import Table
 from becalm.lab.nulls import mark, off
+from becalm.manager import TIMER_UNIT
 
 RATE = "25 Gb/s"
 PACKET_US = 0.65536
 """Time of a packet on a link, in us."""
 SEVERITY = 3.0
 """HSV 300%: load offered to the hot link while all hosts are hot."""
-TIMER_US = 1.024
+TIMER_US = TIMER_UNIT * 1e6
 """Unit of the recovery timer, in us."""
 MANY = 128
 """Number of hosts above which the diverted traffic, which is then below 1% of a link, is not subtracted."""
