@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import becalm
 from becalm import manager
+from becalm.base.quantities import seconds
 from becalm.cli import app
 from becalm.manager import unwind
 from becalm.tunings.guidelines import Decision, _mixed, _worse
@@ -36,10 +37,13 @@ def test_a_becn_of_becalms_guideline_lasts_38_packet_times(rate: str) -> None:
     values = {setting.key: setting.value for setting in made.settings}
     step = values["response.ibta.ccti_timer"] * 1.024e-6 / fabric.summary["packet_time"]
     assert values["response.ibta.ccti_increase"] * step == pytest.approx(38, abs=step / 2)
+    # A step is 4.5 packet times, to the nearest unit of the timer, but at least one unit.
+    unit = 1.024e-6 / fabric.summary["packet_time"]
+    assert step == pytest.approx(max(4.5, unit), abs=unit / 2)
 
 
-def second(rate: str, buffer: str, contributors: int) -> dict[str, Any]:
-    """Return the settings of becalm's second guideline on 128 hosts, with packets of 2 kB."""
+def second(rate: str, buffer: str, contributors: int, guideline: str = "becalm2") -> dict[str, Any]:
+    """Return the settings of a guideline of becalm on 128 hosts, with packets of 2 kB."""
     topology = {"fat_tree": {"levels": [{"children": 16}, {"children": 8, "parents": 8}], "rate": rate}}
     flows = [{"name": "all", "from": ["H1"], "to": ["H2"]}]
     packet = {"mtu": "1980 B", "header": "20 B"}
@@ -52,8 +56,29 @@ def second(rate: str, buffer: str, contributors: int) -> dict[str, Any]:
             "flows": flows,
         }
     )
-    made = manager.recommend(fabric, hot_spot_degree=contributors, guideline="becalm2")
+    made = manager.recommend(fabric, hot_spot_degree=contributors, guideline=guideline)
     return {setting.key.rpartition(".")[2]: setting.value for setting in made.settings}
+
+
+@pytest.mark.parametrize(
+    ("buffer", "threshold"),
+    # Four packets are 4/16, 6.4/16 and more than 15/16 of the buffer; three would be 3/16 and 4.8/16.
+    [("32 kB", 12), ("20 kB", 10), ("8 kB", 1)],
+)
+def test_ports_of_the_first_guideline_mark_above_four_packets(buffer: str, threshold: int) -> None:
+    found = second("25 Gb/s", buffer, 8, "becalm")
+    assert (found["threshold"], found["marking_rate"]) == (threshold, 0)
+
+
+@pytest.mark.parametrize(("contributors", "last"), [(2, 4.0), (3, 6.0), (40, 80.0)])
+def test_a_table_of_the_first_guideline_ends_at_two_packet_times_per_contributor(
+    contributors: int, last: float
+) -> None:
+    """It begins at a fifth of a packet time."""
+    found = second("25 Gb/s", "64 kB", contributors, "becalm")
+    first, packet = (seconds(found[key]) for key in ("first", "packet_time"))
+    assert first / packet == pytest.approx(0.2)
+    assert first / packet * found["ratio"] ** (found["entries"] - 2) == pytest.approx(last, rel=1e-4)
 
 
 @pytest.mark.parametrize(

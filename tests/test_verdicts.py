@@ -229,23 +229,6 @@ def test_every_face_of_a_tuning_begins_with_the_same_sentence(
         assert [line[end][0] for end in ("values", "low", "high")] == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("trials", "begins"), [(19, "undecided: 19 trials, too few"), (20, "keep the current")]
-)
-def test_twenty_trials_may_keep_settings_that_have_a_price(trials: int, begins: str) -> None:
-    """The current settings cost few contributors, and save many of them more."""
-    losses = {
-        WITHOUT: [0.1] * 8 + [0.9] * 8,
-        NOW: [0.3] * 8 + [0.2] * 8,
-        "becalm": [0.5] * 16,
-        BEST: [0.5] * 16,
-    }
-    made = tuned(losses)
-    rows = pl.DataFrame({"number": range(trials), "loss": [1.0] * trials})
-    assert (made.recommended, made.verdict.priced_now) == (NOW, True)
-    assert replace(made, trials=rows).answer().startswith(begins)
-
-
 def test_every_face_of_an_incast_begins_with_the_same_sentence(tmp_path: Path) -> None:
     file = tmp_path / "scene.toml"
     file.write_text(
