@@ -136,6 +136,19 @@ def test_a_starved_link_blames_its_step_or_its_timer(step: int, undone: float, r
     assert manager.starving(managed, balance).rule == rule
 
 
+@pytest.mark.parametrize(("capacity", "gap"), [(1.0, 7.0), (2.0, 3.0), (0.5, 15.0)])
+def test_a_source_at_its_fair_share_waits_for_the_packets_of_the_others(capacity: float, gap: float) -> None:
+    """Eight sources share a link with a multiple of the rate of a host's link."""
+    scenario = tree(8, 2)
+    managed = manager.recommend(scenario, guideline="pfister2005").apply(scenario)
+    facts = managed.summary
+    found = manager.balance(managed, 8, capacity * facts["host_rate"])
+    assert found is not None
+    assert facts["cct"][found.fair - 1] < gap <= facts["cct"][found.fair]
+    each = 1 + managed.marking.keys["marking_rate"]
+    assert found.heard == pytest.approx((gap + 1) * facts["packet_time"] * each)
+
+
 def test_bad_input_says_what_would_be_valid() -> None:
     with pytest.raises(
         becalm.BecalmError, match="valid: becalm, becalm2, becalm2_opensm, pfister2005, gran2010"

@@ -91,6 +91,14 @@ def test_without_a_stage_that_restores_rates_only_pfc_limits_kmax() -> None:
     assert found == {"kmin": pytest.approx(trip * 5e6, rel=2e-3), "kmax": 512.0, "pmax": 0.01}
 
 
+def test_kmax_is_a_hundred_round_trips_if_nothing_else_limits_it() -> None:
+    """With credits, no pause comes first, and the paper's DCQCN has no stage that restores rates."""
+    switch = {"buffer": "128 kB", "forwarding_delay": "300 ns", "flow_control": {"credits": {}}}
+    found = derived(fabric(response={"dcqcn": {}}, switch=switch))
+    trip = 2 * 4 * 100e-9 + 2 * 3 * 300e-9 + 4174 / 5e9
+    assert found["kmax"] == pytest.approx(100 * trip * 5e6, rel=5e-3)
+
+
 def test_a_ramp_ends_at_four_round_trips_or_below_the_pauses() -> None:
     """The data of a round trip are 17.2 kB, and two packets 8.35 kB."""
     made = ramp(fabric())
