@@ -132,6 +132,22 @@ def test_paths_collide_on_a_link_with_a_tenth_more_than_its_part(
     assert bool(list(causes._same_path(facts, upwards(facts), {}))) == named
 
 
+@pytest.mark.parametrize(("share", "named"), [(0.49, False), (0.51, True)])
+def test_a_switch_with_uneven_cables_is_to_blame_for_half_of_the_traffic(
+    free: Results, share: float, named: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One node sends this share of the traffic on a link between switches."""
+    facts = case(free, tree=free.tree.with_columns(offered=1.08)).facts
+    links = facts.links
+    down = np.flatnonzero((links.to_level > 0) & (links.level > links.to_level))
+    link = int(max(down, key=lambda link: len(facts.crossing(int(link)))))
+    flows = facts.crossing(link)
+    node = facts.flows.source[flows[0]]
+    facts.flows.offered[flows] = [share, *[(1 - share) / (len(flows) - 1)] * (len(flows) - 1)]
+    monkeypatch.setattr(causes, "_uneven", lambda _: [faults.Fault("missing cable", node, "")])
+    assert bool(list(causes._cabling(facts, link, {}))) == named
+
+
 @pytest.mark.parametrize(("used", "named"), [(0.79, False), (0.81, True)])
 def test_a_straggler_uses_four_fifths_of_its_rate(
     free: Results, used: float, named: bool, monkeypatch: pytest.MonkeyPatch
