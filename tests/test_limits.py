@@ -40,8 +40,8 @@ def test_marking_is_off_if_less_than_a_thousandth_is_marked(share: float, off: b
     assert ("threshold off" in dict(becalm.explain(results).causes)) == off
 
 
-@pytest.mark.parametrize(("swings", "named"), [(3, False), (4, True), (8, True)])
-def test_a_rate_that_swings_four_times_oscillates(swings: int, named: bool) -> None:
+def oscillates(swings: int, low: float) -> bool:
+    """Whether a rate that swings between 0.9 and a lower share of a link is said to oscillate."""
     fabric = FABRICS[0]
     table = {"linear": {"entries": 128, "max": "300 us"}}
     parameters = explain_scenes.ibta(ccti_increase=127, ccti_timer=20, cct=table)
@@ -50,9 +50,19 @@ def test_a_rate_that_swings_four_times_oscillates(swings: int, named: bool) -> N
         threads=1,
     )
     half = ((pl.col("time") - 0.5e-3) / 11.5e-3 * (swings + 1)).floor() % 2
-    results.tables["series"] = results.series.with_columns(share=pl.when(half == 0).then(0.9).otherwise(0.3))
-    rules = [sentence.rule for sentence in becalm.explain(results).sentences]
-    assert ("oscillates" in rules) == named
+    results.tables["series"] = results.series.with_columns(share=pl.when(half == 0).then(0.9).otherwise(low))
+    return "oscillates" in [sentence.rule for sentence in becalm.explain(results).sentences]
+
+
+@pytest.mark.parametrize(("swings", "named"), [(3, False), (4, True), (8, True)])
+def test_a_rate_that_swings_four_times_oscillates(swings: int, named: bool) -> None:
+    assert oscillates(swings, 0.3) == named
+
+
+@pytest.mark.parametrize(("low", "named"), [(0.9 * 0.72 / 1.28, False), (0.9 * 0.68 / 1.32, True)])
+def test_a_rate_that_deviates_by_three_tenths_of_its_mean_oscillates(low: float, named: bool) -> None:
+    """Deviations of 0.28 and 0.32 of the mean, in eight halves of four swings down and up."""
+    assert oscillates(7, low) == named
 
 
 @pytest.fixture(scope="module")

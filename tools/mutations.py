@@ -338,6 +338,62 @@ MUTATIONS = (
         "max(base, 0)",
         "system/test_memory.py::test_parallel_replications_share_only_the_process",
     ),
+    mutation(
+        "swing",
+        LIMITS,
+        "SWING = 0.3",
+        "SWING = 0.4",
+        "test_limits.py::test_a_rate_that_deviates_by_three_tenths_of_its_mean_oscillates",
+    ),
+    mutation(
+        "mostly",
+        LIMITS,
+        "MOSTLY = 0.5",
+        "MOSTLY = 0.7",
+        "test_limits.py::test_a_switch_with_uneven_cables_is_to_blame_for_half_of_the_traffic",
+    ),
+    mutation(
+        "waiting",
+        OWN,
+        "WAITING = 4.0",
+        "WAITING = 3.0",
+        "test_guidelines.py::test_ports_of_the_first_guideline_mark_above_four_packets",
+    ),
+    mutation(
+        "step",
+        OWN,
+        "STEP = 4.5",
+        "STEP = 6.0",
+        "test_guidelines.py::test_a_becn_of_becalms_guideline_lasts_38_packet_times",
+    ),
+    mutation(
+        "longest",
+        OWN,
+        "FIRST, LONGEST = 0.2, 2.0",
+        "FIRST, LONGEST = 0.2, 3.0",
+        "test_guidelines.py::test_a_table_of_the_first_guideline_ends_at_two_packet_times_per_contributor",
+    ),
+    mutation(
+        "most-trips",
+        "manager/roce.py",
+        "MOST = 100.0",
+        "MOST = 50.0",
+        "test_roce_guidelines.py::test_kmax_is_a_hundred_round_trips_if_nothing_else_limits_it",
+    ),
+    mutation(
+        "fair-gap",
+        CONCERNS,
+        '(capacity or facts["host_rate"]) - 1',
+        '(capacity or facts["host_rate"])',
+        "test_manager.py::test_a_source_at_its_fair_share_waits_for_the_packets_of_the_others",
+    ),
+    mutation(
+        "pace",
+        "tunings/pace.py",
+        "WINDOW = 12",
+        "WINDOW = 24",
+        "test_pace.py::test_only_the_last_twelve_batches_count",
+    ),
 )
 
 
