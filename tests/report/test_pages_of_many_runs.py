@@ -93,6 +93,7 @@ def test_runs_side_by_side_share_one_clock_and_differ_with_a_sign(browser: Any, 
         for place, (value,) in enumerate(own[1:]):
             gain = value - own[0][0]
             assert row[len(names) + 1 + place][0] == ("+" if gain > 0 else "−")
+        assert crossing(shown) == []
     assert text(shown, ".verdict") == versus_sentence(runs["without"], runs["managed"])
     assert violations(shown, "light") == violations(shown, "dark") == []
     assert printed(shown) == {"columns": "block", "side": "block", "cut": 0}
@@ -110,6 +111,28 @@ def printed(shown: Any) -> dict[str, Any]:  # noqa: ANN401
         )
     finally:
         shown.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    return found
+
+
+def crossing(shown: Any) -> list[str]:  # noqa: ANN401
+    """Return what leaves its section, and charts of links that cross a text, on a phone."""
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False}
+    shown.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        found: list[str] = shown.execute_script(
+            "const box = (each) => each.getBoundingClientRect();"
+            "const right = box(document.querySelector('.controls').closest('section')).right;"
+            "const beyond = [...document.querySelectorAll('.controls, .controls *')]"
+            ".filter((each) => box(each).right > right).map((each) => each.className);"
+            "const crossed = [...document.querySelectorAll('.details')].flatMap((details) =>"
+            "  [...details.querySelectorAll('ul, h4')].filter((each) => {"
+            "    const [chart, words] = [box(details.querySelector('.history')), box(each)];"
+            "    return words.left < chart.right && words.right > chart.left"
+            "      && words.top < chart.bottom && words.bottom > chart.top; }));"
+            "return [...beyond, ...crossed.map((each) => each.textContent)]"
+        )
+    finally:
+        shown.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
     return found
 
 

@@ -230,6 +230,19 @@ def test_on_a_phone_sliders_and_picture_share_a_screen(shown: Any) -> None:  # n
         shown.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_on_a_phone_figures_keep_their_words(shown: Any) -> None:  # noqa: ANN401
+    size = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False}
+    shown.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        heights = shown.execute_script(
+            "return [...document.querySelectorAll('.figures tbody tr')].map((each) => each.offsetHeight)"
+        )
+    finally:
+        shown.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    # Four lines, where single letters below each other would take twenty.
+    assert len(heights) > 10 and max(heights) < 100
+
+
 def test_mistakes_are_shown_at_their_lines(shown: Any) -> None:  # noqa: ANN401
     with pytest.raises(becalm.ScenarioError) as found:
         becalm.Scenario(BROKEN)

@@ -287,18 +287,21 @@ function names(context: CanvasRenderingContext2D, scene: Scene): void {
     const text = shortened(fabric.names[node]);
     const width = context.measureText(text).width;
     if (!free(width)) continue;
-    const left = beside(width);
-    if (covered(left - width / 2 - 2, left + width / 2 + 2, top)) continue;
+    // A name that the edge would cut stands above its node.
+    const most = scene.width - width / 2 - 2;
+    const left = Math.min(Math.max(beside(width), width / 2 + 2), most);
+    const base = dumbbell && host && left !== beside(width) ? y - 9 : top;
+    if (covered(left - width / 2 - 2, left + width / 2 + 2, base)) continue;
     // A name may extend into the lines above and below its own.
-    for (const line of new Set([-1, 0, 1].map((shift) => Math.round((top + shift * 7) / LINE)))) {
+    for (const line of new Set([-1, 0, 1].map((shift) => Math.round((base + shift * 7) / LINE)))) {
       used.set(line, [...(used.get(line) ?? []), [left - width / 2, left + width / 2]]);
     }
     context.fillStyle = theme.paper;
     context.globalAlpha = 0.85;
-    context.fillRect(left - width / 2 - 2, top - 10, width + 4, 13);
+    context.fillRect(left - width / 2 - 2, base - 10, width + 4, 13);
     context.globalAlpha = 1;
     context.fillStyle = theme.faint;
-    context.fillText(text, left, top);
+    context.fillText(text, left, base);
   }
 }
 
