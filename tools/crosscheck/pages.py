@@ -107,7 +107,10 @@ def _overview(found: Sequence[Checked]) -> str:
 
 def _programs(found: Sequence[Checked]) -> str:
     """Return the versions of the programs, and links to the numbers of each entry."""
-    lines = ["The entries link to their figures, and these programs to builds, parameters and numbers:", ""]
+    lines = [
+        "The entries link to their figures. This list of programs links to builds, parameters and numbers:",
+        "",
+    ]
     # Closed forms have one name, but a source each.
     for program in {each.entry.program.source: each.entry.program for each in found}.values():
         own = [each.entry for each in found if each.entry.program.source == program.source]

@@ -17,7 +17,7 @@
 //! # Departures from the source
 //! - The number of packets replaces the number of bytes.
 //! - If a window shrinks below the number of packets in flight, and none has requested an ACK, another packet requests
-//!   one. In the source, a timer repairs this.
+//!   one. In uet-htsim, a timer repairs this.
 //! - The first packet of a flow is the one sent first, not the one that arrives first.
 
 use crate::scheme::EchoScheme;

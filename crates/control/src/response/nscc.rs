@@ -33,11 +33,12 @@
 //!   if that time has passed, also W <- W + eta, with eta = 0.15 S A. Then I <- 0 and `received` <- 0.
 //!
 //! # Parameters
-//! - `target`: T; the network's round trip if it is omitted. The source uses 0.75 of it where switches trim packets.
+//! - `target`: T; the network's round trip if it is omitted. uet-htsim takes 0.75 of it where switches trim
+//!   packets.
 //! - `network_rtt`: round trip of the network's longest path; the longest base round trip of the run if it is omitted.
 //!   It determines A and the period of eta.
-//! - `base_rtt`: the flow's base round trip at the start; if it is omitted, that of its path on an empty fabric. The
-//!   source starts from the network's.
+//! - `base_rtt`: the flow's base round trip at the start; if it is omitted, that of its path on an empty fabric. In
+//!   uet-htsim, it starts at the network's round trip.
 //! - `initial`: the initial window; the largest if it is omitted.
 //! - `gate`: quick adapt applies if less than this share of the largest window has arrived. 0 turns it off.
 //!

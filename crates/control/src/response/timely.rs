@@ -33,7 +33,7 @@
 //! - `beta`: strength of a decrease; if it is omitted, 0.8, or 0.008 for the patched law.
 //! - `delta`: step of an increase; 10 Mb/s at 10 Gb/s by default.
 //! - `hai`: number of steps per increase after five increases in a row (only the plain law).
-//! - `segment`: data between two updates; 16 to 64 KB in the source.
+//! - `segment`: data between two updates; 16 to 64 KB in the papers.
 //! - `rmin`, `rmax`, `initial`: smallest, largest and initial rate. A flow starts at rmax if `initial` is omitted.
 //!
 //! # Departures from the source

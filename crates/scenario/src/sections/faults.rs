@@ -11,10 +11,10 @@ becalm_schema::table! {
     /// switches do not know of the fault.
     ///
     /// If it is the cable of a NIC with several ports, ranks know at once. A message of a job that has not arrived
-    /// completely is sent a second time, from its first byte, by the next port whose cables are up. Of the first attempt, at
-    /// most one more packet is sent; what has been sent waits, or arrives and has no effect.
+    /// completely is sent a second time, from its first byte, by the next port whose cables are up. The first attempt
+    /// sends at most one more packet; its packets already on the way wait, or arrive without effect.
     pub located struct LinkDown {
-        /// The cable by one of its directions, such as `"A->B"`. If several links join the same two nodes, add the port, as
+        /// The cable, named by one of its directions, such as `"A->B"`. If several links join the same two nodes, add the port, as
         /// in `"A[0]->B"`.
         pub link: String,
     }
