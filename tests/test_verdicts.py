@@ -243,7 +243,10 @@ def test_every_face_of_an_incast_begins_with_the_same_sentence(tmp_path: Path) -
         ).to_toml()
     )
     command = ["whatif", str(file), "--hot", "H0"]
-    sentence = json.loads(CliRunner().invoke(app, [*command, "--json"]).stdout)["verdict"]
+    kept = tmp_path / "kept"
+    told = CliRunner().invoke(app, [*command, "--out", str(kept), "--json"])
+    sentence = json.loads(told.stdout)["verdict"]
+    assert header(page_of(kept))["about"]["verdict"] == sentence
     assert re.fullmatch(r"An incast of 8 hosts on H0 takes .*%.*; congestion control \w+.*\.", sentence)
     assert " ".join(CliRunner().invoke(app, command).stdout.split()).startswith(sentence)
     assert repr(simulate(Case(file, "H0"))).startswith(sentence)
