@@ -18,6 +18,7 @@ from browsing import chromium, complaints, requests, text, violations, wait
 
 import becalm
 from becalm.reports import playground
+from becalm.results.verdicts import versus
 
 READY = "document.getElementById('page').dataset.ready === 'true' && playground.idle()"
 ROOT = Path(__file__).parents[2]
@@ -85,6 +86,16 @@ def test_it_simulates_what_becalm_simulates(shown: Any) -> None:  # noqa: ANN401
     assert (
         shown.execute_script("return document.getElementById('page').dataset.version") == becalm.__version__
     )
+
+
+def test_without_control_it_simulates_what_becalm_simulates(shown: Any) -> None:  # noqa: ANN401
+    for number in range(len(SCENES)):
+        select_scene(shown, number)
+        scenario = becalm.Scenario(shown.execute_script("return playground.text()"))
+        with_control, without = (becalm.run(each) for each in (scenario, scenario.without_control()))
+        assert settle(shown) == [with_control.fingerprint, without.fingerprint]
+        verdict = versus(without, with_control, subject="Congestion control").sentence
+        assert text(shown, ".verdict").startswith(verdict)
 
 
 def test_eight_sliders_change_the_run_and_its_picture(shown: Any) -> None:  # noqa: ANN401

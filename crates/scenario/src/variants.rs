@@ -1,5 +1,6 @@
 //! Variants of a scenario for a page, with recordings or without congestion control.
 
+use becalm_control::response::{Window, none};
 use becalm_control::{EchoParams, MarkingParams, ResponseParams};
 use becalm_schema::Located;
 
@@ -35,15 +36,43 @@ impl Scenario {
             || sections.jobs.iter().any(|job| job.response.as_ref().is_some_and(some))
     }
 
-    /// The scenario without marks, and with sources that send at the rate of their links.
+    /// The window that sources keep without congestion control.
+    pub fn kept_window(&self) -> Window {
+        constant_window(&self.sections.response)
+    }
+
+    /// The scenario without marks, and with sources that send at the rate of their links. The response's window stays,
+    /// since it belongs to the transport.
     pub fn without_control(mut self) -> Scenario {
         let sections = &mut self.sections;
         sections.marking = MarkingParams::default().into();
         sections.echo = EchoParams::default().into();
-        sections.response = ResponseParams::default().into();
+        sections.response =
+            ResponseParams::Unlimited(none::Params { window: constant_window(&sections.response) }).into();
         sections.flows = changed(&sections.flows, |group: &mut Group| group.response = None.into());
         sections.jobs = changed(&sections.jobs, |job: &mut Job| job.response = None.into());
         self
+    }
+}
+
+/// The constant window of a response.
+fn constant_window(response: &ResponseParams) -> Window {
+    match response {
+        ResponseParams::Unlimited(params) => params.window,
+        ResponseParams::Fixed(params) => params.window,
+        ResponseParams::Lipd(params) => params.window,
+        ResponseParams::Fimd(params) => params.window,
+        ResponseParams::Aimd(params) => params.window,
+        ResponseParams::Ibta(params) => params.window,
+        ResponseParams::Tabulated(params) => params.window,
+        ResponseParams::Dcqcn(params) => params.window,
+        ResponseParams::BinaryFeedback(_)
+        | ResponseParams::Dctcp(_)
+        | ResponseParams::Timely(_)
+        | ResponseParams::Swift(_)
+        | ResponseParams::Hpcc(_)
+        | ResponseParams::Nscc(_)
+        | ResponseParams::External(_) => Window::UNLIMITED,
     }
 }
 
@@ -126,7 +155,8 @@ mod tests {
 
     #[test]
     fn without_control_is_the_scenario_without_its_schemes() {
-        let text = TEXT.replace("[marking.input_triggered]", "").replace("[response.lipd]", "");
+        let text =
+            TEXT.replace("[marking.input_triggered]", "").replace("[response.lipd]", "[response.none]\nwindow = 1");
         let bare = Scenario::parse(&text.replace("response.aimd = {}", ""), "bare.toml").unwrap();
         let without = scenario().without_control();
         assert_eq!(without.resolved(), bare.resolved());

@@ -49,7 +49,7 @@ pub fn check(text: &str) -> Value {
         "packet_hops": scenario.work_estimate(),
         "memory": scenario.memory_estimate().total(),
         "controlled": scenario.is_controlled(),
-        "bare": bare(text),
+        "bare": bare(text, scenario.kept_window().0),
     })
 }
 
@@ -116,11 +116,12 @@ fn mistakes(errors: &Errors) -> Value {
     json!({"mistakes": listed, "more": errors.list.len().saturating_sub(MOST_MISTAKES)})
 }
 
-/// A hash of a valid text without its congestion control.
+/// A hash of a valid text without its congestion control, and of the window that stays.
 // The hash is of the text, not of the values: the code that writes every type as JSON would be 5% of the
 // module.
-fn bare(text: &str) -> String {
+fn bare(text: &str, window: u32) -> String {
     let mut hasher = DefaultHasher::new();
+    window.hash(&mut hasher);
     if let Some(root) = parse(text, &mut Errors::new(FILE)) {
         hash(&root, &mut hasher);
     }
@@ -179,10 +180,11 @@ mod tests {
         assert_eq!(reply["schemes"], json!({"marking": "input_triggered", "echo": "ack", "response": "lipd"}));
         let other = check(&TEXT.replace("lipd", "aimd"));
         assert_eq!(reply["bare"], other["bare"]);
-        let of_group = check(&format!("{}response.aimd = {{}}\n", TEXT.replace("[response.lipd]\n", "")));
+        let of_group = check(&format!("{}response.aimd = {{}}\n", TEXT.replace("lipd]", "none]\nwindow = 1")));
         assert_eq!((&of_group["bare"], &of_group["controlled"]), (&reply["bare"], &json!(true)));
         assert_ne!(reply["bare"], check(&TEXT.replace("1 ms", "2 ms"))["bare"]);
-        let plain = TEXT.replace("[marking.input_triggered]\n[response.lipd]\n", "");
+        assert_ne!(reply["bare"], check(&TEXT.replace("lipd]", "lipd]\nwindow = 4"))["bare"]);
+        let plain = TEXT.replace("[marking.input_triggered]\n[response.lipd]\n", "[response.none]\nwindow = 1\n");
         assert_eq!((&check(&plain)["controlled"], &check(&plain)["bare"]), (&json!(false), &reply["bare"]));
     }
 
