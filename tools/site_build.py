@@ -50,6 +50,11 @@ START = "becalm_fabric/index.html"
 
 _LINK = re.compile(r"(!?\[[^\]]*\]\()([^)#\s]+)((?:#[^)]*)?\))")
 _SCENE = re.compile(r"(play/index\.html)#(\w+)\)")
+_NAVIGATION = re.compile(
+    r'(<nav [^>]*)aria-labelledby="(__nav_\w+)_label"([^>]*>\s*<label [^>]*for="\2">(.*?)</label>)', re.DOTALL
+)
+"""A part of the navigation: the label that it refers to is without text if the part has a page of its own."""
+_EMPTY = re.compile(r"<th\b([^>]*)></th>")
 
 
 @dataclass(frozen=True)
@@ -76,6 +81,7 @@ class Site:
         strictly = ("--clean", "--strict", "--config-file", self.configuration)
         _call((sys.executable, "-m", "zensical", "build", *strictly))
         self._search()
+        self._accessible()
 
     def _search(self) -> None:
         """Limit search of papers and the changelog to titles, because their text would hide other pages."""
@@ -85,6 +91,14 @@ class Site:
         titles = [each for each in found["items"] if each["location"].startswith(LAST) and each["level"] == 1]
         found["items"] = [*items, *({**each, "text": ""} for each in titles)]
         file.write_text(json.dumps(found, separators=(",", ":")))
+
+    def _accessible(self) -> None:
+        """Name what the theme does not, for readers without a screen. `docs/site.js` does the rest."""
+        for page in self.built.rglob("*.html"):
+            if page.relative_to(self.built).parts[0] in ("play", "reports", "rust"):
+                continue
+            text = _NAVIGATION.sub(_named, page.read_text(encoding="utf-8"))
+            page.write_text(_EMPTY.sub(r"<td\1></td>", text), encoding="utf-8")
 
     def _configure(self) -> None:
         text = CONFIGURATION.read_text()
@@ -180,6 +194,11 @@ def fragment(scenario: str) -> str:
     packer = zlib.compressobj(9, wbits=-15)
     packed = packer.compress(scenario.encode()) + packer.flush()
     return "#s=" + base64.urlsafe_b64encode(packed).decode().rstrip("=")
+
+
+def _named(found: re.Match[str]) -> str:
+    name = " ".join(re.sub(r"<[^>]+>", " ", found[4]).split())
+    return f'{found[1]}aria-label="{name}"{found[3]}'
 
 
 def _scene(found: re.Match[str]) -> str:
