@@ -180,8 +180,9 @@ mod tests {
         assert_eq!(reply["schemes"], json!({"marking": "input_triggered", "echo": "ack", "response": "lipd"}));
         let other = check(&TEXT.replace("lipd", "aimd"));
         assert_eq!(reply["bare"], other["bare"]);
-        let of_group = check(&format!("{}response.aimd = {{}}\n", TEXT.replace("lipd]", "none]\nwindow = 1")));
-        assert_eq!((&of_group["bare"], &of_group["controlled"]), (&reply["bare"], &json!(true)));
+        let of_group = check(&format!("{}response.aimd = {{}}\n", TEXT.replace("[response.lipd]\n", "")));
+        let unlimited = check(&TEXT.replace("[marking.input_triggered]\n[response.lipd]\n", ""));
+        assert_eq!((&of_group["bare"], &of_group["controlled"]), (&unlimited["bare"], &json!(true)));
         assert_ne!(reply["bare"], check(&TEXT.replace("1 ms", "2 ms"))["bare"]);
         assert_ne!(reply["bare"], check(&TEXT.replace("lipd]", "lipd]\nwindow = 4"))["bare"]);
         let plain = TEXT.replace("[marking.input_triggered]\n[response.lipd]\n", "[response.none]\nwindow = 1\n");
@@ -199,7 +200,9 @@ mod tests {
         assert_eq!(header["runs"][0]["fingerprint"], reply["fingerprint"]);
         let frames = header["runs"][0]["frames"]["times"].as_array().unwrap().len();
         assert!((50..=100).contains(&frames), "{frames} frames");
-        assert_ne!(run(TEXT, 0, false, &mut |_| true).0["fingerprint"], reply["fingerprint"]);
+        let wide = TEXT.replace("lipd]", "lipd]\nwindow = 16");
+        let [with, without] = [true, false].map(|control| run(&wide, 0, control, &mut |_| true).0);
+        assert_ne!(with["fingerprint"], without["fingerprint"]);
     }
 
     #[test]
