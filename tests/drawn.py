@@ -525,10 +525,17 @@ def observing(draw: random.Random, data: Tables) -> None:
             data["observe"][key] = value
 
 
-def trains(_: random.Random, data: Tables) -> None:
-    """Simulate long messages as trains."""
+def trains(draw: random.Random, data: Tables) -> None:
+    """Simulate long messages as trains, and leave out the time in which the rates of jobs are constant."""
     data["run"]["fidelity"] = "trains"
     data["switch"]["buffer"] = "1 MiB"
+    if data.get("jobs") and draw.random() < 0.5:
+        data["run"] |= {"fidelity": "steady", "duration": "2 ms"}
+        data["flows"] = []
+        data["observe"].pop("messages", None)
+        for collective in (job.get("collective") or {} for job in data["jobs"]):
+            for sizes in collective.values():
+                sizes.update({"bytes": "2 MiB"} if sizes else {})
 
 
 FEATURES: tuple[tuple[Feature, float], ...] = (

@@ -56,6 +56,22 @@ def test_results_say_that_a_run_is_approximate(scene: Path, tmp_path: Path) -> N
     assert results.events < exact.events / 3
 
 
+def test_results_say_what_was_left_out(scene: Path, tmp_path: Path) -> None:
+    reduce = {"all_reduce": {"bytes": "64 MiB", "algorithm": "halving_doubling"}}
+    change = {"run.fidelity": "steady", "jobs.j.collective": reduce}
+    steady = becalm.run(becalm.load(scene).replace(change))
+    assert steady.left_out is not None and 0.3 < steady.left_out < 1
+    saved = becalm.load_results(steady.save(tmp_path / "saved"))
+    assert saved.left_out == steady.left_out
+    (sentence,) = [each for each in becalm.explain(saved).about("missing") if "approximate" in str(each)]
+    assert sentence.numbers["left_out"] == steady.left_out and "of the time was left out" in str(sentence)
+    page = zlib.decompress(payload(steady), -zlib.MAX_WBITS).decode(errors="replace")
+    assert "of the time left out" in page
+    trains = becalm.run(becalm.load(scene).replace(change | {"run.fidelity": "trains"}))
+    assert trains.left_out is None and steady.events < trains.events / 2
+    assert steady.jobs["time"][0] == pytest.approx(trains.jobs["time"][0], rel=0.01)
+
+
 def test_marked_trains_are_warned_of(scene: Path) -> None:
     """Trains did not reproduce the exact times where switches mark. In the scene itself, none do."""
     control = {

@@ -136,18 +136,28 @@ def table(found: list[dict[str, Any]]) -> str:
 
 def large() -> None:
     """Print what halving-doubling with credits takes on large fabrics, exactly where that is possible."""
-    for hosts, size, fidelity in (
-        (512, "64 MiB", "packets"),
-        (512, "64 MiB", "trains"),
-        (4096, "1 GiB", "trains"),
+    for hosts, size, placement, fidelity in (
+        (512, "64 MiB", "packed", "packets"),
+        (512, "64 MiB", "packed", "trains"),
+        (512, "64 MiB", "packed", "steady"),
+        (4096, "1 GiB", "packed", "steady"),
+        (4096, "1 GiB", "packed", "trains"),
+        (512, "64 MiB", "random", "packets"),
+        (512, "64 MiB", "random", "trains"),
+        (512, "64 MiB", "random", "steady"),
+        (4096, "1 GiB", "random", "trains"),
     ):
         reduce = {"all_reduce": {"bytes": size, "algorithm": "halving_doubling"}}
-        job = {"name": "j", "hosts": ["*"], "placement": "random", "collective": reduce}
+        job = {"name": "j", "hosts": ["*"], "placement": placement, "collective": reduce}
         begin = time.process_time()
-        results = becalm.run(scenario(hosts, {"jobs": [job]}, DELAYS[0], control=False, fidelity=fidelity))
+        one = scenario(hosts, {"jobs": [job]}, DELAYS[0], control=False, fidelity=fidelity)
+        if placement == "packed":
+            one = one.replace({"switch.paths": {"destination": {}}})
+        results = becalm.run(one)
         used, peak = time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-        print(f"{hosts} hosts, {size}, {fidelity}: {results.jobs['time'][0]:.6f} s;", end=" ")
-        print(f"{used:.1f} s of processor time, {peak} MB", flush=True)
+        left_out = "" if results.left_out is None else f", {100 * results.left_out:.1f}% left out"
+        print(f"{hosts} hosts, {size}, {placement}, {fidelity}: {results.jobs['time'][0]:.6f} s;", end=" ")
+        print(f"{used:.1f} s of processor time, {peak} MB{left_out}", flush=True)
 
 
 def main() -> None:

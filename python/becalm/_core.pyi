@@ -69,6 +69,7 @@ class _Outcome(TypedDict):
     events: int
     packet_hops: int
     train_hops: int
+    left_out: float
     end: float
     stopped: bool
     guards: list[str]

@@ -104,7 +104,7 @@ def a_fault_that_changes_nothing(data: Tables, draw: random.Random) -> list[Tabl
     by_end = {(here, port): (link, other) for link, here, port, *other in ends}
     # A fault is of both directions.
     unused = [link for link, other in by_end.values() if {link, by_end[tuple(other)][0]} <= idle]
-    if not unused or "faults" in data or data["run"].get("fidelity") == "trains":
+    if not unused or "faults" in data or "fidelity" in data["run"]:
         return None
     kind = {"link_down": {"link": draw.choice(unused)}}
     return [data, {**data, "faults": [{"kind": kind, "at": "1 us", "until": draw.choice(["5 us", "7 us"])}]}]

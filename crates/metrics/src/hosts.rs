@@ -40,6 +40,13 @@ impl Hosts {
     pub fn received(&self) -> &[Received] {
         &self.received
     }
+
+    /// Counts packets that a host has received in stretches that were left out.
+    pub fn add(&mut self, host: usize, packets: u64, bytes: u64) {
+        let received = &mut self.received[host];
+        received.packets += packets;
+        received.bytes += bytes;
+    }
 }
 
 impl Joint for Hosts {

@@ -90,6 +90,7 @@ pub(crate) fn to_python(py: Python<'_>, results: Results) -> PyResult<Bound<'_, 
     dict.set_item("events", results.events)?;
     dict.set_item("packet_hops", results.packet_hops)?;
     dict.set_item("train_hops", results.train_hops)?;
+    dict.set_item("left_out", results.left_out.as_secs())?;
     dict.set_item("end", results.end.as_secs())?;
     dict.set_item("stopped", results.stopped)?;
     dict.set_item("guards", results.guards)?;

@@ -180,6 +180,11 @@ impl Rank {
         self.open == 0
     }
 
+    /// Whether [`Rank::wake`] has something to do later.
+    pub fn waits_for_time(&self) -> bool {
+        !self.later.is_empty()
+    }
+
     /// The latest time at which an operation, or the work on it, ended so far.
     pub fn ended(&self) -> Time {
         self.ended

@@ -26,8 +26,8 @@ def smaller(scenario: Scenario) -> tuple[Scenario, int]:
         BecalmError: a size is too small to be divided.
 
     """
-    if scenario.resolved["run"]["fidelity"] != "trains":
-        stop('--check: the run is exact; it needs run.fidelity = "trains"', BAD_INPUT)
+    if scenario.resolved["run"]["fidelity"] == "packets":
+        stop('--check: the run is exact; it needs run.fidelity = "trains" or "steady"', BAD_INPUT)
     sizes = {key: int(in_bytes(size)) for key, size in _sizes(scenario.resolved)}
     if not any(key.startswith("jobs.") for key in sizes):
         stop("--check: needs a job with a collective, whose bytes it divides", BAD_INPUT)

@@ -200,6 +200,7 @@ def _about(
             f"{hops:,} packet-hops in {formats.seconds(results.wall_time)}",
             f"{runs} replications" if runs > 1 else f"fingerprint {results.fingerprint}",
             *([] if results.train is None else [f"approximate: trains of {results.train:.1f} packets"]),
+            *([] if results.left_out is None else [f"{100 * results.left_out:.1f}% of the time left out"]),
             *([] if results.stopped is None else [f"stopped at {formats.seconds(results.stopped)}"]),
             f"becalm {manifest['becalm']}" + (f", page by becalm {here['becalm']}" if other else ""),
             str(manifest["created"]),

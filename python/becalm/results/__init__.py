@@ -92,6 +92,8 @@ class Replication:
     """Whether it was stopped before its end."""
     train_hops: int | None = None
     """Number of trains and single packets that crossed a link; None if each packet was simulated."""
+    left_out: float | None = None
+    """Time that was left out, as flows kept their rates [s]; None if a run does not leave out anything."""
 
 
 class Results(Tables):
@@ -255,6 +257,14 @@ class Results(Tables):
         return self.packet_hops / sum(known) if any(known) else 1.0
 
     @property
+    def left_out(self) -> float | None:
+        """The share of time that was left out, as flows kept their rates; None without such a fidelity."""
+        times = [item.left_out for item in self.replications if item.left_out is not None]
+        if len(times) < len(self.replications):
+            return None
+        return sum(times) / sum(item.end for item in self.replications)
+
+    @property
     def wall_time(self) -> float:
         """Total seconds of all replications, even if they ran in parallel."""
         return sum(item.wall_time for item in self.replications)
@@ -384,7 +394,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 def _replication(outcome: Outcome, scenario: Scenario) -> Replication:
     core = outcome.core
-    exact = scenario.resolved["run"]["fidelity"] == "packets"
+    fidelity = scenario.resolved["run"]["fidelity"]
     return Replication(
         replication=outcome.replication,
         fingerprint=f"{core['fingerprint']:016x}",
@@ -395,5 +405,6 @@ def _replication(outcome: Outcome, scenario: Scenario) -> Replication:
         end=core["end"],
         processor_time=outcome.processor_time,
         stopped=core["stopped"],
-        train_hops=None if exact else core["train_hops"],
+        train_hops=None if fidelity == "packets" else core["train_hops"],
+        left_out=core["left_out"] if fidelity == "steady" else None,
     )

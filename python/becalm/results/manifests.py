@@ -49,6 +49,7 @@ class _Replication(_Kept):
     processor_time: float | None = None
     stopped: bool = False
     train_hops: _Count | None = None
+    left_out: float | None = None
 
     @field_validator("end", mode="before")
     @classmethod

@@ -136,6 +136,11 @@ impl Jobs {
         self.open
     }
 
+    /// Whether a rank of this simulator has an event at a known time: the end of an operation's work, or of a copy.
+    pub fn wait_for_time(&self) -> bool {
+        self.ranks.iter().any(|hosted| hosted.rank.waits_for_time())
+    }
+
     /// Records that a rank has finished.
     pub fn rank_done(&mut self) {
         self.open -= 1;

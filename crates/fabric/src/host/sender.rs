@@ -254,6 +254,17 @@ impl Sender {
         (self.partial == Partial::None).then_some(posted)
     }
 
+    /// Bytes of the posted message that is being sent, or of its current part, which are still to be sent.
+    pub fn rest_of_message(&self) -> Option<u32> {
+        (self.partial == Partial::Posted).then_some(self.rest)
+    }
+
+    /// Leaves out bytes of the message that is being sent; fewer than [`Sender::rest_of_message`].
+    pub fn leave_out(&mut self, bytes: u32) {
+        debug_assert!(self.rest_of_message().is_some_and(|rest| bytes < rest));
+        self.rest -= bytes;
+    }
+
     /// Removes the next segment, of up to this many packets, from the current message or, if there is none, from the
     /// first. Posted messages precede greedy ones, which count as posted when they begin.
     #[inline]

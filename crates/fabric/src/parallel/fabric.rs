@@ -144,8 +144,7 @@ where
     /// Changes the response of a flow, and of all flows that share it, from now on; see
     /// [`Fabric::set_response`].
     pub fn set_response(&mut self, id: FlowId, response: R, due: Time) {
-        let (source, _) = self.model(0).hosts.ends_of(id);
-        let part = usize::from(self.of_node[source.index()]);
+        let part = self.part_of_source(id);
         let Simulator { model, agenda, .. } = &mut self.parts.simulators_mut()[part];
         model.set_response(id, response, due, agenda);
     }
@@ -167,6 +166,29 @@ where
             part.model.hosts.flows.senders.get(id.index()).map_or(0, |sender| sender.bytes)
         };
         self.parts.simulators().iter().map(of).sum()
+    }
+
+    fn part_of_source(&self, id: FlowId) -> usize {
+        let (source, _) = self.model(0).hosts.ends_of(id);
+        usize::from(self.of_node[source.index()])
+    }
+
+    /// Payload bytes of the flow's posted message that are still to be sent, or of its current part; `None` between
+    /// messages.
+    pub fn rest_of_message(&self, id: FlowId) -> Option<u32> {
+        self.model(self.part_of_source(id)).hosts.flows.senders.get(id.index())?.rest_of_message()
+    }
+
+    /// Leaves out bytes of the message that the flow is sending, as if they had been delivered already. There must be
+    /// more of them, and they must be whole packets.
+    pub fn leave_out(&mut self, id: FlowId, bytes: u32) {
+        let part = self.part_of_source(id);
+        self.parts.simulators_mut()[part].model.hosts.flows.senders[id.index()].leave_out(bytes);
+    }
+
+    /// Whether a rank of a job calculates, or copies a message within its host.
+    pub fn ranks_wait_for_time(&self) -> bool {
+        self.parts.simulators().iter().any(|part| part.model.hosts.jobs.wait_for_time())
     }
 
     /// Whether all posted messages have been delivered and answered: no packets exist, none are left to send,

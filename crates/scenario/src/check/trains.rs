@@ -3,7 +3,8 @@
 use becalm_control::{
     EchoScheme, Echoing, Feedback, Marking, MarkingScheme, Responding, ResponseParams, ResponseScheme,
 };
-use becalm_schema::{Choice, Place, Review};
+use becalm_fabric::AdapterConfig;
+use becalm_schema::{Choice, Field, Place, Review};
 
 use crate::resolve::{Buffers, Network};
 use crate::sections::Sections;
@@ -15,15 +16,15 @@ use crate::trains::{LEAST_BEFORE_MARKS, LEAST_IN_BUFFER, longest};
 
 pub(super) fn check(sections: &Sections, review: &mut Review<'_>) {
     let Some(run) = sections.run.get() else { return };
-    if run.fidelity.get() != Some(&Fidelity::Trains) {
-        return;
-    }
+    let Some(fidelity) = run.fidelity.get().filter(|fidelity| **fidelity != Fidelity::Packets) else { return };
+    let word = fidelity.to_json();
     let switches = sections.switch.get().map_or(Vec::new(), of_switches);
     let adapters = sections.adapter.get().map_or(Vec::new(), of_adapters);
     let faults = sections.faults.items().first().map(|_| "faults, which affect single packets".to_string());
-    let others = [switches, adapters, of_schemes(sections), faults.into_iter().collect()].concat();
+    let steady = if *fidelity == Fidelity::Steady { of_steady(sections) } else { Vec::new() };
+    let others = [switches, adapters, of_schemes(sections), faults.into_iter().collect(), steady].concat();
     for other in others {
-        review.add_valid(place(sections), format!("\"trains\" cannot be combined with {other}"), "\"packets\"");
+        review.add_valid(place(sections), format!("{word} cannot be combined with {other}"), "\"packets\"");
     }
 }
 
@@ -43,6 +44,20 @@ pub(super) fn length(sections: &Sections, network: &Network, buffers: Buffers, r
 
 fn place(sections: &Sections) -> Place {
     sections.run.get().expect("read").fidelity.place()
+}
+
+/// What can change while all rates stay the same, or is measured over such a time.
+fn of_steady(sections: &Sections) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut add = |is: bool, what: &str| found.extend(is.then(|| what.to_string()));
+    add(!sections.flows.items().is_empty(), "flows: only messages of jobs are left out");
+    add(!sections.changes.items().is_empty(), "changes of link rates");
+    let observe = sections.observe.get();
+    let messages = observe.is_some_and(|observe| observe.messages.get() == Some(&true));
+    add(messages, "observe.messages, since a message takes the time that is left out");
+    let limited = sections.adapter.get().and_then(|adapter| adapter.queue.get());
+    add(limited.is_some_and(|queue| queue.0 != AdapterConfig::UNLIMITED), "an adapter.queue");
+    found
 }
 
 /// Settings of switches that count packets, or that treat the packets of a flow differently.

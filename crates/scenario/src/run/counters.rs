@@ -4,8 +4,8 @@ use becalm_engine::Time;
 use becalm_fabric::{FlowId, FlowView, Headroom, PortCounters};
 use becalm_metrics::{Frames, Paces, Series, Snapshot, Watch};
 
+use super::timeline::Timeline;
 use crate::scenario::Scenario;
-use becalm_model::Model;
 
 /// The counters of a flow that tables need. They are stored for all flows at the start and at the end of the
 /// window.
@@ -68,6 +68,8 @@ impl From<FlowView> for FlowCounters {
 /// All counters at one point in time.
 pub(crate) struct Counters {
     pub time: Time,
+    /// The time of observers, which lacks what was left out.
+    pub simulated: Time,
     /// Empty before the run, when all are zero.
     pub flows: Vec<FlowCounters>,
     pub links: Vec<PortCounters>,
@@ -79,24 +81,26 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    /// The counters of a model at this time.
-    pub fn of(scenario: &Scenario, model: &Model) -> Counters {
-        let (links, time) = (&scenario.network.links, model.work().time);
+    /// The counters of a run at this time.
+    pub fn of(scenario: &Scenario, timeline: &Timeline) -> Counters {
+        let (links, time) = (&scenario.network.links, timeline.now());
         let pfc = scenario.sections.switch.flow_control.pfc().is_some();
         let lanes = 0..if pfc { scenario.sections.vls() } else { 0 };
-        let headrooms = links.iter().flat_map(|link| lanes.clone().map(|vl| model.headroom(link.to, vl)));
+        let headrooms = links.iter().flat_map(|link| lanes.clone().map(|vl| timeline.model.headroom(link.to, vl)));
         let flows = if time == Time::ZERO { 0 } else { scenario.plan.flows.len() as u32 };
-        Counters {
-            time,
-            flows: (0..flows).map(|i| model.flow(FlowId(i)).into()).collect(),
-            links: links.iter().map(|link| model.port(link.from)).collect(),
-            stalls: links.iter().map(|link| model.observer(link.from.node).stalls.time(link.from, time)).collect(),
-            headrooms: headrooms.collect(),
-        }
+        let headrooms = headrooms.collect();
+        let (ports, stalls) = (0..links.len()).map(|link| timeline.link(scenario, link)).unzip();
+        let flows = (0..flows).map(|i| timeline.flow(FlowId(i)).into()).collect();
+        Counters { time, simulated: timeline.simulated(), flows, links: ports, stalls, headrooms }
     }
 }
 
 impl Counters {
+    /// The time that observers counted from here to later counters.
+    pub fn simulated_until(&self, after: &Counters) -> Time {
+        after.simulated.since(self.simulated)
+    }
+
     /// The counters of all flows at this and at a later time.
     pub fn flows_until<'a>(
         &'a self,

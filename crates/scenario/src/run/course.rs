@@ -7,11 +7,11 @@ use becalm_external::Faults;
 use becalm_fabric::policy::Pace;
 use becalm_fabric::{FabricError, FlowId, FlowView};
 use becalm_metrics::{Paces, Series, Snapshot, Table};
-use becalm_model::Model;
 
 use super::counters::{Counters, Observed};
 use super::ending::Ending;
 use super::film::Film;
+use super::timeline::Timeline;
 use super::{Progress, Results, RunError, Stopper, check_guards, faults, guards, jobs, storms, tables};
 use crate::assemble::Traffic;
 use crate::scenario::Scenario;
@@ -19,7 +19,7 @@ use crate::sections::run::End;
 
 /// A run in progress, without its scenario. Pass the same scenario to every method.
 pub struct Course {
-    model: Model,
+    timeline: Timeline,
     faults: Faults,
     replication: u32,
     threads: usize,
@@ -62,7 +62,7 @@ impl Course {
         let mut to_shoot: Vec<Time> = scenario.sections.observe.snapshots.iter().map(|time| **time).collect();
         order::sort_by(&mut to_shoot, |a, b| b.cmp(a));
         let course = Course {
-            model,
+            timeline: Timeline::new(scenario, model),
             faults,
             replication,
             threads,
@@ -97,19 +97,19 @@ impl Course {
         self.ended
     }
 
-    /// Simulated time so far.
+    /// The time of the run so far.
     pub fn now(&self) -> Time {
-        self.model.work().time
+        self.timeline.now()
     }
 
     /// The work so far: time, events and packet-hops.
     pub fn work(&self) -> Work {
-        self.model.work()
+        self.timeline.work()
     }
 
     /// The counters of a flow.
     pub fn flow(&self, flow: u32) -> FlowView {
-        self.model.flow(FlowId(flow))
+        self.timeline.flow(FlowId(flow))
     }
 
     /// The tables `frames` and `frames_groups` so far.
@@ -120,13 +120,14 @@ impl Course {
 
     /// Records the round-trip time of each flow from now on.
     pub fn note_rtts(&mut self) {
-        self.model.note_rtts();
+        self.timeline.model.note_rtts();
     }
 
     /// Sets the pace of a flow from now on, instead of its response. This applies to all flows that share the response.
     pub fn set_pace(&mut self, flow: u32, pace: Pace) {
-        let due = Time(self.now().0 + 1);
-        self.model.set_response(FlowId(flow), Responding::External(External::steered(pace, due)), due);
+        let due = Time(self.timeline.simulated().0 + 1);
+        self.timeline.restart();
+        self.timeline.model.set_response(FlowId(flow), Responding::External(External::steered(pace, due)), due);
     }
 
     /// The failure of a scheme, as an error.
@@ -155,13 +156,13 @@ impl Course {
                 continue;
             };
             self.idle = stop == Stop::Idle;
-            self.model.overflow().map_or(Ok(()), Err)?;
-            if self.idle && self.model.packets_in_flight() > 0 && !self.model.is_held_up() {
+            self.timeline.model.overflow().map_or(Ok(()), Err)?;
+            if self.idle && self.timeline.model.packets_in_flight() > 0 && !self.timeline.model.is_held_up() {
                 (self.stuck, self.ended) = (true, true);
                 return Ok(());
             }
             if stop == Stop::Halt {
-                self.model.halt_after_jobs(false);
+                self.timeline.model.halt_after_jobs(false);
                 target = self.now();
             }
             if target > until {
@@ -174,7 +175,7 @@ impl Course {
 
     /// Makes the present the end of the run: the run is the same as one with this duration.
     fn stop(&mut self) -> Result<(), RunError> {
-        let now = self.model.reached().min(self.last);
+        let now = self.timeline.reached().min(self.last);
         let begun = self.before.as_ref().is_some_and(|before| before.time < now);
         (self.last, self.stopped) = (now, true);
         if begun { Ok(()) } else { Err(RunError::Early(now)) }
@@ -183,10 +184,11 @@ impl Course {
     /// The time of the next observation, or before it, to which the run can advance.
     fn next_stop(&mut self, scenario: &Scenario, warmup: Time) -> Time {
         let mut target = self.sample.min(self.last);
-        target = target.min(self.ending.limit(scenario, &mut self.model));
+        target = target.min(self.ending.limit(scenario, &mut self.timeline));
         let last_job = scenario.last_job().filter(|&start| start > self.now());
         let warmup = self.before.is_none().then_some(warmup);
-        let stops = [self.to_shoot.last().copied(), self.film.next(), warmup, last_job];
+        let measure = self.timeline.next_measure();
+        let stops = [self.to_shoot.last().copied(), self.film.next(), warmup, last_job, measure];
         stops.into_iter().flatten().fold(target, Time::min)
     }
 
@@ -194,17 +196,21 @@ impl Course {
     /// time.
     fn observe(&mut self, scenario: &Scenario, target: Time, warmup: Time, step: Time) {
         if self.before.is_none() && target == warmup {
-            self.before = Some(Counters::of(scenario, &self.model));
+            self.before = Some(Counters::of(scenario, &self.timeline));
+            self.timeline.restart();
         }
         while self.to_shoot.pop_if(|time| *time == target).is_some() {
             self.take_snapshot(scenario, target);
         }
         if self.film.next() == Some(target) {
-            self.film.take(scenario, target, &self.model);
+            self.film.take(scenario, target, &self.timeline);
+        }
+        if self.timeline.next_measure() == Some(target) {
+            self.timeline.measure(scenario);
         }
         // Not at snapshots and frames: recordings must not change the end of the run.
         let at_stop = *scenario.sections.run.end == End::Jobs || target == self.sample || target == warmup;
-        let ended = at_stop && self.before.is_some() && scenario.has_ended(&self.model, target);
+        let ended = at_stop && self.before.is_some() && scenario.has_ended(&self.timeline.model, target);
         self.drained = ended && *scenario.sections.run.end == End::Delivered;
         self.ended = ended || target == self.last;
         if (target == self.sample || self.ended) && self.series.times().last() != Some(&target) {
@@ -212,7 +218,7 @@ impl Course {
             self.sample = self.sample.saturating_add(step);
         }
         if self.ended {
-            self.film.end(scenario, target, &self.model);
+            self.film.end(scenario, target, &self.timeline);
         }
     }
 
@@ -234,7 +240,7 @@ impl Course {
             interrupted = interrupted || !progress(&now);
             !faults.any() && !interrupted && (stopped || !stopper.is_asked())
         };
-        let stop = becalm_model::run(&mut self.model, until, &mut report);
+        let stop = self.timeline.run(until, &mut report);
         self.check(scenario)?;
         if interrupted { Err(RunError::Interrupted) } else { Ok(stop) }
     }
@@ -244,10 +250,10 @@ impl Course {
     /// # Errors
     /// Those of [`Scenario::run`].
     pub fn finish(self, scenario: &Scenario, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Results, RunError> {
-        let after = Counters::of(scenario, &self.model);
-        let Course { model, mut series, mut paces, mut snapshots, film, .. } = self;
+        let after = Counters::of(scenario, &self.timeline);
+        let Course { timeline, mut series, mut paces, mut snapshots, film, .. } = self;
         let Course { followed, drained, idle, stuck, before, faults: failures, stopped, .. } = self;
-        let mut whole = model.join();
+        let (mut whole, clock) = timeline.join();
         whole.model.settle(whole.now());
         check_guards(&whole)?;
         let under_way = whole.model.packets_in_flight();
@@ -256,7 +262,11 @@ impl Course {
             .ok_or_else(|| FabricError::Guard(format!("packets in flight that cannot move: {under_way}")))?;
         let last = whole.model.observer.hosts.last_arrival();
         let mut frames = film.done();
-        let after = if drained && last > before.time { Counters { time: last, ..after } } else { after };
+        let ended = clock.of(last);
+        let after = match drained && ended > before.time {
+            true => Counters { time: ended, simulated: last, ..after },
+            false => after,
+        };
         // Nothing was delivered later.
         series.end_at(after.time);
         paces.end_at(after.time);
@@ -280,7 +290,7 @@ impl Course {
         };
         failures.first().map_or(Ok(()), |failure| Err(scenario.explained(failure)))?;
         let alone = alone.ok_or(RunError::Interrupted)?;
-        let mut others = jobs::tables(scenario, &whole.model, &alone);
+        let mut others = jobs::tables(scenario, &whole.model, &clock, &alone);
         others.extend(faults::table(scenario, &whole.model, after.time));
         others.extend(storms::table(scenario, &whole.model, after.time));
         // With many flows, both the tables and the flows are large. Do not keep both at the same time.
@@ -296,16 +306,16 @@ impl Course {
             events: end.events,
             packet_hops: end.packet_hops,
             train_hops,
+            left_out: clock.left_out(),
             guards: guards(scenario),
         })
     }
 
     /// Records the bytes of groups, links and flows, in that order.
     fn take_sample(&mut self, scenario: &Scenario, time: Time) {
-        let model = &self.model;
-        let bytes = |i: u32| model.delivered_bytes(FlowId(i));
+        let bytes = |i: u32| self.timeline.delivered_bytes(FlowId(i));
         let groups = scenario.plan.groups.iter().map(|flows| flows.clone().map(bytes).sum());
-        let links = self.followed.iter().map(|&i| model.port(scenario.network.links[i].from).bytes);
+        let links = self.followed.iter().map(|&i| self.timeline.link(scenario, i).0.bytes);
         let flows = (0..scenario.followed_flows() as u32).map(bytes);
         self.series.push(time, groups.chain(links).chain(flows));
         if *scenario.sections.observe.paces {
@@ -316,16 +326,17 @@ impl Course {
     fn take_snapshot(&mut self, scenario: &Scenario, time: Time) {
         for (link, ends) in scenario.network.links.iter().enumerate() {
             for vl in 0..scenario.sections.vls() {
-                let occupancy = self.model.standing(ends.to, vl).occupancy;
-                let waiting = self.model.standing(ends.from, vl).waiting;
-                let role = self.model.observer(ends.from.node).tree.role(ends.from, vl);
+                let model = &self.timeline.model;
+                let occupancy = model.standing(ends.to, vl).occupancy;
+                let waiting = model.standing(ends.from, vl).waiting;
+                let role = model.observer(ends.from.node).tree.role(ends.from, vl);
                 self.snapshots.push(Snapshot { time, link, vl, occupancy, waiting, role });
             }
         }
     }
 
     fn sample_paces(&mut self, scenario: &Scenario, time: Time) {
-        let model = &self.model;
+        let model = &self.timeline.model;
         let plan = &scenario.plan;
         let largest = scenario.sections.packet.full();
         for (group, flows) in (0u32..).zip(&plan.groups) {

@@ -5,9 +5,9 @@ use std::ops::Range;
 use becalm_engine::Time;
 use becalm_fabric::FlowId;
 
+use super::timeline::Timeline;
 use crate::scenario::Scenario;
 use crate::sections::run::End;
-use becalm_model::Model;
 
 /// The jobs may end soon if they need less than this share of the time that has passed.
 const NEAR: f64 = 1.0 / 64.0;
@@ -47,21 +47,21 @@ impl Ending {
 
     /// A time that the run can reach without passing the end of its jobs. If they may end soon, this is
     /// [`Time::MAX`], and the model halts at their end.
-    pub fn limit(&mut self, scenario: &Scenario, model: &mut Model) -> Time {
+    pub fn limit(&mut self, scenario: &Scenario, timeline: &mut Timeline) -> Time {
         if !self.advances_in_stages {
             return Time::MAX;
         }
-        let (now, ahead) = (model.work().time, self.ahead(scenario, model));
+        let (now, ahead) = (timeline.now(), self.ahead(scenario, timeline));
         if ahead <= now.scaled(NEAR) {
             self.advances_in_stages = false;
-            model.halt_after_jobs(true);
+            timeline.model.halt_after_jobs(true);
             return Time::MAX;
         }
         now.saturating_add(ahead)
     }
 
     /// A time that the jobs need at least. Every byte of their messages must leave its host.
-    fn ahead(&self, scenario: &Scenario, model: &Model) -> Time {
+    fn ahead(&self, scenario: &Scenario, timeline: &Timeline) -> Time {
         // A link may become faster.
         if !scenario.sections.changes.is_empty() {
             return Time::ZERO;
@@ -70,7 +70,7 @@ impl Ending {
         for flow in self.flows.clone() {
             let left = &mut left[scenario.plan.flows[flow as usize].source.index()];
             // Without the headers, less would have been sent.
-            *left = left.saturating_sub(model.sent_bytes(FlowId(flow)));
+            *left = left.saturating_sub(timeline.sent_bytes(FlowId(flow)));
         }
         let rates = scenario.network.rates.iter().map(|rate| rate.bytes_per_second());
         let seconds = left.iter().zip(rates).map(|(&bytes, rate)| bytes as f64 / rate);

@@ -5,6 +5,7 @@ use becalm_fabric::{FlowId, PortCounters};
 use becalm_metrics::Frames;
 use becalm_metrics::frames::State;
 
+use super::timeline::Timeline;
 use crate::resolve::Link;
 use crate::scenario::Scenario;
 use crate::sections::observe::FrameStep;
@@ -52,12 +53,12 @@ impl Film {
     }
 
     /// Takes the next frame. Then merges every two frames and doubles the interval, if there are too many.
-    pub fn take(&mut self, scenario: &Scenario, time: Time, model: &Model) {
-        self.record(scenario, time, model);
+    pub fn take(&mut self, scenario: &Scenario, time: Time, timeline: &Timeline) {
+        self.record(scenario, time, timeline);
         if !self.auto {
             return;
         }
-        self.over = scenario.has_ended(model, time);
+        self.over = scenario.has_ended(&timeline.model, time);
         self.taken += 1;
         if self.taken == FrameStep::MOST {
             self.frames.merge_pairs(scenario.sections.vls().into(), self.groups.len());
@@ -66,20 +67,17 @@ impl Film {
         }
     }
 
-    fn record(&mut self, scenario: &Scenario, time: Time, model: &Model) {
+    fn record(&mut self, scenario: &Scenario, time: Time, timeline: &Timeline) {
         let passed = time.since(self.last);
-        let counters = |link: &Link| {
-            let stalled = model.observer(link.from.node).stalls.time(link.from, time);
-            (model.port(link.from), stalled)
-        };
-        let now: Vec<_> = scenario.network.links.iter().map(counters).collect();
+        let links = 0..scenario.network.links.len();
+        let now: Vec<_> = links.map(|link| timeline.link(scenario, link)).collect();
         for vl in 0..scenario.sections.vls() {
             let links = scenario.network.links.iter().zip(self.links.iter().zip(&now));
-            let states = links.map(|(link, (before, after))| state(model, link, vl, before, after, passed));
+            let states = links.map(|(link, (before, after))| state(&timeline.model, link, vl, before, after, passed));
             self.frames.push(time, vl, states);
         }
         for ((number, flows), before) in (0u32..).zip(&scenario.plan.groups).zip(&mut self.groups) {
-            let views = flows.clone().map(|i| model.flow(FlowId(i)));
+            let views = flows.clone().map(|i| timeline.flow(FlowId(i)));
             let after = views.fold([0; 3], |[bytes, packets, marked], flow| {
                 [bytes + flow.delivered_bytes, packets + flow.delivered_packets, marked + flow.delivered_marked]
             });
@@ -91,9 +89,9 @@ impl Film {
     }
 
     /// Takes the last frame at the end of the run, if frames are requested.
-    pub fn end(&mut self, scenario: &Scenario, time: Time, model: &Model) {
+    pub fn end(&mut self, scenario: &Scenario, time: Time, timeline: &Timeline) {
         if self.step.is_some() && time > self.last {
-            self.record(scenario, time, model);
+            self.record(scenario, time, timeline);
         }
     }
 

@@ -7,6 +7,7 @@ use becalm_metrics::{Table, schema};
 use becalm_schema::Located;
 use becalm_workload::{Action, Rank, Span};
 
+use super::timeline::Clock;
 use crate::assemble::Traffic;
 use crate::resolve::Job;
 use crate::scenario::Scenario;
@@ -97,20 +98,20 @@ pub(super) fn check_stuck(scenario: &Scenario, model: &Whole) -> Result<(), Fabr
 }
 
 /// The tables `jobs` and `ranks`, and `ops` if operations are recorded; none without jobs.
-pub(super) fn tables(scenario: &Scenario, model: &Whole, alone: &[Option<Time>]) -> Vec<Table> {
+pub(super) fn tables(scenario: &Scenario, model: &Whole, clock: &Clock, alone: &[Option<Time>]) -> Vec<Table> {
     let outcome = |(number, section): (usize, &'_ Located<Section>)| {
         let job = scenario.job(number);
         let ranks: Vec<&Rank> = (0..job.program.ranks()).map(|rank| model.rank(number, rank)).collect();
-        let (start, end) = (*section.start, ended(ranks.iter().copied()));
+        let (start, end) = (*section.start, ended(ranks.iter().copied()).map(|end| clock.of(end)));
         Outcome { name: &scenario.sections.jobs[number].name, job, start, end, ranks, alone: alone[number] }
     };
     let outcomes: Vec<Outcome<'_>> = scenario.sections.jobs.iter().enumerate().map(outcome).collect();
     if outcomes.is_empty() {
         return Vec::new();
     }
-    let mut tables = vec![jobs(scenario, &outcomes), ranks(scenario, &outcomes)];
+    let mut tables = vec![jobs(scenario, &outcomes), ranks(scenario, clock, &outcomes)];
     if scenario.sections.jobs.iter().any(|job| *job.record_ops) {
-        tables.push(ops(&outcomes));
+        tables.push(ops(clock, &outcomes));
     }
     tables
 }
@@ -158,7 +159,7 @@ fn jobs(scenario: &Scenario, outcomes: &[Outcome<'_>]) -> Table {
         .with("bus_bandwidth", bus)
 }
 
-fn ranks(scenario: &Scenario, outcomes: &[Outcome<'_>]) -> Table {
+fn ranks(scenario: &Scenario, clock: &Clock, outcomes: &[Outcome<'_>]) -> Table {
     let rows = || {
         outcomes
             .iter()
@@ -167,7 +168,7 @@ fn ranks(scenario: &Scenario, outcomes: &[Outcome<'_>]) -> Table {
     let time = |value: &dyn Fn(&Outcome<'_>, &Rank) -> Option<Time>| {
         rows().map(|(outcome, (_, (rank, _)))| seconds(value(outcome, rank))).collect::<Vec<_>>()
     };
-    let end = |rank: &Rank| rank.is_done().then(|| rank.ended());
+    let end = |rank: &Rank| rank.is_done().then(|| clock.of(rank.ended()));
     Table::new(&schema::RANKS)
         .with("job", rows().map(|(outcome, _)| outcome.name.to_string()).collect::<Vec<_>>())
         .with("rank", rows().map(|(_, (rank, _))| rank as u64).collect::<Vec<_>>())
@@ -179,7 +180,7 @@ fn ranks(scenario: &Scenario, outcomes: &[Outcome<'_>]) -> Table {
 }
 
 /// The table `ops`: every operation of the jobs with `record_ops`.
-fn ops(outcomes: &[Outcome<'_>]) -> Table {
+fn ops(clock: &Clock, outcomes: &[Outcome<'_>]) -> Table {
     let rows: Vec<(&Outcome<'_>, u32, u32, Span)> = outcomes
         .iter()
         .flat_map(|outcome| {
@@ -206,7 +207,7 @@ fn ops(outcomes: &[Outcome<'_>]) -> Table {
         Action::Send { to: peer, .. } | Action::Recv { from: Some(peer), .. } => f64::from(peer),
         Action::Calc { .. } | Action::Recv { .. } => f64::NAN,
     };
-    let time = |time: Time| if time == Time::MAX { f64::NAN } else { time.as_secs() };
+    let time = |time: Time| if time == Time::MAX { f64::NAN } else { clock.of(time).as_secs() };
     Table::new(&schema::OPS)
         .with("job", rows.iter().map(|row| row.0.name.to_string()).collect::<Vec<_>>())
         .with("rank", rows.iter().map(|row| u64::from(row.1)).collect::<Vec<_>>())

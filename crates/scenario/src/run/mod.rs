@@ -1,6 +1,6 @@
 //! Runs of a checked scenario, and the result tables.
 //!
-//! - `course` is a run in progress. `counters`: counters and observations. `film`: frames. `window`: the measured
+//! - `course` is a run in progress. `timeline`: its times and counters. `steady`: what it leaves out. `counters`: counters and observations. `film`: frames. `window`: the measured
 //!   window. `ending`: the end with the jobs. `offers`, `roots`, `parts`: the traffic that every flow offered, the roots that count, and the role of
 //!   every flow in the congestion. `tables`, `messages`, `pauses`, `faults`, `storms`, `jobs`, `congestion`: the result tables.
 
@@ -17,8 +17,10 @@ mod outputs;
 mod parts;
 mod pauses;
 mod roots;
+mod steady;
 mod storms;
 mod tables;
+mod timeline;
 mod window;
 
 use std::collections::HashSet;
@@ -82,6 +84,8 @@ pub struct Results {
     pub packet_hops: u64,
     /// Number of times that a train or a single packet crossed a link.
     pub train_hops: u64,
+    /// Simulated time that was left out, because every flow kept its rate.
+    pub left_out: Time,
     /// Rules of the model that were checked at the end and found to hold.
     pub guards: Vec<String>,
 }

@@ -46,16 +46,18 @@ pub(crate) struct Outputs<'a> {
     pub(super) rows: Vec<Row<'a>>,
     /// Number of virtual lanes of a link.
     pub(super) lanes: usize,
+    /// The time in which roles were recorded.
+    pub(super) seconds: f64,
 }
 
 impl<'a> Outputs<'a> {
     /// The most frequent role of each output while it had a role.
     pub fn new(scenario: &'a Scenario, watch: &Watch, before: &Counters, after: &Counters) -> Outputs<'a> {
-        let seconds = after.time.since(before.time).as_secs();
+        let seconds = before.simulated_until(after).as_secs();
         let lanes =
             scenario.network.links.iter().flat_map(|link| (0..scenario.sections.vls()).map(move |vl| (link, vl)));
         let row = |(link, vl): (&'a Link, u8)| {
-            let (root, branch) = watch.tree.episodes(link.from, vl, after.time);
+            let (root, branch) = watch.tree.episodes(link.from, vl, after.simulated);
             let shares = [root, branch].map(|episode| episode.total.as_secs() / seconds);
             let (role, episode) = match shares {
                 [root, branch] if root.max(branch) < LEAST_SHARE => ("calm", None),
@@ -64,7 +66,7 @@ impl<'a> Outputs<'a> {
             };
             Row { link, vl, role, episode, shares }
         };
-        Outputs { rows: lanes.map(row).collect(), lanes: usize::from(scenario.sections.vls()) }
+        Outputs { rows: lanes.map(row).collect(), lanes: usize::from(scenario.sections.vls()), seconds }
     }
 
     /// Largest share of the window for which any lane of a link was a branch.

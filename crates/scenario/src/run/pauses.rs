@@ -15,11 +15,11 @@ pub(super) fn table(scenario: &Scenario, watch: &Watch, before: &Counters, after
     let lanes = scenario.network.links.iter().flat_map(|link| (0..vls).map(move |vl| (link, vl)));
     let row = |((link, vl), headroom): ((_, u8), &Option<Headroom>)| -> Option<(&Link, u8, Paused, Headroom)> {
         let link: &Link = link;
-        Some((link, vl, pauses.until(link.to, vl, after.time), (*headroom)?))
+        Some((link, vl, pauses.until(link.to, vl, after.simulated), (*headroom)?))
     };
     let rows: Vec<_> = lanes.zip(&after.headrooms).filter_map(row).collect();
     let name = |node| scenario.network.name(node).to_string();
-    let window = after.time.since(before.time).as_secs();
+    let window = before.simulated_until(after).as_secs();
     let seconds = |time: Time| time.as_secs();
     let table = Table::new(&schema::PAUSES)
         .with("from", rows.iter().map(|(link, ..)| name(link.from.node)).collect::<Vec<_>>())

@@ -144,7 +144,7 @@ impl Search<'_> {
         }
         let offers = self.offers;
         let losing = || self.crossing.of(link).any(|(f, _)| offers.loses(f as usize, offers.offered[f as usize]));
-        let lasting = self.outputs.rows[row].longest() >= LASTING * offers.seconds;
+        let lasting = self.outputs.rows[row].longest() >= LASTING * self.outputs.seconds;
         if self.waits_for_host(link) || self.changes(link) {
             return lasting || losing();
         }

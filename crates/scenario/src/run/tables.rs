@@ -54,10 +54,10 @@ pub(crate) fn all(
     }
     if let Some(queues) = &watch.queues {
         let (outputs, ends) = switch_outputs(scenario);
-        tables.push(queues.table(&outputs, &ends, after.time));
+        tables.push(queues.table(&outputs, &ends, after.simulated));
     }
     if *observe.spans {
-        tables.push(tree::table(&watch.tree.spans(after.time), &ends(scenario)));
+        tables.push(tree::table(&watch.tree.spans(after.simulated), &ends(scenario)));
     }
     tables.extend(pauses::table(scenario, watch, before, after));
     tables.extend(messages::tables(scenario, watch, after, seed));
@@ -201,7 +201,7 @@ fn links_table(scenario: &Scenario, watch: &Watch, before: &Counters, after: &Co
     let capacity: Vec<f64> = scenario.network.links.iter().map(|link| link.rate.bytes_per_second()).collect();
     let stalls: Vec<Time> = before.stalls.iter().zip(&after.stalls).map(|(b, a)| a.since(*b)).collect();
     let window = after.time.since(before.time);
-    let congestion = |link: &Link| watch.congestion.time(link.from, after.time).as_secs();
+    let congestion = |link: &Link| watch.congestion.time(link.from, after.simulated).as_secs();
     Table::new(&schema::LINKS)
         .with("from", scenario.network.links.iter().map(|link| name(link.from.node)).collect::<Vec<_>>())
         .with("from_port", scenario.network.links.iter().map(|link| u64::from(link.from.port)).collect::<Vec<_>>())
@@ -233,7 +233,7 @@ fn buffers(scenario: &Scenario, watch: &Watch, after: &Counters) -> Table {
         .with("vl", rows.iter().map(|(.., vl)| u64::from(*vl)).collect::<Vec<_>>())
         .with(
             "mean_packets",
-            rows.iter().map(|(port, _, vl)| watch.occupancy.mean(*port, *vl, after.time)).collect::<Vec<_>>(),
+            rows.iter().map(|(port, _, vl)| watch.occupancy.mean(*port, *vl, after.simulated)).collect::<Vec<_>>(),
         )
         .with(
             "max_packets",

@@ -23,6 +23,9 @@ becalm_schema::words! {
         /// Up to 16 packets of one message, at least 32 times per message: faster where messages are long and buffers
         /// large, and approximate.
         Trains = "trains",
+        /// Trains, and times in which every flow of the jobs keeps its rate are measured once and then left out: faster
+        /// where messages have hundreds of trains.
+        Steady = "steady",
     }
 }
 
@@ -33,7 +36,7 @@ becalm_schema::table! {
         pub duration: Time; ""; Time(1)..=Time::from_ms(86_400_000),
         /// When the run ends.
         pub end: End = End::Duration,
-        /// What a simulated packet stands for. `"trains"` needs cut-through switching, one path for each flow, and schemes
+        /// What a simulated packet stands for, and what is left out. All but `"packets"` need cut-through switching, one path for each flow, and schemes
         /// that read bytes and marks.
         pub fidelity: Fidelity = Fidelity::Packets,
         /// Start of the measured window. Summary tables do not cover the time before it.

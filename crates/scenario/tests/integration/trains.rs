@@ -116,3 +116,68 @@ fn what_reads_single_packets_is_refused_by_name() {
     let small = scene("trains", SHIFT).replace("1 MiB", "64 KiB");
     assert!(complaint(&small).contains("\"trains\" does nothing"), "{}", complaint(&small));
 }
+
+/// A job whose messages have hundreds of trains.
+fn job(fidelity: &str, more: &str) -> Results {
+    run(&format!(
+        "[run]\nduration = \"1 s\"\nend = \"jobs\"\nfidelity = \"{fidelity}\"\n\
+         [topology.clos]\nleaves = 4\nspines = 4\nhosts_per_leaf = 4\nrate = \"400 Gb/s\"\n\
+         [switch]\nbuffer = \"1 MiB\"\n[packet]\nmtu = \"4 KiB\"\nheader = \"64 B\"\nack = \"64 B\"\n\
+         [[jobs]]\nname = \"j\"\nhosts = [\"*\"]\n\
+         [jobs.collective.all_reduce]\nbytes = \"256 MiB\"\nalgorithm = \"halving_doubling\"\n{more}\n"
+    ))
+}
+
+#[test]
+fn what_is_left_out_of_a_steady_job_is_counted() {
+    let [steady, trains] = ["steady", "trains"].map(|fidelity| job(fidelity, ""));
+    assert!(steady.left_out.as_secs() > 0.5 * steady.end.as_secs(), "{} of {}", steady.left_out, steady.end);
+    assert!(trains.left_out.as_secs() == 0.0 && steady.events * 2 < trains.events);
+    assert!((steady.end.as_secs() / trains.end.as_secs() - 1.0).abs() < 0.01, "{} {}", steady.end, trains.end);
+    for (table, column, tolerance) in [
+        ("jobs", "time", 0.01),
+        ("flows", "sent_packets", 0.0),
+        ("flows", "delivered_packets", 0.0),
+        ("flows", "delivered_bytes", 0.0),
+        ("links", "packets", 0.02),
+        ("links", "bytes", 0.005),
+        ("hosts", "received_packets", 0.02),
+        ("hosts", "received_bytes", 0.005),
+        ("ranks", "end", 0.01),
+    ] {
+        let found = [&steady, &trains].map(|results| sum(results, table, column));
+        assert!((found[0] / found[1] - 1.0).abs() <= tolerance, "{table}.{column}: {found:?}");
+    }
+}
+
+/// Four flows share a cable, so their rates are constant, with and without marks that nobody answers.
+#[test]
+fn marked_packets_are_never_left_out() {
+    let run = |fidelity: &str, marking: &str| {
+        run(&format!(
+            "[run]\nduration = \"1 s\"\nend = \"jobs\"\nfidelity = \"{fidelity}\"\n\
+             [topology.clos]\nleaves = 2\nspines = 1\nhosts_per_leaf = 4\nrate = \"400 Gb/s\"\n\
+             [switch]\nbuffer = \"16 MiB\"\n[packet]\nmtu = \"4 KiB\"\nheader = \"64 B\"\n{marking}\
+             [[jobs]]\nname = \"j\"\nhosts = [\"*\"]\n\
+             [jobs.collective.all_reduce]\nbytes = \"128 MiB\"\nalgorithm = \"halving_doubling\"\n"
+        ))
+    };
+    let marking = "[marking.ramp]\nkmin = 4000\nkmax = 8000\n";
+    let [marked, trains] = ["steady", "trains"].map(|fidelity| run(fidelity, marking));
+    assert!(sum(&trains, "links", "marked") > 0.0);
+    assert_eq!((marked.left_out.as_secs(), marked.fingerprint), (0.0, trains.fingerprint));
+    let unmarked = run("steady", "");
+    assert!(unmarked.left_out.as_secs() > 0.1 * unmarked.end.as_secs(), "{} of {}", unmarked.left_out, unmarked.end);
+}
+
+#[test]
+fn what_changes_while_rates_are_constant_is_refused_by_name() {
+    for (more, named) in [
+        (SHIFT, "flows"),
+        ("[observe]\nmessages = true\n", "observe.messages"),
+        ("[adapter]\nqueue = 64\n", "adapter.queue"),
+    ] {
+        let said = complaint(&scene("steady", more));
+        assert!(said.contains("\"steady\" cannot be combined with") && said.contains(named), "{more}{said}");
+    }
+}
