@@ -27,8 +27,8 @@ def _breakable(data: Tables) -> bool:
 def always_slow_is_a_cap(data: Tables, draw: random.Random) -> list[Tables] | None:
     """A receiver that is slow from the beginning to the end of the run has a cap of the adapter."""
     adapter = data.get("adapter", {})
-    # These responses derive their targets from the unloaded round trip, which a cap is part of.
-    if any(word in str(data) for word in ("swift", "timely", "hpcc", "dcqcn", "nscc")):
+    # These responses derive their targets or windows from the unloaded round trip, which a cap is part of.
+    if any(word in str(data) for word in ("swift", "timely", "hpcc", "dcqcn", "dctcp", "fixed", "nscc")):
         return None
     if not _breakable(data) or "caps" in adapter or "drain_rate" in adapter or "injection_rate" in adapter:
         return None

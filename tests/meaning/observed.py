@@ -30,21 +30,27 @@ SUMS = {
 }
 """Columns that add up over consecutive windows."""
 EVERYTHING: Tables = {
-    "frames": "3 us",
     "spans": True,
-    "messages": True,
     "queues": True,
     "paces": True,
-    "snapshots": ["5 us"],
     "flows": True,
 }
+
+
+def everything(data: Tables) -> Tables:
+    """Return all that can be recorded."""
+    end = seconds(data["run"]["duration"]) * 1e9
+    times = {"frames": f"{end / 4:.3f} ns", "snapshots": [f"{end / 3:.3f} ns"]}
+    # A message takes time that a steady run leaves out.
+    messages = {"messages": data["run"].get("fidelity") != "steady"}
+    return EVERYTHING | times | messages
 
 
 @relation(untimed, count=40)
 def observed_more(data: Tables, draw: random.Random) -> list[Tables]:
     """What is recorded, and how often, does not change what happens."""
     little = {**data, "observe": {"step": "3 us", "window": "6 us", "links": []}}
-    chosen = {key: value for key, value in EVERYTHING.items() if draw.random() < 0.7}
+    chosen = {key: value for key, value in everything(data).items() if draw.random() < 0.7}
     step = draw.choice(["700 ns", "1 us", "5 us", "1 ms"])
     return [little, {**data, "observe": {"step": step, "window": "1 ms", **chosen}}, data]
 
@@ -80,6 +86,6 @@ def the_first_half_of_a_longer_run(data: Tables, _: random.Random) -> list[Table
     data["run"] = {"duration": data["run"]["duration"], "seed": data["run"]["seed"]}
     twice = f"{seconds(data['run']['duration']) * 2e6:.10g} us"
     later = {**data["run"], "duration": twice, "warmup": data["run"]["duration"]}
-    data["observe"] = {"step": "1 us", "window": "2 us", "links": [], **EVERYTHING, "spans": False}
+    data["observe"] = {"step": "1 us", "window": "2 us", "links": [], **everything(data), "spans": False}
     whole = {**data, "run": {**data["run"], "duration": twice}}
     return [data, {**data, "run": later}, whole]

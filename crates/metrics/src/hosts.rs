@@ -64,7 +64,8 @@ impl Joint for Hosts {
 impl Observer for Hosts {
     #[inline]
     fn delivered(&mut self, now: Time, packet: &Packet) {
-        if now < self.from {
+        // The window follows the events of its first moment, as counters do.
+        if now <= self.from {
             return;
         }
         self.last = now;

@@ -201,7 +201,7 @@ impl Joint for Latency {
 impl Observer for Latency {
     #[inline]
     fn delivered(&mut self, now: Time, packet: &Packet) {
-        if packet.kind != Kind::Data || now < self.from {
+        if packet.kind != Kind::Data || now <= self.from {
             return;
         }
         self.pending.push((packet.flow.0, now.since(packet.posted)));

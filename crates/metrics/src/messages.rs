@@ -69,13 +69,13 @@ impl Joint for Messages {
 impl Observer for Messages {
     fn delivered(&mut self, now: Time, packet: &Packet) {
         // The ACK of a last packet is flagged as last, like the packet itself.
-        if packet.kind == Kind::Ack && packet.train.is_last() && now >= self.from {
+        if packet.kind == Kind::Ack && packet.train.is_last() && now > self.from {
             self.acks.push((packet.flow.0, packet.sequence, now));
         }
     }
 
     fn message(&mut self, now: Time, delivery: &Delivery) {
-        if now < self.from {
+        if now <= self.from {
             return;
         }
         let &Delivery { flow, last, posted, began: first_byte, bytes, .. } = delivery;

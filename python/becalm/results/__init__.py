@@ -262,7 +262,8 @@ class Results(Tables):
         times = [item.left_out for item in self.replications if item.left_out is not None]
         if len(times) < len(self.replications):
             return None
-        return sum(times) / sum(item.end for item in self.replications)
+        whole = sum(item.end for item in self.replications)
+        return sum(times) / whole if whole else 0.0
 
     @property
     def wall_time(self) -> float:

@@ -199,6 +199,8 @@ impl<R: Response, E> Hosts<R, E> {
             adapter.backlog.posted(u64::from(count) * self.flows.packets.packets_of(bytes));
         }
         let (node, sender) = (adapter.node, &self.flows.senders[flow.index()]);
+        // A packet of 0 B could overtake others, which take no time either.
+        let bytes = if sender.header == 0 { bytes.max(1) } else { bytes };
         if sender.restart && !sender.has_packet() {
             self.flows.restart(flow, node, cx);
         }

@@ -56,9 +56,9 @@ impl State {
         lanes.map_or(packet.vl, |lanes| lanes.next(self.rank, ports, packet.vl, Heading::of(packet)))
     }
 
-    /// Ends the waits of an output for credit: its link is down.
-    fn stop_waiting<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
-        for vl in 0..self.vls {
+    /// Ends the waits of an output for credit on some lanes: its link is down, or its packets are gone.
+    pub(super) fn stop_waiting<O: Observer>(&mut self, output: u16, lanes: Range<u8>, cx: &mut Context<'_, O>) {
+        for vl in lanes {
             let (at, port) = (self.at(output, vl), self.port(output));
             if std::mem::take(&mut self.ports[at].lane.stalled) {
                 cx.observer.stalled(cx.now, port, vl, false);
@@ -107,7 +107,7 @@ impl<K: Marker> Switch<K> {
     fn link_down<O: Observer>(&mut self, output: u16, cx: &mut Context<'_, O>) {
         let state = &mut self.state;
         let node = state.node;
-        state.stop_waiting(output, cx);
+        state.stop_waiting(output, 0..state.vls, cx);
         let at = state.at(output, 0);
         let vl = state.ports[at].output.vl;
         let tie = state.ports[state.at(output, vl)].lane.last_tie;

@@ -91,6 +91,7 @@ impl<K: Marker> Switch<K> {
             self.state.release(each.input, each.packet.vl, each.packet.size, cx);
             cx.lose(&each.packet);
         }
+        self.state.stop_waiting(output, vl..vl + 1, cx);
         // Others may have yielded to a packet that is gone.
         self.state.unblock_all_outputs();
     }

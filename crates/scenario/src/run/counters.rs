@@ -83,15 +83,29 @@ pub(crate) struct Counters {
 impl Counters {
     /// The counters of a run at this time.
     pub fn of(scenario: &Scenario, timeline: &Timeline) -> Counters {
+        let flows = 0..scenario.plan.flows.len() as u32;
+        Counters {
+            flows: flows.map(|i| timeline.flow(FlowId(i)).into()).collect(),
+            ..Counters::of_links(scenario, timeline)
+        }
+    }
+
+    /// The counters at the start of the measured window.
+    pub fn at_start(scenario: &Scenario, timeline: &Timeline) -> Counters {
+        match timeline.now() {
+            Time::ZERO => Counters::of_links(scenario, timeline),
+            _ => Counters::of(scenario, timeline),
+        }
+    }
+
+    fn of_links(scenario: &Scenario, timeline: &Timeline) -> Counters {
         let (links, time) = (&scenario.network.links, timeline.now());
         let pfc = scenario.sections.switch.flow_control.pfc().is_some();
         let lanes = 0..if pfc { scenario.sections.vls() } else { 0 };
         let headrooms = links.iter().flat_map(|link| lanes.clone().map(|vl| timeline.model.headroom(link.to, vl)));
-        let flows = if time == Time::ZERO { 0 } else { scenario.plan.flows.len() as u32 };
         let headrooms = headrooms.collect();
         let (ports, stalls) = (0..links.len()).map(|link| timeline.link(scenario, link)).unzip();
-        let flows = (0..flows).map(|i| timeline.flow(FlowId(i)).into()).collect();
-        Counters { time, simulated: timeline.simulated(), flows, links: ports, stalls, headrooms }
+        Counters { time, simulated: timeline.simulated(), flows: Vec::new(), links: ports, stalls, headrooms }
     }
 }
 

@@ -196,7 +196,7 @@ impl Course {
     /// time.
     fn observe(&mut self, scenario: &Scenario, target: Time, warmup: Time, step: Time) {
         if self.before.is_none() && target == warmup {
-            self.before = Some(Counters::of(scenario, &self.timeline));
+            self.before = Some(Counters::at_start(scenario, &self.timeline));
             self.timeline.restart();
         }
         while self.to_shoot.pop_if(|time| *time == target).is_some() {
@@ -209,7 +209,8 @@ impl Course {
             self.timeline.measure(scenario);
         }
         // Not at snapshots and frames: recordings must not change the end of the run.
-        let at_stop = *scenario.sections.run.end == End::Jobs || target == self.sample || target == warmup;
+        let is_step = [self.sample, warmup, self.last].contains(&target);
+        let at_stop = *scenario.sections.run.end == End::Jobs || is_step;
         let ended = at_stop && self.before.is_some() && scenario.has_ended(&self.timeline.model, target);
         self.drained = ended && *scenario.sections.run.end == End::Delivered;
         self.ended = ended || target == self.last;

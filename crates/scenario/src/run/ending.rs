@@ -62,8 +62,8 @@ impl Ending {
 
     /// A time that the jobs need at least. Every byte of their messages must leave its host.
     fn ahead(&self, scenario: &Scenario, timeline: &Timeline) -> Time {
-        // A link may become faster.
-        if !scenario.sections.changes.is_empty() {
+        // A link may become faster, and another adapter may send a message instead.
+        if !scenario.sections.changes.is_empty() || !scenario.sections.faults.is_empty() {
             return Time::ZERO;
         }
         let mut left = self.bytes.clone();

@@ -10,6 +10,7 @@ mod cnps;
 mod collectives;
 mod congestion;
 mod convergence;
+mod corners;
 mod endings;
 mod equal_ports;
 mod faults;
