@@ -6,7 +6,7 @@ import { coreOf } from "./core.mjs";
 
 const PAGE = here("../python/becalm/reports/play.html");
 /** Bytes above which nothing is written, so that the page does not grow unnoticed. */
-const MOST = { module: 1_880_000, deflated: 690_000, page: 1_120_000 };
+const MOST = { module: 1_890_000, deflated: 690_000, page: 1_120_000 };
 const [from = PAGE, out = PAGE] = process.argv.slice(2);
 
 const { module, packed } = await coreOf(from);
