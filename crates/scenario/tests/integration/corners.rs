@@ -52,7 +52,10 @@ fn halves_of_a_run_share_no_packet() {
              [switch]\nforwarding_delay = \"0 s\"\n[packet]\nheader = \"0 B\"\n\
              [[flows]]\nname = \"f\"\nfrom = [\"H0\"]\nto = [\"H1\"]\ntraffic.greedy = {{message = \"100 B\"}}\n"
         ));
-        (numbers(&results, "hosts", "received_packets")[1], numbers(&results, "latencies", "packets").iter().sum::<f64>())
+        (
+            numbers(&results, "hosts", "received_packets")[1],
+            numbers(&results, "latencies", "packets").iter().sum::<f64>(),
+        )
     };
     let (first, second, whole) = (received("10 us", "0 s"), received("20 us", "10 us"), received("20 us", "0 s"));
     assert_eq!((first.0 + second.0, first.1 + second.1), whole);
@@ -61,11 +64,9 @@ fn halves_of_a_run_share_no_packet() {
 /// The watchdog discards what waits, so that nothing waits.
 #[test]
 fn an_output_whose_packets_are_discarded_does_not_wait() {
-    let results = run(
-        "faults = [{at = \"3 us\", until = \"9 us\", kind = {pause_storm = {link = \"A->A1\"}}}]\n\
+    let results = run("faults = [{at = \"3 us\", until = \"9 us\", kind = {pause_storm = {link = \"A->A1\"}}}]\n\
          [run]\nduration = \"25 us\"\n[topology.dumbbell]\n[switch.flow_control.pfc.watchdog]\ndetection = \"1 us\"\n\
-         [[flows]]\nname = \"f\"\nfrom = [\"A2\"]\nto = [\"A1\"]\ntraffic.batch = {count = 3, message = \"4 kB\"}\n",
-    );
+         [[flows]]\nname = \"f\"\nfrom = [\"A2\"]\nto = [\"A1\"]\ntraffic.batch = {count = 3, message = \"4 kB\"}\n");
     assert!(numbers(&results, "storms", "detected")[0] > 0.0);
     let waited = numbers(&results, "links", "xmit_wait");
     assert!(waited.iter().all(|&seconds| seconds < 7e-6), "{waited:?}");
