@@ -92,7 +92,7 @@ mod tests {
         let mut hosts = Hosts::new(Time::from_us(10), 2);
         let data = Packet { destination: 1, marked: true, ..packet(0, 0, Time::ZERO) };
         let ack = Packet { kind: Kind::Ack, size: 20, marks: 1, ..packet(0, 0, Time::ZERO) };
-        for (us, packet) in [(9, data), (10, data), (11, ack), (12, Packet { marked: false, ..data })] {
+        for (us, packet) in [(10, data), (11, data), (11, ack), (12, Packet { marked: false, ..data })] {
             hosts.delivered(Time::from_us(us), &packet);
         }
         let expected = [
