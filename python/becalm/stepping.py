@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from becalm._core import Run as CoreRun
 from becalm.base.errors import BecalmError
 from becalm.base.quantities import seconds
-from becalm.results import Outcome, Results
+from becalm.results import Results
+from becalm.results.outcomes import Outcome
 from becalm.scenario import Scenario
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 
 import becalm
 from becalm._core import run as core_run
-from becalm.results import Outcome, Results
+from becalm.results import Results
+from becalm.results.outcomes import Outcome
 from drawn import Tables
 from meaning.equal import same
 from meaning.relation import relation, run

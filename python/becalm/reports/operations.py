@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Places = NDArray[np.int64]
-    from becalm.results import Replication, Results
+    from becalm.results import Results
+    from becalm.results.outcomes import Replication
 
 
 IDLE, COMPUTES, MESSAGES, OTHERS = range(4)

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import importlib
 import json
-import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,13 +22,13 @@ from becalm.base.parquet import digest_of, read_table, write_table
 from becalm.results import columns
 from becalm.results.attributes import Tables
 from becalm.results.frames import Frames
+from becalm.results.outcomes import Outcome, Replication, replication
 from becalm.results.tables import SCHEMA
 from becalm.scenario import Scenario
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from becalm._core import _Outcome
     from becalm.results.manifests import Manifest
 
 MANIFEST = "manifest.json"
@@ -56,44 +54,6 @@ def _files(manifest: Mapping[str, Any]) -> set[str]:
 
 FOLDER = Kind(MANIFEST, "a results folder", _files)
 """Results folders."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The output of one replication."""
-
-    replication: int
-    wall_time: float
-    core: _Outcome
-    processor_time: float | None = None
-
-
-@dataclass(frozen=True)
-class Replication:
-    """One replication, without its tables."""
-
-    replication: int
-    """Number of the replication, starting at 0."""
-    fingerprint: str
-    """16 hexadecimal digits that identify the complete trajectory."""
-    events: int
-    """Number of events handled."""
-    packet_hops: int
-    """Number of packets that crossed a link, counted once per link."""
-    wall_time: float
-    """Wall-clock seconds."""
-    guards: list[str]
-    """The rules of the model that were checked and held."""
-    end: float = math.nan
-    """Simulated time at the end [s]; NaN in results of versions that did not keep it."""
-    processor_time: float | None = None
-    """Processor seconds of all its threads; None if they were not measured."""
-    stopped: bool = False
-    """Whether it was stopped before its end."""
-    train_hops: int | None = None
-    """Number of trains and single packets that crossed a link; None if each packet was simulated."""
-    left_out: float | None = None
-    """Time that was left out, as flows kept their rates [s]; None if a run does not leave out anything."""
 
 
 class Results(Tables):
@@ -134,7 +94,7 @@ class Results(Tables):
                 parts.setdefault(name, []).append(columns.frame(outcome.replication, given))
         # A column without rows may have no type.
         tables = {name: pl.concat(frames, how="vertical_relaxed") for name, frames in parts.items()}
-        return cls(scenario, [_replication(outcome, scenario) for outcome in outcomes], tables, units)
+        return cls(scenario, [replication(outcome, scenario) for outcome in outcomes], tables, units)
 
     @property
     def frames(self) -> Frames:
@@ -391,21 +351,3 @@ def read_manifest(folder: Path) -> Manifest:
         return manifests.read(content, str(folder / MANIFEST))
     except BecalmError as error:
         raise ResultsError(str(error)) from error
-
-
-def _replication(outcome: Outcome, scenario: Scenario) -> Replication:
-    core = outcome.core
-    fidelity = scenario.resolved["run"]["fidelity"]
-    return Replication(
-        replication=outcome.replication,
-        fingerprint=f"{core['fingerprint']:016x}",
-        events=core["events"],
-        packet_hops=core["packet_hops"],
-        wall_time=outcome.wall_time,
-        guards=core["guards"],
-        end=core["end"],
-        processor_time=outcome.processor_time,
-        stopped=core["stopped"],
-        train_hops=None if fidelity == "packets" else core["train_hops"],
-        left_out=core["left_out"] if fidelity == "steady" else None,
-    )

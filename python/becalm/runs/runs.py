@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from becalm._core import run as core_run
 from becalm.base.errors import StoppedError
 from becalm.base.parallel import Cancel, cores, run_all
-from becalm.results import Outcome, Results
+from becalm.results import Results
+from becalm.results.outcomes import Outcome
 from becalm.runs import memory
 from becalm.scenario import Scenario, load
 

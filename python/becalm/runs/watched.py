@@ -8,7 +8,8 @@ from typing import Any
 
 from becalm._core import Run
 from becalm.base.errors import StoppedError
-from becalm.results import Outcome, Results
+from becalm.results import Results
+from becalm.results.outcomes import Outcome
 from becalm.runs import memory
 from becalm.runs.runs import Progress, spent, threads_each
 from becalm.scenario import Scenario

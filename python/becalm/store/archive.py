@@ -19,7 +19,8 @@ from becalm.base import jsons, machine, provenance
 from becalm.base.errors import BecalmError, StoreError
 from becalm.base.mistakes import reason, short
 from becalm.base.parquet import mismatch
-from becalm.results import MANIFEST, Replication, Results
+from becalm.results import MANIFEST, Results
+from becalm.results.outcomes import Replication
 from becalm.results.tables import SCHEMA
 from becalm.scenario import Scenario
 from becalm.store.files import read_regular
