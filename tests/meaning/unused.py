@@ -90,6 +90,9 @@ def a_change_that_changes_nothing(data: Tables, draw: random.Random) -> list[Tab
     """A change of the rate of a link that no packet crosses changes nothing."""
     if data["switch"].get("switching") != "store_and_forward" or "changes" in data:
         return None
+    # A CF_Update crosses the link in the other direction of the packets that it is about.
+    if "cbfc" in data["switch"].get("flow_control", {}):
+        return None
     unused = _unused_links(data)
     if not unused:
         return None
