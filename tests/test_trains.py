@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 import becalm
 from becalm.cli import app
 from becalm.reports.page import payload
+from becalm.tunings import Population
 
 SCENE = """
 [run]
@@ -49,7 +50,7 @@ def test_results_say_that_a_run_is_approximate(scene: Path, tmp_path: Path) -> N
     (sentence,) = [each for each in becalm.explain(saved).about("missing") if "approximate" in str(each)]
     assert sentence.numbers == {"packets": results.train}
     page = zlib.decompress(payload(results), -zlib.MAX_WBITS).decode(errors="replace")
-    assert f"approximate: trains of {results.train:.1f} packets" in page
+    assert f"approximate: {results.approximation}" in page and f"{results.train:.1f}" in page
     exact = becalm.run(becalm.load(scene).replace({"run.fidelity": "packets"}))
     assert exact.train is None and "approximate" not in str(becalm.explain(exact))
     assert results.jobs["time"][0] == pytest.approx(exact.jobs["time"][0], rel=0.02)
@@ -66,10 +67,12 @@ def test_results_say_what_was_left_out(scene: Path, tmp_path: Path) -> None:
     (sentence,) = [each for each in becalm.explain(saved).about("missing") if "approximate" in str(each)]
     assert sentence.numbers["left_out"] == steady.left_out and "of the time was left out" in str(sentence)
     page = zlib.decompress(payload(steady), -zlib.MAX_WBITS).decode(errors="replace")
-    assert "of the time left out" in page
+    assert f"approximate: {steady.approximation}" in page
     trains = becalm.run(becalm.load(scene).replace(change | {"run.fidelity": "trains"}))
     assert trains.left_out is None and steady.events < trains.events / 2
     assert steady.jobs["time"][0] == pytest.approx(trains.jobs["time"][0], rel=0.01)
+    short = becalm.run(becalm.load(scene).replace({"run.fidelity": "steady"}))
+    assert short.left_out == 0 and "no time was left out" in str(short.approximation)
 
 
 def test_marked_trains_are_warned_of(scene: Path) -> None:
@@ -95,8 +98,36 @@ def test_the_check_prints_the_error_of_smaller_jobs(scene: Path, tmp_path: Path)
     done = CliRunner().invoke(app, [*command, "--json", "--out", str(tmp_path / "two")])
     checked = json.loads(done.stdout)["check"]
     (job,) = checked["jobs"]
+    assert checked["left_out"] is None
     assert job["error"] == pytest.approx(job["time"] / job["exact"] - 1)
     assert checked["smaller"] == 64 and checked["train"] >= 1 and checked["seconds"]["without"] > 0
+
+
+def test_the_check_says_what_it_does_not_know(scene: Path, tmp_path: Path) -> None:
+    steady = ["--set", "run.fidelity=steady", "--set", "jobs.j.collective.all_to_all.bytes=64 MiB"]
+    done = CliRunner().invoke(app, ["run", str(scene), *steady, "--check", "--out", str(tmp_path / "one")])
+    assert done.exit_code == 0 and "the error of leaving it out is not known" in done.output, done.output
+
+
+@pytest.mark.parametrize("fidelity", ["trains", "steady"])
+def test_incasts_and_tunings_on_a_fabric_of_jobs_are_exact(scene: Path, fidelity: str) -> None:
+    command = [
+        "whatif",
+        str(scene),
+        "--set",
+        f"run.fidelity={fidelity}",
+        "--hot",
+        "H3",
+        "--contributors",
+        "3",
+    ]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0 and "computed in" in done.output, done.output
+    fabric = becalm.load(scene).replace({"run.fidelity": fidelity})
+    drawn = Population(fabric).draw(2, 1)
+    assert {case.scenario.resolved["run"]["fidelity"] for case in drawn} == {"packets"}
+    exact = fabric.exact()
+    assert exact.exact() is exact
 
 
 def test_only_a_run_with_trains_and_a_collective_is_checked(scene: Path, tmp_path: Path) -> None:

@@ -160,12 +160,8 @@ def show_run(results: Results, folder: Path, twin: tuple[Results, Path] | None =
     out.print(f"fingerprint {results.fingerprint}", soft_wrap=True)
     if results.scenario.resolved["run"]["end"] == "delivered":
         out.print(f"ended at {', '.join(seconds(item.end) for item in results.replications)}")
-    if results.train is not None:
-        out.print(f"approximate: a simulated packet stood for {results.train:.1f} on average (run.fidelity)")
-    if results.left_out is not None:
-        out.print(
-            f"{100 * results.left_out:.1f}% of the time was left out: flows kept their rates (run.fidelity)"
-        )
+    if results.approximation is not None:
+        out.print(f"approximate: {results.approximation} (run.fidelity)")
     if results.stopped is not None:
         out.print(f"stopped at {seconds(results.stopped)} of {results.scenario.resolved['run']['duration']}")
     say(f"results in {folder}" + ("" if twin is None else f" and {twin[1]}"))

@@ -56,17 +56,14 @@ def stopped(case: Case) -> Iterator[Sentence]:
 @rule("trains", "missing")
 def trains(case: Case) -> Iterator[Sentence]:
     """State that a run is *approximate*, as each simulated packet stood for several, or time was left out."""
-    length, left_out = case.facts.results.train, case.facts.results.left_out
-    if length is None:
+    results = case.facts.results
+    if results.train is None:
         return
-    numbers = {"packets": length} | ({} if left_out is None else {"left_out": left_out})
-    also = (
-        ""
-        if left_out is None
-        else f", and {100 * left_out:.1f}% of the time was left out, as flows kept their rates"
+    numbers = {"packets": results.train} | (
+        {} if results.left_out is None else {"left_out": results.left_out}
     )
     text = (
-        f"The run is approximate: a simulated packet stood for {length:.1f} packets on average{also}. "
+        f"The run is approximate: {results.approximation}. "
         "`becalm run --check` measures the error on a smaller job."
     )
     yield Sentence("trains", "missing", text, numbers, (key("run.fidelity"),))

@@ -226,6 +226,18 @@ class Results(Tables):
         return sum(times) / whole if whole else 0.0
 
     @property
+    def approximation(self) -> str | None:
+        """What is approximate about the run, in words; None if it is exact."""
+        if self.train is None:
+            return None
+        said = f"a simulated packet stood for {self.train:.1f} packets on average"
+        if self.left_out is None:
+            return said
+        if self.left_out == 0.0:
+            return f"{said}; no time was left out, as flows did not keep their rates for long"
+        return f"{said}; {100 * self.left_out:.1f}% of the time was left out, as flows kept their rates"
+
+    @property
     def wall_time(self) -> float:
         """Total seconds of all replications, even if they ran in parallel."""
         return sum(item.wall_time for item in self.replications)

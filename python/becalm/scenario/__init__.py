@@ -183,6 +183,11 @@ class Scenario:
             off["adapter.port_control"] = None
         return self.replace(off | self._own_responses("response", "restart"))
 
+    def exact(self) -> Scenario:
+        """Return the scenario with every packet simulated; see `run.fidelity`."""
+        is_exact = self.resolved["run"]["fidelity"] == "packets"
+        return self if is_exact else self.replace({"run.fidelity": None})
+
     def with_guideline(self, name: str = manager.DEFAULT, *, hot_spot_degree: int | None = None) -> Scenario:
         """Return the scenario with a guideline's congestion control for its fabric, for all groups.
 

@@ -74,6 +74,10 @@ class Population:
     after: float = 0.0
     """Simulated time after hot periods in s. Only goals on recovery need it."""
 
+    def __post_init__(self) -> None:
+        """Let every packet count: trains are meant for jobs, and not all schemes take them."""
+        object.__setattr__(self, "scenario", self.scenario.exact())
+
     @cached_property
     def all_hosts(self) -> list[str]:
         """All hosts of the fabric; of several parts that no cable connects, those of the largest."""

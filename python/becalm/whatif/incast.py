@@ -307,7 +307,8 @@ def _with_incast(scenario: Scenario, hot: str, sources: list[str]) -> Scenario:
     if scenario.resolved["run"]["end"] != "duration":
         # The incast never ends.
         changes["run.end"] = None
-    return scenario.replace(changes)
+    # Trains are meant for jobs, and not all schemes take them.
+    return scenario.exact().replace(changes)
 
 
 def _shares(results: Results) -> dict[tuple[str, int], tuple[float, float]]:

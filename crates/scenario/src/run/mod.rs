@@ -1,8 +1,9 @@
 //! Runs of a checked scenario, and the result tables.
 //!
-//! - `course` is a run in progress. `timeline`: its times and counters. `steady`: what it leaves out. `counters`: counters and observations. `film`: frames. `window`: the measured
-//!   window. `ending`: the end with the jobs. `offers`, `roots`, `parts`: the traffic that every flow offered, the roots that count, and the role of
-//!   every flow in the congestion. `tables`, `messages`, `pauses`, `faults`, `storms`, `jobs`, `congestion`: the result tables.
+//! - `course` is a run in progress. `timeline`: its times and counters. `steady`: what it leaves out. `counters`: counters
+//!   and observations. `film`: frames. `window`: the measured window. `ending`: the end with the jobs. `offers`, `roots`,
+//!   `parts`: the traffic that every flow offered, the roots that count, and the role of every flow in the congestion.
+//!   `tables`, `messages`, `pauses`, `faults`, `storms`, `jobs`, `congestion`: the result tables.
 
 mod congestion;
 mod counters;

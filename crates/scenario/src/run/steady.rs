@@ -2,11 +2,13 @@
 //! (`run.fidelity = "steady"`).
 //!
 //! Two windows of equal length are compared. If no message begins or ends, nothing is marked, no rank waits for a time,
-//! and every flow sends and delivers in both as many packets, except for two trains, the flows keep their rates until the
-//! first message ends. Their messages are shortened by what the flows would have sent until shortly before. The fabric
-//! itself stays as it is: its queues, pauses and packets in flight are those of any moment of the stretch.
+//! no source changes its pace, and every flow sends and delivers in both as many packets, except for two trains, the flows
+//! keep their rates until the first message ends. Their messages are shortened by what the flows would have sent until
+//! shortly before. The fabric itself stays as it is: its queues, pauses and packets in flight are those of any moment of
+//! the stretch. Sources that respond to marks may change their pace later, so from the first mark on, nothing is left out.
 
 use becalm_engine::Time;
+use becalm_fabric::policy::Pace;
 use becalm_fabric::{FlowId, NodeId, PortCounters};
 use becalm_metrics::Received;
 use becalm_model::Model;
@@ -15,63 +17,74 @@ use crate::resolve::Link;
 use crate::scenario::Scenario;
 use crate::sections::run::Fidelity;
 
-/// Number of trains of a flow in both windows together, at least: the number of them at the edges of a window is random.
-const LEAST_TRAINS: u64 = 128;
+/// Number of trains that the fastest link carries in the first window.
+const WINDOW: u64 = 64;
+
+/// Number of trains of a flow in both windows together, at least: one more or less is chance. ACKs take some of the rate.
+const LEAST_TRAINS: u64 = 112;
 
 /// Number of trains of a message that are always simulated, at its end.
 const LAST_TRAINS: u64 = 16;
 
-/// What a flow has done so far.
+/// What a flow, a link or a host has carried.
 #[derive(Clone, Copy, Default)]
-struct FlowMark {
-    sent: u64,
+pub(super) struct Count {
+    pub packets: u64,
     /// On the wire.
-    sent_bytes: u64,
-    delivered: u64,
-    marked: u64,
-    /// Messages posted and delivered.
-    messages: u64,
+    pub bytes: u64,
+    /// Time of a link without credit.
+    pub stalled: Time,
 }
 
-/// What a link has carried so far.
-#[derive(Clone, Copy, Default)]
-struct LinkMark {
-    counters: PortCounters,
-    stalled: Time,
+impl Count {
+    fn plus(self, other: Count) -> Count {
+        Count {
+            packets: self.packets + other.packets,
+            bytes: self.bytes + other.bytes,
+            stalled: self.stalled + other.stalled,
+        }
+    }
+
+    fn since(self, before: Count) -> Count {
+        Count {
+            packets: self.packets - before.packets,
+            bytes: self.bytes - before.bytes,
+            stalled: self.stalled.since(before.stalled),
+        }
+    }
+
+    fn scaled(self, factor: f64) -> Count {
+        let scaled = |count: u64| (count as f64 * factor) as u64;
+        Count { packets: scaled(self.packets), bytes: scaled(self.bytes), stalled: Time(scaled(self.stalled.0)) }
+    }
+}
+
+/// What a flow has done so far.
+struct FlowMark {
+    sent: Count,
+    delivered: u64,
+    /// Messages posted and delivered, and marked packets delivered.
+    events: u64,
+    pace: Pace,
 }
 
 /// All counters at one time.
 struct Mark {
     time: Time,
     flows: Vec<FlowMark>,
-    links: Vec<LinkMark>,
-    hosts: Vec<Received>,
-}
-
-/// What was left out on a link or at a host.
-#[derive(Clone, Copy, Default)]
-struct Carried {
-    packets: u64,
-    bytes: u64,
-    stalled: u64,
-}
-
-/// What was left out of a flow.
-#[derive(Clone, Copy, Default)]
-pub(super) struct LeftOut {
-    pub packets: u64,
-    /// On the wire.
-    pub bytes: u64,
-    pub payload: u64,
+    links: Vec<Count>,
+    hosts: Vec<Count>,
+    /// Packets that switches have marked.
+    marked: u64,
 }
 
 /// A flow that sends in a stretch.
 struct Sending {
-    flow: u32,
-    /// Data packets in both windows.
-    packets: u64,
-    /// Bytes of each on the wire.
-    size: u64,
+    flow: usize,
+    /// What it sends in both windows.
+    count: Count,
+    /// Packets of its message that can be left out.
+    rest: u64,
     /// Packets left out so far.
     left_out: u64,
 }
@@ -82,20 +95,16 @@ struct Stretch {
     measured: Time,
     flows: Vec<Sending>,
     /// By link and by host, in these windows.
-    links: Vec<Carried>,
-    hosts: Vec<Carried>,
+    links: Vec<Count>,
+    hosts: Vec<Count>,
     left_out: Time,
     rest: Time,
 }
 
 impl Stretch {
-    /// What this count, of the measured windows, is for all that was left out.
-    fn scaled(&self, count: u64) -> u64 {
-        (u128::from(count) * u128::from(self.left_out.0) / u128::from(self.measured.0)) as u64
-    }
-
-    fn carried(&self, of: &Carried) -> Carried {
-        Carried { packets: self.scaled(of.packets), bytes: self.scaled(of.bytes), stalled: self.scaled(of.stalled) }
+    /// What was left out, as a multiple of what was measured.
+    fn factor(&self) -> f64 {
+        self.left_out.0 as f64 / self.measured.0 as f64
     }
 }
 
@@ -112,7 +121,10 @@ enum Windows {
 pub(super) struct Steady {
     /// Largest number of packets of a train.
     train: u64,
+    /// Payload of a full packet.
     mtu: u32,
+    /// Whether sources respond to marks.
+    responds: bool,
     /// The length of the first window.
     window: Time,
     /// The start of the first window and, later, of the second.
@@ -120,9 +132,10 @@ pub(super) struct Steady {
     /// Simulated time at which the current window ends.
     next: Time,
     stretch: Option<Stretch>,
-    flows: Vec<LeftOut>,
-    links: Vec<Carried>,
-    hosts: Vec<Carried>,
+    /// What was left out, without the links and hosts of the current stretch.
+    flows: Vec<Count>,
+    links: Vec<Count>,
+    hosts: Vec<Count>,
 }
 
 impl Steady {
@@ -135,26 +148,25 @@ impl Steady {
         let train = u64::from(scenario.train());
         let links = scenario.network.links.iter();
         let fastest = links.map(|link| link.rate.time_of(sections.packet.full())).min();
-        let window = Time(fastest.unwrap_or(Time(1)).0 * train * LEAST_TRAINS / 2);
-        let hosts = scenario.network.topology.nodes().len();
+        let window = Time(fastest.unwrap_or(Time(1)).0 * train * WINDOW);
+        let counts = |number: usize| vec![Count::default(); number];
         Some(Steady {
             train,
             mtu: sections.packet_config().mtu,
+            responds: scenario.responds(),
             window,
             marks: Vec::new(),
             next: window,
             stretch: None,
-            flows: vec![LeftOut::default(); scenario.plan.flows.len()],
-            links: vec![Carried::default(); scenario.network.links.len()],
-            hosts: vec![Carried::default(); hosts],
+            flows: counts(scenario.plan.flows.len()),
+            links: counts(scenario.network.links.len()),
+            hosts: counts(scenario.network.topology.hosts().count()),
         })
     }
 
     /// Begins to measure again, as something has changed.
     pub fn restart(&mut self, now: Time) {
-        self.end_stretch();
-        self.marks.clear();
-        self.next = now + self.window;
+        self.end_stretch(now + self.window);
     }
 
     /// Simulated time until the next call of [`Steady::measure`], including what can be left out before.
@@ -172,52 +184,49 @@ impl Steady {
         let Some(stretch) = &mut self.stretch else { return };
         stretch.left_out += time;
         stretch.rest = stretch.rest.since(time);
-        let (left_out, measured) = (u128::from(stretch.left_out.0), u128::from(stretch.measured.0));
+        let factor = stretch.factor();
         for sending in &mut stretch.flows {
-            let packets = (u128::from(sending.packets) * left_out / measured) as u64 - sending.left_out;
+            let packets = sending.count.scaled(factor).packets - sending.left_out;
             sending.left_out += packets;
-            let payload = packets * u64::from(self.mtu);
-            model.leave_out(FlowId(sending.flow), payload as u32);
-            let sum = &mut self.flows[sending.flow as usize];
-            sum.packets += packets;
-            sum.bytes += packets * sending.size;
-            sum.payload += payload;
+            model.leave_out(FlowId(sending.flow as u32), packets as u32 * self.mtu);
+            let bytes = packets * (sending.count.bytes / sending.count.packets);
+            self.flows[sending.flow] = self.flows[sending.flow].plus(Count { packets, bytes, stalled: Time::ZERO });
         }
         if stretch.rest == Time::ZERO {
-            self.end_stretch();
-            self.marks.clear();
-            self.next = model.work().time;
+            self.end_stretch(model.work().time);
         }
     }
 
-    /// Adds the counts of the stretch to the sums.
-    fn end_stretch(&mut self) {
-        let Some(stretch) = self.stretch.take() else { return };
-        let add = |sums: &mut [Carried], counts: &[Carried]| {
-            for (sum, count) in sums.iter_mut().zip(counts) {
-                *sum = plus(*sum, stretch.carried(count));
-            }
-        };
-        add(&mut self.links, &stretch.links);
-        add(&mut self.hosts, &stretch.hosts);
+    /// Adds the counts of the stretch to the sums, and measures again from a time.
+    fn end_stretch(&mut self, next: Time) {
+        if let Some(stretch) = self.stretch.take() {
+            let factor = stretch.factor();
+            let add = |sums: &mut [Count], counts: &[Count]| {
+                sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum = sum.plus(count.scaled(factor)));
+            };
+            add(&mut self.links, &stretch.links);
+            add(&mut self.hosts, &stretch.hosts);
+        }
+        self.marks.clear();
+        self.next = next;
     }
 
-    /// What was left out of a flow.
-    pub fn of_flow(&self, flow: FlowId) -> LeftOut {
-        self.flows[flow.index()]
+    /// What was left out of a flow, and its payload in bytes.
+    pub fn of_flow(&self, flow: FlowId) -> (Count, u64) {
+        let count = self.flows[flow.index()];
+        (count, count.packets * u64::from(self.mtu))
     }
 
-    /// Packets and bytes that were left out on a link, and the time for which it would have waited for credit.
-    pub fn of_link(&self, link: usize) -> (PortCounters, Time) {
-        let now = self.stretch.as_ref().map_or(Carried::default(), |stretch| stretch.carried(&stretch.links[link]));
-        let Carried { packets, bytes, stalled } = plus(self.links[link], now);
-        (PortCounters { packets, bytes, marked: 0 }, Time(stalled))
+    /// What was left out on a link.
+    pub fn of_link(&self, link: usize) -> Count {
+        let now = |stretch: &Stretch| stretch.links[link].scaled(stretch.factor());
+        self.links[link].plus(self.stretch.as_ref().map_or(Count::default(), now))
     }
 
-    /// By rank of the host, packets and bytes that it would have received.
-    pub fn of_hosts(&mut self) -> impl Iterator<Item = (u64, u64)> {
-        self.end_stretch();
-        self.hosts.iter().map(|host| (host.packets, host.bytes))
+    /// By rank of the host, what it would have received.
+    pub fn into_hosts(mut self) -> Vec<Count> {
+        self.end_stretch(Time::MAX);
+        self.hosts
     }
 
     /// Handles the end of a window.
@@ -243,59 +252,48 @@ impl Steady {
 
     /// Compares the windows between three marks.
     fn compare(&self, scenario: &Scenario, model: &Model, [first, second, last]: [&Mark; 3]) -> Windows {
-        let marked = |mark: &Mark| mark.links.iter().map(|link| link.counters.marked).sum::<u64>();
-        if marked(first) < marked(last) || model.ranks_wait_for_time() || scenario.last_job() > Some(first.time) {
+        let marks = if self.responds { last.marked } else { last.marked - first.marked };
+        if marks > 0 || model.ranks_wait_for_time() || scenario.last_job() > Some(first.time) {
             return Windows::Changing;
         }
-        let measured = last.time.since(first.time);
-        let (mut flows, mut rest, mut is_short) = (Vec::new(), Time::MAX, false);
-        for (flow, ((a, b), c)) in (0u32..).zip(first.flows.iter().zip(&second.flows).zip(&last.flows)) {
-            if a.messages != c.messages || a.marked != c.marked {
-                return Windows::Changing;
-            }
-            let message = model.rest_of_message(FlowId(flow));
-            let packets = c.sent - a.sent;
-            if message.is_none() && packets == 0 && a.delivered == c.delivered {
-                continue;
-            }
-            let Some(message) = message.filter(|_| self.keeps_rate([a, b, c])) else { return Windows::Changing };
-            is_short |= packets < LEAST_TRAINS * self.train;
-            let left = u64::from(message / self.mtu).saturating_sub(LAST_TRAINS * self.train);
-            rest = rest.min(Time((u128::from(left) * u128::from(measured.0) / u128::from(packets.max(1))) as u64));
-            let size = (c.sent_bytes - a.sent_bytes) / packets.max(1);
-            flows.push(Sending { flow, packets, size, left_out: 0 });
+        let marks = first.flows.iter().zip(&second.flows).zip(&last.flows).map(|((a, b), c)| [a, b, c]);
+        let mut flows = Vec::new();
+        for (flow, marks) in marks.enumerate() {
+            let Ok(sending) = self.sending(model, flow, marks) else { return Windows::Changing };
+            flows.extend(sending);
         }
-        if is_short {
+        if flows.iter().any(|sending| sending.count.packets < LEAST_TRAINS * self.train) {
             return Windows::Short;
         }
-        if flows.is_empty() || rest < measured {
+        let measured = last.time.since(first.time);
+        let time = |sending: &Sending| measured.scaled(sending.rest as f64 / sending.count.packets as f64);
+        let Some(rest) = flows.iter().map(time).min().filter(|rest| *rest >= measured) else {
             return Windows::Changing;
-        }
-        let links = first.links.iter().zip(&last.links).map(|(a, c)| Carried {
-            packets: c.counters.packets - a.counters.packets,
-            bytes: c.counters.bytes - a.counters.bytes,
-            stalled: c.stalled.since(a.stalled).0,
-        });
-        let hosts = first.hosts.iter().zip(&last.hosts).map(|(a, c)| Carried {
-            packets: c.packets - a.packets,
-            bytes: c.bytes - a.bytes,
-            stalled: 0,
-        });
-        let (links, hosts) = (links.collect(), hosts.collect());
+        };
+        let since = |first: &[Count], last: &[Count]| last.iter().zip(first).map(|(c, a)| c.since(*a)).collect();
+        let (links, hosts) = (since(&first.links, &last.links), since(&first.hosts, &last.hosts));
         Windows::Steady(Stretch { measured, flows, links, hosts, left_out: Time::ZERO, rest })
     }
 
-    /// Whether a flow sends and delivers as many packets in both windows. Each count may be wrong by a train, which a
-    /// window's edge divides.
-    fn keeps_rate(&self, [a, b, c]: [&FlowMark; 3]) -> bool {
-        let sent = (b.sent - a.sent).abs_diff(c.sent - b.sent);
-        let under_way = (c.sent - a.sent).abs_diff(c.delivered - a.delivered);
-        sent <= 2 * self.train && under_way <= 2 * self.train
+    /// What a flow sends, if it sends anything; an error if it does not keep its rate.
+    fn sending(&self, model: &Model, flow: usize, [a, b, c]: [&FlowMark; 3]) -> Result<Option<Sending>, ()> {
+        let (count, delivered) = (c.sent.since(a.sent), c.delivered - a.delivered);
+        let message = model.rest_of_message(FlowId(flow as u32));
+        if message.is_none() && a.events == c.events && count.packets == 0 && delivered == 0 {
+            return Ok(None);
+        }
+        // A window's edge may divide a train, so each count may be wrong by one.
+        let alike = |one: u64, other: u64| one.abs_diff(other) <= 2 * self.train;
+        let halves = (b.sent.packets - a.sent.packets, c.sent.packets - b.sent.packets);
+        let same = a.events == c.events && a.pace == c.pace;
+        match message {
+            Some(bytes) if same && alike(halves.0, halves.1) && alike(count.packets, delivered) => {
+                let rest = u64::from(bytes / self.mtu).saturating_sub(LAST_TRAINS * self.train);
+                Ok(Some(Sending { flow, count, rest, left_out: 0 }))
+            }
+            _ => Err(()),
+        }
     }
-}
-
-fn plus(a: Carried, b: Carried) -> Carried {
-    Carried { packets: a.packets + b.packets, bytes: a.bytes + b.bytes, stalled: a.stalled + b.stalled }
 }
 
 impl Mark {
@@ -304,25 +302,29 @@ impl Mark {
         let flow = |flow: u32| {
             let view = model.flow(FlowId(flow));
             FlowMark {
-                sent: view.sent_packets,
-                sent_bytes: view.sent_bytes,
+                sent: Count { packets: view.sent_packets, bytes: view.sent_bytes, stalled: Time::ZERO },
                 delivered: view.delivered_packets,
-                marked: view.delivered_marked,
-                messages: view.posted_messages + view.messages_delivered,
+                events: view.posted_messages + view.messages_delivered + view.delivered_marked,
+                pace: view.pace,
             }
         };
-        let link = |link: &Link| LinkMark {
-            counters: model.port(link.from),
-            stalled: model.observer(link.from.node).stalls.time(link.from, time),
+        let mut marked = 0;
+        let mut link = |link: &Link| {
+            let PortCounters { packets, bytes, marked: marks } = model.port(link.from);
+            marked += marks;
+            Count { packets, bytes, stalled: model.observer(link.from.node).stalls.time(link.from, time) }
         };
-        let hosts = (0..scenario.network.topology.nodes().len() as u32)
-            .filter(|&node| scenario.network.topology.node(NodeId(node)).kind == becalm_fabric::NodeKind::Host);
-        let received = |(rank, node): (usize, u32)| model.observer(NodeId(node)).hosts.received()[rank];
+        let host = |(rank, node): (usize, NodeId)| {
+            let Received { packets, bytes, .. } = model.observer(node).hosts.received()[rank];
+            Count { packets, bytes, stalled: Time::ZERO }
+        };
+        let links = scenario.network.links.iter().map(&mut link).collect();
         Mark {
             time,
             flows: (0..scenario.plan.flows.len() as u32).map(flow).collect(),
-            links: scenario.network.links.iter().map(link).collect(),
-            hosts: hosts.enumerate().map(received).collect(),
+            links,
+            hosts: scenario.network.topology.hosts().enumerate().map(host).collect(),
+            marked,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The model of a run, with the times and counters of a run that leaves nothing out.
 
-use becalm_engine::{Stop, Time, Work};
+use becalm_engine::{Simulator, Stop, Time, Work};
 use becalm_fabric::{FlowId, FlowView, PortCounters};
 use becalm_model::{Model, Whole};
 
@@ -94,14 +94,12 @@ impl Timeline {
         }
     }
 
-    /// Handles all events up to and including a time of the run, or leaves them out; see [`becalm_model::run`].
+    /// Handles all events up to and including a time of the run, or leaves them out; see [`becalm_model::run`]. Events of
+    /// this time may be pending even if the run is there, after an interruption.
     pub fn run(&mut self, until: Time, go_on: &mut dyn FnMut(&Work) -> bool) -> Option<Stop> {
         self.leave_out(until);
         let before = self.clock.left_out();
         let now = |work: &Work| Work { time: work.time.saturating_add(before), ..*work };
-        if self.now() == until {
-            return go_on(&now(&self.model.work())).then_some(Stop::Time);
-        }
         becalm_model::run(&mut self.model, until.since(before), &mut |work| go_on(&now(work)))
     }
 
@@ -119,19 +117,19 @@ impl Timeline {
     pub fn flow(&self, id: FlowId) -> FlowView {
         let view = self.model.flow(id);
         let Some(steady) = &self.steady else { return view };
-        let left_out = steady.of_flow(id);
+        let (left_out, payload) = steady.of_flow(id);
         FlowView {
             sent_packets: view.sent_packets + left_out.packets,
             sent_bytes: view.sent_bytes + left_out.bytes,
             delivered_packets: view.delivered_packets + left_out.packets,
             delivered_bytes: view.delivered_bytes + left_out.bytes,
-            delivered_payload: view.delivered_payload + left_out.payload,
+            delivered_payload: view.delivered_payload + payload,
             ..view
         }
     }
 
     fn bytes_left_out(&self, id: FlowId) -> u64 {
-        self.steady.as_ref().map_or(0, |steady| steady.of_flow(id).bytes)
+        self.steady.as_ref().map_or(0, |steady| steady.of_flow(id).0.bytes)
     }
 
     /// Bytes of a flow's data packets delivered so far.
@@ -150,20 +148,17 @@ impl Timeline {
         let (counters, simulated) = (self.model.port(port), self.simulated());
         let stalled = self.model.observer(port.node).stalls.time(port, simulated);
         let Some(steady) = &self.steady else { return (counters, stalled) };
-        let (more, longer) = steady.of_link(link);
-        let packets = counters.packets + more.packets;
-        (PortCounters { packets, bytes: counters.bytes + more.bytes, ..counters }, stalled + longer)
+        let more = steady.of_link(link);
+        let (packets, bytes) = (counters.packets + more.packets, counters.bytes + more.bytes);
+        (PortCounters { packets, bytes, ..counters }, stalled + more.stalled)
     }
 
     /// Joins the parts of the model. What hosts would have received is added to their counts.
-    pub fn join(self) -> (becalm_engine::Simulator<Whole>, Clock) {
+    pub fn join(self) -> (Simulator<Whole>, Clock) {
         let mut whole = self.model.join();
-        if let Some(mut steady) = self.steady {
-            for (host, (packets, bytes)) in steady.of_hosts().enumerate() {
-                if packets > 0 {
-                    whole.model.observer.hosts.add(host, packets, bytes);
-                }
-            }
+        let hosts = self.steady.map_or(Vec::new(), Steady::into_hosts);
+        for (host, count) in hosts.into_iter().enumerate() {
+            whole.model.observer.hosts.add(host, count.packets, count.bytes);
         }
         (whole, self.clock)
     }

@@ -75,14 +75,10 @@ fn an_output_whose_packets_are_discarded_does_not_wait() {
 /// A message that another port sends does not make the run last longer than its job.
 #[test]
 fn a_run_ends_with_its_job_although_a_port_is_lost() {
-    let end = |more: &str| {
-        let results = run(&format!(
-            "{more}[run]\nduration = \"25 us\"\nend = \"jobs\"\n[topology.rail]\nnodes = 6\nrate = \"1 GB/s\"\nplanes = 2\n\
-             [[jobs]]\nname = \"j\"\nnodes = [\"*\"]\n[jobs.collective.broadcast]\nbytes = \"1 KiB\"\n\
-             [[faults]]\nat = \"2 us\"\nkind.switch_stop.switches = [\"R0L0P0\"]\n"
-        ));
-        (results.end.as_secs(), numbers(&results, "jobs", "end")[0])
-    };
-    let (run, job) = end("");
-    assert!((run - job).abs() < 1e-12, "the run ends at {run}, its job at {job}");
+    let results =
+        run("[run]\nduration = \"25 us\"\nend = \"jobs\"\n[topology.rail]\nnodes = 6\nrate = \"1 GB/s\"\nplanes = 2\n\
+         [[jobs]]\nname = \"j\"\nnodes = [\"*\"]\n[jobs.collective.broadcast]\nbytes = \"1 KiB\"\n\
+         [[faults]]\nat = \"2 us\"\nkind.switch_stop.switches = [\"R0L0P0\"]\n");
+    let job = numbers(&results, "jobs", "end")[0];
+    assert!((results.end.as_secs() - job).abs() < 1e-12, "the run ends at {}, its job at {job}", results.end);
 }
