@@ -34,9 +34,8 @@ def split(data: Tables, draw: random.Random, parts: Any) -> list[Tables] | None:
 
 
 def permuted(data: Tables) -> bool:
-    """Return whether a random permutation or placement depends on the position of a group or job."""
-    placed = any(job.get("placement") == "random" for job in data.get("jobs", []))
-    return placed or any("permutation" in group.get("pattern", {}) for group in data.get("flows", []))
+    """Return whether a random permutation depends on the position of a group."""
+    return any("permutation" in group.get("pattern", {}) for group in data.get("flows", []))
 
 
 def _pairs(group: Tables) -> bool:

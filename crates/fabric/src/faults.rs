@@ -36,6 +36,16 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
+    /// The number of the kind, whatever its values are: at most 3.
+    pub fn number(self) -> u8 {
+        match self {
+            FaultKind::LinkDown => 0,
+            FaultKind::Slow(_) => 1,
+            FaultKind::Stop => 2,
+            FaultKind::Storm(_) => 3,
+        }
+    }
+
     /// Whether packets must pass a receive buffer at the host.
     pub(crate) fn fills_hosts(self) -> bool {
         matches!(self, FaultKind::Slow(_) | FaultKind::Stop)
@@ -85,6 +95,18 @@ impl Faults {
         let index = (number / 3) as usize;
         let step = [Step::Eve, Step::Begin, Step::End][(number % 3) as usize];
         (index, self.list[index], step)
+    }
+
+    /// The rank of a signal among those of the same time at a node, before its port. Faults end before others begin, and
+    /// their order in the list has no meaning.
+    pub fn rank(&self, number: u32) -> u64 {
+        let (_, fault, step) = self.of(number);
+        let step = match step {
+            Step::End => 0,
+            Step::Eve => 1,
+            Step::Begin => 2,
+        };
+        step << 2 | u64::from(fault.kind.number())
     }
 
     /// The number and time of each signal of the faults at some nodes. `delay` is that of the cable at a port.

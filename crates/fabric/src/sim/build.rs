@@ -178,7 +178,8 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
             |port: PortId| self.shared.topology.cables()[peers[port.node.index()][usize::from(port.port)].1].delay;
         for (number, time, port) in self.shared.faults.signals(|node| share.has(node), delay) {
             let signal = Signal::Fault(number);
-            agenda.at(time, Key::new(port.node.0, signal.kind(), u64::from(number), port.port), signal.into());
+            let rank = self.shared.faults.rank(number);
+            agenda.at(time, Key::new(port.node.0, signal.kind(), rank, port.port), signal.into());
         }
         let seed = self.hosts.flows.seed;
         for state in self.switches.iter().map(|switch| &switch.state).filter(|state| share.has(state.node)) {

@@ -87,7 +87,7 @@ impl VlArbiter {
 
     pub fn new(vls: u8, arbitration: &VlArbitration) -> VlArbiter {
         match arbitration {
-            VlArbitration::RoundRobin => VlArbiter::Turns { vls, last: 0 },
+            VlArbitration::RoundRobin => VlArbiter::Turns { vls, last: vls - 1 },
             VlArbitration::Tables { high, low, limit } => VlArbiter::Tables(Box::new(Tables {
                 high: Wheel::new(high, vls),
                 low: Wheel::new(low, vls),

@@ -149,13 +149,7 @@ fn find<'a>(name: &Located<String>, network: &'a Network, review: &mut Review<'_
 fn overlaps(all: &[PortFault], network: &Network, review: &mut Review<'_>) {
     let key = |each: &PortFault| {
         let Fault { port, kind, begin, .. } = each.fault;
-        let kind = match kind {
-            FaultKind::LinkDown => 0,
-            FaultKind::Slow(_) => 1,
-            FaultKind::Stop => 2,
-            FaultKind::Storm(_) => 3,
-        };
-        ((port.node.0, port.port, kind), begin)
+        ((port.node.0, port.port, kind.number()), begin)
     };
     let mut sorted: Vec<&PortFault> = all.iter().collect();
     order::sort_by_key(&mut sorted, |each| key(each));

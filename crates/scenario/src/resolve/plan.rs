@@ -20,6 +20,8 @@ use crate::sections::{self, Sections};
 
 /// The purpose of the random stream of a group's pattern. The fabric uses other purposes.
 const PATTERN_STREAM: u64 = 1 << 32;
+/// The purpose of the random stream of a job. Streams are by job, so that groups do not change them.
+const JOB_STREAM: u64 = 1 << 37;
 
 /// The traffic of a scenario.
 #[derive(Clone, Debug, Default)]
@@ -87,7 +89,7 @@ impl Plan {
         let first = self.flows.len() as u32;
         let number = self.groups.len() as u32;
         let most = MOST_WITH_JOBS - self.flows.len();
-        let mut random = Stream::new(seed, u64::from(number), PATTERN_STREAM);
+        let mut random = Stream::new(seed, self.jobs.len() as u64, JOB_STREAM);
         let sl = job.get().and_then(|job| job.sl.get().copied()).unwrap_or(0);
         let job = jobs::resolve(job, (network, &self.faults), (most, seed), &mut random, review);
         self.flows.reserve_exact(job.as_ref().map_or(0, |job| job.ends.len()));
