@@ -75,6 +75,8 @@ pub struct Span {
     pub begin: Time,
     /// End.
     pub end: Time,
+    /// Shorter periods and gaps of the lane are merged with their neighbours; zero if none are.
+    pub resolution: Time,
 }
 
 /// One virtual lane of an output.
@@ -275,8 +277,8 @@ impl Tree {
                 kept.add((lane.role, lane.since, end), log.most);
             }
             let (port, vl) = ((at / self.vls) as u32, (at % self.vls) as u8);
-            let all = kept.all.into_iter().filter(|(_, begin, end)| begin < end);
-            spans.extend(all.map(|(role, begin, end)| Span { port, vl, role, begin, end }));
+            let (all, resolution) = (kept.all.into_iter().filter(|(_, begin, end)| begin < end), kept.resolution);
+            spans.extend(all.map(|(role, begin, end)| Span { port, vl, role, begin, end, resolution }));
         }
         spans
     }
@@ -338,6 +340,7 @@ pub fn table(spans: &[Span], ends: &[(String, u64, String)]) -> Table {
         .with("role", spans.iter().map(|span| span.role.name().to_string()).collect::<Vec<_>>())
         .with("begin", spans.iter().map(|span| span.begin.as_secs()).collect::<Vec<_>>())
         .with("end", spans.iter().map(|span| span.end.as_secs()).collect::<Vec<_>>())
+        .with("resolution", spans.iter().map(|span| span.resolution.as_secs()).collect::<Vec<_>>())
 }
 
 #[cfg(test)]
@@ -401,7 +404,8 @@ mod tests {
             tree.queue(Time(now), TRUNK, 0, bytes);
         }
         tree.stalled(Time(9), TRUNK, 0, true);
-        let span = |role, begin, end| Span { port: 0, vl: 0, role, begin: Time(begin), end: Time(end) };
+        let resolution = Time::ZERO;
+        let span = |role, begin, end| Span { port: 0, vl: 0, role, begin: Time(begin), end: Time(end), resolution };
         let expected = [span(Role::Root, 1, 3), span(Role::Root, 8, 9), span(Role::Branch, 9, 20)];
         assert_eq!(tree.spans(Time(20)), expected);
     }
@@ -422,7 +426,7 @@ mod tests {
         }
         let spans = tree.spans(Time(2_000_000_000));
         assert!((4..=LEAST_PERIODS).contains(&spans.len()), "{}", spans.len());
-        assert!(spans.iter().all(|span| span.role == Role::Root));
+        assert!(spans.iter().all(|span| span.role == Role::Root && span.resolution > Time::ZERO));
         assert!(spans.windows(2).all(|pair| pair[0].end <= pair[1].begin));
         for begin in [900_000_000, 1_100_000_000] {
             let long = spans.iter().find(|span| span.begin == Time(begin)).unwrap();

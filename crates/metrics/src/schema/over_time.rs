@@ -110,5 +110,6 @@ pub static SPANS: TableSchema = TableSchema {
         name("role", "`root` or `branch`."),
         time("begin", "Start of the period, which may precede the measured window."),
         time("end", "End of the period, or of the run."),
+        time("resolution", "Shorter periods and gaps of the lane are merged; 0 if none are."),
     ]],
 };

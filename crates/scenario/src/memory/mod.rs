@@ -47,7 +47,7 @@ const OP: u64 = 80;
 /// Bytes of an operation's recorded times and of its row in the table `ops`.
 const SPAN: u64 = 280;
 /// Bytes of a period of an output, and of its row in the table `spans`.
-const PERIOD: u64 = 320;
+const PERIOD: u64 = 336;
 /// Bytes of a packet that waits in a switch.
 const PACKET: u64 = 90;
 /// Bytes of a link and virtual lane in a frame, including those in the run, in the transfer to Python, and in the

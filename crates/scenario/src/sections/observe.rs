@@ -35,8 +35,8 @@ becalm_schema::table! {
         pub queues: bool = false,
         /// Whether to record the periods in which each output was a root or a branch of a congestion tree.
         pub spans: bool = false,
-        /// Maximum number of rows of the table `spans`, with at least 16 for each lane of an output. Beyond that, the
-        /// shortest periods and gaps are merged with their neighbours.
+        /// Maximum number of rows of the table `spans`, with at least 16 for each lane of an output. Beyond that,
+        /// short periods and gaps are merged.
         pub span_rows: u32 = 50_000; ""; 1..=10_000_000,
     }
 }
