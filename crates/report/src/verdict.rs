@@ -25,6 +25,12 @@ pub fn verdict(scenario: &Scenario, tables: &Tables, stopped: Option<f64>) -> Op
     }
     let control = if scenario.responds() { "With" } else { "Without" };
     let stopped = stopped.map(|at| format!(" and stopped at {}", seconds(at))).unwrap_or_default();
+    // The shares of a window without any length.
+    if tables.numbers("links", "utilization").first().is_some_and(|share| share.is_nan()) {
+        return Some(format!(
+            "{control} congestion control{stopped}, nothing was measured: the run ended as its measured window began."
+        ));
+    }
     let suffering: Vec<String> = [unfinished(scenario, tables, &stopped), slowed(tables), victims(scenario, tables)]
         .into_iter()
         .flatten()
@@ -207,6 +213,20 @@ mod tests {
             judged(&format!("{DUMBBELL}{hot}{}{}", flow("cold", "[\"AV\"]", "BV"), nodes(2, "\"AV\", \"BC\""))),
             "Without congestion control, 1 flow of cold from host AV (GPU 0 of node n0) is a victim and loses 50.0% of the \
              offered traffic (250 MB/s); the main root is B -> BC (GPU 1 of node n0): 3 flows offer 3.00 times its rate."
+        );
+    }
+
+    #[test]
+    fn a_run_that_ends_at_once_says_nothing_of_its_flows() {
+        let text = "[run]\nduration = \"3 ms\"\nend = \"jobs\"\n[topology.dumbbell]\n\
+                    [[nodes]]\nname = \"n\"\ngpus = 2\nnics = [[\"A1\", \"A2\"]]\n\
+                    [[jobs]]\nname = \"j\"\nnodes = [\"*\"]\n\
+                    all_to_all_v.table = [[\"9 kB\", \"9 kB\"], [\"9 kB\", \"9 kB\"]]\n";
+        let flow = "[[flows]]\nname = \"f\"\nfrom = [\"A3\"]\nto = [\"A4\"]\n";
+        let said = judged(&format!("{text}{flow}"));
+        assert_eq!(
+            said,
+            "Without congestion control, nothing was measured: the run ended as its measured window began."
         );
     }
 
