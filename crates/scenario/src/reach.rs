@@ -267,7 +267,7 @@ fn keep_narrower(found: &mut Vec<(String, Limit)>, key: String, limit: Limit) {
 }
 
 /// The window in packets of a response that never changes it; `None` for a response without a limit.
-fn constant_window(params: &ResponseParams) -> Option<u32> {
+pub(crate) fn constant_window(params: &ResponseParams) -> Option<u32> {
     if !Responding::can_be_tried(params) || Responding::moves_window(params) {
         return None;
     }

@@ -4,6 +4,7 @@ use becalm_control::response::{Window, none};
 use becalm_control::{EchoParams, MarkingParams, ResponseParams};
 use becalm_schema::Located;
 
+use crate::reach::constant_window;
 use crate::scenario::Scenario;
 use crate::sections::flows::Group;
 use crate::sections::jobs::Job;
@@ -38,41 +39,20 @@ impl Scenario {
 
     /// The window that sources keep without congestion control.
     pub fn kept_window(&self) -> Window {
-        constant_window(&self.sections.response)
+        constant_window(&self.sections.response).map_or(Window::UNLIMITED, Window)
     }
 
     /// The scenario without marks, and with sources that send at the rate of their links. The response's window stays,
     /// since it belongs to the transport.
     pub fn without_control(mut self) -> Scenario {
+        let window = self.kept_window();
         let sections = &mut self.sections;
         sections.marking = MarkingParams::default().into();
         sections.echo = EchoParams::default().into();
-        sections.response =
-            ResponseParams::Unlimited(none::Params { window: constant_window(&sections.response) }).into();
+        sections.response = ResponseParams::Unlimited(none::Params { window }).into();
         sections.flows = changed(&sections.flows, |group: &mut Group| group.response = None.into());
         sections.jobs = changed(&sections.jobs, |job: &mut Job| job.response = None.into());
         self
-    }
-}
-
-/// The constant window of a response.
-fn constant_window(response: &ResponseParams) -> Window {
-    match response {
-        ResponseParams::Unlimited(params) => params.window,
-        ResponseParams::Fixed(params) => params.window,
-        ResponseParams::Lipd(params) => params.window,
-        ResponseParams::Fimd(params) => params.window,
-        ResponseParams::Aimd(params) => params.window,
-        ResponseParams::Ibta(params) => params.window,
-        ResponseParams::Tabulated(params) => params.window,
-        ResponseParams::Dcqcn(params) => params.window,
-        ResponseParams::BinaryFeedback(_)
-        | ResponseParams::Dctcp(_)
-        | ResponseParams::Timely(_)
-        | ResponseParams::Swift(_)
-        | ResponseParams::Hpcc(_)
-        | ResponseParams::Nscc(_)
-        | ResponseParams::External(_) => Window::UNLIMITED,
     }
 }
 
