@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,8 +14,9 @@ import explain_scenes
 from becalm.analysis import blame, causes, faults
 from becalm.analysis.case import Case, Hosts, Straggler
 from becalm.analysis.facts import Facts
-from becalm.explanations import control, jobs
+from becalm.explanations import control, holding, jobs
 from becalm.results import Results
+from becalm.whatif.incast import Rates, WhatIf
 from explain_scenes import FABRICS, Scene
 
 
@@ -218,3 +220,82 @@ def test_a_job_has_stopped_after_a_quarter_of_the_run_without_progress(
     )
     (said,) = jobs.unfinished_job(halted)
     assert (said.cause == "unfinished job") == stopped
+
+
+@pytest.mark.parametrize(
+    ("reach", "got", "narrow"), [(0.94, 1.0, True), (0.96, 1.0, False), (0.5, 0.96, True), (0.5, 0.94, False)]
+)
+def test_a_buffer_limits_a_flow_that_gets_about_all_of_what_it_allows(
+    free: Results, reach: float, got: float, narrow: bool
+) -> None:
+    """The limit is below 0.95 of the slowest link, and the flow gets at least 0.95 of the limit."""
+    limited = case(free)
+    facts = limited.facts
+    vars(limited).update(unexplained=np.array([0]), slowed=np.array([], dtype=np.int64))
+    vars(facts).update(
+        reach=lambda flows: np.array([[reach, 1.0]] * len(flows)),
+        summed=lambda _: np.zeros(len(facts.links.names)),
+    )
+    facts.flows.delivered[0] = got * reach * facts.links.capacity[facts.path(0)].min()
+    assert bool(len(limited.narrow["buffer"])) == narrow
+
+
+@pytest.mark.parametrize(("windows", "known"), [(19, False), (20, True)])
+def test_oscillation_shows_in_twenty_windows(
+    free: Results, windows: int, known: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = np.linspace(1e-3, 2e-3, windows)
+    root = case(free).bottlenecks[0]
+    series = pl.DataFrame({"kind": "link", "name": root.name, "time": times, "share": 0.5, "replication": 0})
+    found = case(free, series=series)
+    vars(found.facts)["expected"] = lambda _: (np.array([0.0, 4e-3]), np.ones(2))
+    for name in ("window", "step"):
+        monkeypatch.setitem(found.facts.resolved["observe"], name, "1 us")
+    assert (found.rates(root) is not None) == known
+
+
+@pytest.mark.parametrize(("share", "named"), [(0.89, True), (0.91, False)])
+def test_a_host_is_slower_below_nine_tenths_of_the_usual_rate(
+    free: Results, share: float, named: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rates = dict.fromkeys(("H1", "H2", "H3"), (1.0, 1.0)) | {"H4": (share, 1.0)}
+    ranks = pl.DataFrame({"replication": 0, "job": "job", "rank": [0, 1, 2, 3], "host": list(rates)})
+    hosts = Hosts(case(free, ranks=ranks).facts)
+    vars(hosts)["limits"] = rates
+    monkeypatch.setattr(Hosts, "_own", lambda *_: float("inf"))
+    assert [(each.host, each.what) for each in hosts._slow("job", 1.0)] == [("H4", "sends")] * named
+
+
+@pytest.mark.parametrize(("time", "named"), [(0.91, False), (0.89, True)])
+def test_a_job_gains_a_tenth_without_what_holds_it(
+    free: Results, time: float, named: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The job takes 1 s, and this time without control or with a remedy."""
+    row = {"job": "train", "row": 0, "time": 1.0}
+    held = holding.Held(row, "dcqcn", 0.1, "leaf0 -> H0", 0.5)
+    bench = SimpleNamespace(run=lambda scenario: scenario)
+    replaced = {
+        "candidates": lambda _: [held],
+        "uncontrolled": lambda _: free,
+        "remedies": lambda *_: ["more"],
+        "changed": lambda scenario, _: scenario,
+        "_ended": lambda _: {"train": row},
+        "_time": lambda *_: time,
+    }
+    for name, value in replaced.items():
+        monkeypatch.setattr(holding, name, value)
+    own: Any = SimpleNamespace(bench=bench, facts=SimpleNamespace(scenario=free.scenario), marking="red")
+    assert bool(list(holding.held_back(own))) == named
+    assert (holding._gained(own, "small buffer", "train", "train") is not None) == named
+
+
+@pytest.mark.parametrize(
+    ("left", "what"),
+    [(0.481, "changes little"), (0.479, "helps"), (0.519, "changes little"), (0.521, "harms")],
+)
+def test_control_helps_if_it_saves_two_hundredths_of_other_traffic(left: float, what: str) -> None:
+    """Without control, the incast takes half of all other traffic."""
+    found = SimpleNamespace(
+        rates={"managed": Rates(1.0, 1.0), "without": Rates(0.5, 1.0)}, lost=lambda _: left
+    )
+    assert f"congestion control {what}:" in WhatIf._helps(found, 0.5)  # type: ignore[arg-type]

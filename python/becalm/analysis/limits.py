@@ -36,10 +36,6 @@ REACHED = 0.95
 """A buffer or window limits a flow if it allows less than this share, of which the flow gets about all."""
 STILL = 0.25
 """A job has stopped if none of its operations began or ended in this last share of the run."""
-NOTICED = 0.05
-"""Smallest change of a throughput or of a job's time that a trial reports, as a natural logarithm."""
-SHORTER = 0.4
-"""Smallest change of a latency that a trial reports, as a natural logarithm."""
 SLOWER = 0.9
 """A host is slower than the others of its job if it has less than this share of their usual rate."""
 SATURATED = 0.8
