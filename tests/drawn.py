@@ -76,7 +76,7 @@ FLOW_CONTROL: dict[str, list[Tables]] = {
         {"flow_control": {"pfc": {"response": "60 quanta"}}, "buffer": "32 KiB"},
     ],
 }
-TRAFFIC = ("flows", "messages", "jobs", "traces")
+TRAFFIC = ("flows", "messages", "jobs", "traces", "long messages")
 SPEEDS = (
     ("8 Gb/s", "200 us"),
     ("1 GB/s", "200 us"),
@@ -300,6 +300,10 @@ def load_of(draw: random.Random, kind: str, names: list[str]) -> Tables:
     """Return flows and jobs for a kind of traffic."""
     if kind in ("flows", "messages"):
         return {"flows": [group(draw, kind, names, number) for number in range(draw.choice([1, 2, 2, 3]))]}
+    if kind == "long messages":
+        # Of 256 trains or more, with the same rate.
+        scatter = {"reduce_scatter": {"bytes": "32 MiB", "algorithm": "recursive_halving"}}
+        return {"jobs": [{"name": "job", "hosts": draw.sample(names, 2), "collective": scatter}]}
     load: Tables = {"jobs": [job(draw, kind, names)]}
     if draw.random() < 0.3:
         load["flows"] = [group(draw, "flows", names, 0)]
@@ -525,17 +529,17 @@ def observing(draw: random.Random, data: Tables) -> None:
             data["observe"][key] = value
 
 
-def trains(draw: random.Random, data: Tables) -> None:
-    """Simulate long messages as trains, and leave out the time in which the rates of jobs are constant."""
+def trains(_: random.Random, data: Tables) -> None:
+    """Simulate long messages as trains."""
     data["run"]["fidelity"] = "trains"
     data["switch"]["buffer"] = "1 MiB"
-    if data.get("jobs") and draw.random() < 0.5:
-        data["run"] |= {"fidelity": "steady", "duration": "2 ms"}
-        data["flows"] = []
-        data["observe"].pop("messages", None)
-        for collective in (job.get("collective") or {} for job in data["jobs"]):
-            for sizes in collective.values():
-                sizes.update({"bytes": "2 MiB"} if sizes else {})
+
+
+def steady(draw: random.Random, data: Tables) -> None:
+    """Leave out the time in which the rates of the job are constant."""
+    data["run"] |= {"fidelity": "steady", "duration": "20 ms"}
+    data["switch"]["buffer"] = "1 MiB"
+    data["observe"] = {"step": draw.choice(["100 us", "70 us"]), "window": "1 ms"}
 
 
 FEATURES: tuple[tuple[Feature, float], ...] = (
@@ -579,6 +583,8 @@ def drawn(draw: random.Random, topology: str, control: str, traffic: str) -> Tab
             feature(draw, data)
     cbfc(data)
     later(data)
+    if traffic == "long messages":
+        steady(draw, data)
     return data
 
 

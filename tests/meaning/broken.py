@@ -20,7 +20,7 @@ SLOWDOWNS = ("messages", "completion", "completion_by_size", "completion_times")
 
 def _breakable(data: Tables) -> bool:
     """Whether a scene has no faults, and can have some."""
-    return "faults" not in data and "fidelity" not in data["run"]
+    return "faults" not in data and data["run"].get("fidelity", "packets") == "packets"
 
 
 @relation(up_to(("faults", *SLOWDOWNS)), count=20)
@@ -42,7 +42,7 @@ def always_slow_is_a_cap(data: Tables, draw: random.Random) -> list[Tables] | No
 def faults_split_by_host(data: Tables, draw: random.Random) -> list[Tables] | None:
     """A fault of several hosts is several faults, in any order."""
     names = drawn.hosts(data["topology"])
-    if len(names) < 2 or "fidelity" in data["run"]:
+    if len(names) < 2 or data["run"].get("fidelity", "packets") != "packets":
         return None
     some = draw.sample(names, draw.randint(2, len(names)))
     kind = draw.choice(["slow_receiver", "host_stop"])

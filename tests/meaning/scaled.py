@@ -17,8 +17,11 @@ RANGES = ("latencies", "completion_times")
 """Histograms, whose ranges do not scale."""
 PERCENTILES = ("p50", "p95", "p99", "999")
 """Ends of columns with values from histograms."""
-RANDOM = ("poisson", "on_off", "start_spread", "exponential", "erlang", "uniform", "chakra", "goal", "skew")
-"""Settings with times that are random, and thus rounded, or not written in the scenario."""
+RANDOM = (
+    *("poisson", "on_off", "start_spread", "exponential", "erlang", "uniform", "skew"),
+    *("chakra", "goal", "steady"),
+)
+"""Settings with times that are random, rounded, or not written in the scenario."""
 TIMELESS = ("none", "lipd", "fimd", "aimd", "binary_feedback")
 """Responses without times and fractions of packet times."""
 POWERS = {"s": FACTOR, "B/s": 1 / FACTOR}
