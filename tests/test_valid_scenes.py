@@ -41,7 +41,7 @@ def test_what_is_valid_runs_and_is_explained_shown_and_drawn(part: int) -> None:
             results = becalm.run(scenario, threads=1)
             assert becalm.explain(results).lines()
             assert "<html" in becalm.report(results)
-            if scenario.resolved["observe"]["snapshots"]:
+            if "snapshots" in results.tables and not results.snapshots.is_empty():
                 import matplotlib.pyplot as plt
 
                 draw_fabric(results, 5e-6)

@@ -22,8 +22,8 @@ RANDOM = (
     *("chakra", "goal", "steady"),
 )
 """Settings with times that are random, rounded, or not written in the scenario."""
-TIMELESS = ("none", "lipd", "fimd", "aimd", "binary_feedback")
-"""Responses without times and fractions of packet times."""
+TIMELESS = ("none", "lipd", "binary_feedback")
+"""Responses without times and fractions of packet times, which are rounded."""
 POWERS = {"s": FACTOR, "B/s": 1 / FACTOR}
 
 

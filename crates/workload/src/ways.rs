@@ -31,6 +31,11 @@ pub trait Ways {
     /// The way from one rank to another.
     fn way(&self, from: u32, to: u32) -> Way;
 
+    /// Whether there is no other way than the direct one, whatever a law has chosen.
+    fn is_direct(&self, from: u32, to: u32) -> bool {
+        self.way(from, to) == Way::direct()
+    }
+
     /// Size of the largest piece that is forwarded before the next arrives, in bytes.
     fn piece(&self) -> u64;
 }
@@ -63,7 +68,7 @@ impl Program {
     /// [`ProgramError::AnyWay`] if a receive does not name its source and tag, and its message may take several ways.
     /// [`ProgramError::TooManyToList`].
     pub fn with_ways(self, ways: &impl Ways) -> Result<Program, ProgramError> {
-        let is_direct = |&(from, to, _): &Channel| ways.way(from, to) == Way::direct();
+        let is_direct = |&(from, to, _): &Channel| ways.is_direct(from, to);
         if (0..self.ranks()).all(|rank| self.channels_of(rank).iter().all(is_direct)) {
             return Ok(self);
         }

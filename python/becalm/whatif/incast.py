@@ -303,10 +303,9 @@ def _with_incast(scenario: Scenario, hot: str, sources: list[str]) -> Scenario:
     for group in scenario.data().get("flows", []):
         if group["name"] == GROUP and "sl" in group:
             incast["sl"] = group["sl"]
-    changes = {"flows": [*_background(scenario)["flows"], incast], "run.replications": None}
-    if scenario.resolved["run"]["end"] != "duration":
-        # The incast never ends.
-        changes["run.end"] = None
+    # The incast never ends.
+    changes = {"run.replications": None, "run.end": None}
+    changes |= {"flows": [*_background(scenario)["flows"], incast]}
     # Trains are meant for jobs, and not all schemes take them.
     return scenario.exact().replace(changes)
 

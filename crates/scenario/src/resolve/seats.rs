@@ -184,6 +184,12 @@ impl Ways for Seats<'_> {
         Way { via, ports: vec![common.get(place).copied().unwrap_or(0)] }
     }
 
+    fn is_direct(&self, from: u32, to: u32) -> bool {
+        // A hash may choose the direct way, but with another seed, another one.
+        let chosen = self.law == Nics::Hash && !self.share_node(from, to) && self.common(from, to).len() > 1;
+        !chosen && self.way(from, to) == Way::direct()
+    }
+
     fn piece(&self) -> u64 {
         self.piece
     }

@@ -1,5 +1,7 @@
 //! Valid scenes at the edges of what is possible, which random scenes have found.
 
+use becalm_scenario::Scenario;
+
 use crate::scenes::{numbers, run};
 
 const PAIR: &str = "[topology.clos]\nleaves = 2\nspines = 1\nhosts_per_leaf = 2\nrate = \"8 Gb/s\"\n";
@@ -81,4 +83,71 @@ fn a_run_ends_with_its_job_although_a_port_is_lost() {
          [[faults]]\nat = \"2 us\"\nkind.switch_stop.switches = [\"R0L0P0\"]\n");
     let job = numbers(&results, "jobs", "end")[0];
     assert!((results.end.as_secs() - job).abs() < 1e-12, "the run ends at {}, its job at {job}", results.end);
+}
+
+/// Without the lane, an answer that overtakes waiting data ended their wait.
+#[test]
+fn an_unused_first_lane_changes_nothing() {
+    let waits = |answers: &str, switch: &str| {
+        let results = run(&format!(
+            "[run]\nduration = \"5 us\"\n[topology.tree]\nports = 4\nlevels = 3\nrate = \"100 Gb/s\"\n\
+             [switch]\n{switch}\n[adapter]\nanswers = \"{answers}\"\n\
+             [[flows]]\nname = \"one\"\nfrom = [\"H15\"]\nto = [\"H0\"]\n\
+             [[flows]]\nname = \"two\"\nsl = 1\nfrom = [\"H0\", \"H8\"]\nto = [\"H10\"]\n"
+        ));
+        (results.fingerprint, numbers(&results, "links", "xmit_wait"))
+    };
+    for answers in ["first", "turns"] {
+        assert_eq!(waits(answers, "sl_to_vl = [0, 0]").1, waits(answers, "vls = 2\nsl_to_vl = [1, 1]").1, "{answers}");
+        assert_eq!(waits(answers, "vls = 2"), waits(answers, "vls = 3\nsl_to_vl = [1, 2]"), "{answers}");
+    }
+}
+
+/// Ports that come back at the same time do so in the order of their numbers, however the faults are listed.
+#[test]
+fn the_order_of_faults_has_no_meaning() {
+    let fingerprint = |hosts: [&str; 2]| {
+        let fault =
+            |host| format!("[[faults]]\nat = \"3 us\"\nuntil = \"30 us\"\nkind.link_down.link = \"leaf0->{host}\"\n");
+        let faults: String = hosts.into_iter().map(fault).collect();
+        run(&format!(
+            "[run]\nduration = \"60 us\"\n{PAIR}[switch]\ninput_reads = \"one\"\n{faults}\
+             [[flows]]\nname = \"f\"\nfrom = [\"H2\", \"H3\"]\nto = [\"H0\", \"H1\"]\n"
+        ))
+        .fingerprint
+    };
+    assert_eq!(fingerprint(["H0", "H1"]), fingerprint(["H1", "H0"]));
+}
+
+/// The random placement of a job, and what its experts get, belong to the job.
+#[test]
+fn groups_of_flows_change_neither_the_placement_nor_the_loads_of_a_job() {
+    let job = |flows: usize| {
+        let flow = "[[flows]]\nname = \"f0\"\nfrom = [\"H0\"]\nto = [\"H1\"]\ntraffic.batch = {count = 1}\n";
+        let flows: String = (0..flows).map(|number| flow.replace("f0", &format!("f{number}"))).collect();
+        let results = run(&format!(
+            "[run]\nduration = \"1 ms\"\n[topology.clos]\nleaves = 2\nspines = 1\nhosts_per_leaf = 4\n{flows}\
+             [[jobs]]\nname = \"j\"\nhosts = [\"*\"]\nplacement = \"random\"\nrecord_ops = true\n\
+             all_to_all_v.experts = {{count = 8, tokens = 64, token = \"1 KiB\", zipf = 1.0}}\n"
+        ));
+        let table = |name: &str| results.tables.iter().find(|table| table.name == name).cloned();
+        let hosts = format!("{:?}", table("ranks").map(|table| table.columns[2].clone()));
+        (hosts, numbers(&results, "ops", "bytes"))
+    };
+    assert_eq!(job(0), job(2));
+}
+
+/// Whether a hash chooses several ways depends on the seed, but not whether a receive must name its source.
+#[test]
+fn a_receive_from_any_is_refused_on_hashed_ways_with_every_seed() {
+    for seed in 0..8 {
+        let goal = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/goal/ring_of_two.goal");
+        let text = format!(
+            "[run]\nduration = \"10 us\"\nseed = {seed}\n{PAIR}\
+             [[nodes]]\nname = \"n0..n1\"\nnics = [[\"H0\", \"H1\"], [\"H2\", \"H3\"]]\n\
+             [[jobs]]\nname = \"j\"\nnodes = [\"*\"]\nnics = \"hash\"\ngoal = \"{goal}\"\n"
+        );
+        let mistakes = Scenario::parse(&text, "hashed.toml").err().map(|mistakes| mistakes.to_string());
+        assert!(mistakes.is_some_and(|text| text.contains("must name its source and tag")), "seed {seed}");
+    }
 }

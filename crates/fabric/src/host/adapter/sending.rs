@@ -111,6 +111,8 @@ impl Adapter {
         if !self.has_credit(vl, units, cx) {
             return Some(1);
         }
+        // Data that it overtakes go on waiting when it has left.
+        self.blocked = false;
         let answer = self.answers.remove(vl);
         self.transmit_answer(answer, cx);
         None
