@@ -141,7 +141,7 @@ def nodes_renamed(data: Tables, _: random.Random) -> list[Tables]:
 @relation(means, count=30, topologies=("edges",))
 def nodes_in_another_order(data: Tables, draw: random.Random) -> list[Tables] | None:
     """The order of hosts, switches and cables has no meaning, where each pair of hosts has one path."""
-    # An output's first turn leaves port 0 for last, and sources of HPCC keep a first advantage for hundreds of packets.
+    # An output's first turn leaves port 0 for last, and HPCC keeps a first advantage for hundreds of packets.
     if "hpcc" in str(data):
         return None
     by_order = {"flows": ("stagger", "pattern"), "jobs": ("random", "hash")}
