@@ -68,6 +68,9 @@ def a_group_without_load(data: Tables, _: random.Random) -> list[Tables] | None:
     pairs = becalm.Scenario(data).network().flows
     if pairs.is_empty():
         return None
+    # The window of such a run begins with the first group.
+    if data["run"].get("end") == "delivered" and "start" in str(data):
+        return None
     pair = pairs.row(0, named=True)
     group = {"name": ADDED, "from": [pair["source"]], "to": [pair["destination"]], "sl": pair["sl"]}
     group |= {"traffic": {"poisson": {"load": 1e-9}}, "stop": "1 ps"}
