@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import math
 import random
 import re
 import zlib
@@ -128,6 +129,8 @@ def test_the_sentence_on_a_sweep_names_what_depends_most_on_its_keys() -> None:
     )
     assert said([1e9, 1e9], [1e9, 2e9]).endswith("(one seed, so the spread is unknown).")
     assert verdict(pl.DataFrame({"group": ["hot"], "rate": [1.0]}), [], 1) == "No two points can be compared."
+    ended = pl.DataFrame({"seed": [1, 2], "group": "hot", "rate": [math.nan, 1.0]})
+    assert verdict(ended, ["seed"], 2) == "No two points can be compared."
 
 
 def test_equal_points_seldom_differ() -> None:

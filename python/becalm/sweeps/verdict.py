@@ -44,6 +44,8 @@ class Contrast(NamedTuple):
 def contrast(groups: pl.DataFrame, keys: Sequence[str], group: str) -> Contrast | None:
     """Return the contrast of a group; None with fewer than two points, or with other seeds at some of them.
 
+    A run that ends as its window begins has no rate, so that there is no contrast either.
+
     The points are chosen by their rates, so the interval is one of those that together hold for all pairs of
     points and all groups.
 
@@ -57,7 +59,7 @@ def contrast(groups: pl.DataFrame, keys: Sequence[str], group: str) -> Contrast 
     if not keys:
         return None
     points = [(point, part["rate"].to_list()) for point, part in own.group_by(keys, maintain_order=True)]
-    if len(points) < 2 or len({len(rates) for _, rates in points}) > 1:
+    if len(points) < 2 or len({len(rates) for _, rates in points}) > 1 or not own["rate"].is_finite().all():
         return None
     points.sort(key=lambda each: sum(each[1]))
     (worst, low), (best, high) = points[0], points[-1]

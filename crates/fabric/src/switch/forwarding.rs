@@ -118,8 +118,8 @@ impl<K: Marker> Switch<K> {
     /// Holds a packet that would run dry on a faster link; returns whether it is held.
     #[inline(never)]
     fn runs_dry<O: Observer>(&mut self, packet: &Packet, (input, output): Ports, cx: &mut Context<'_, O>) -> bool {
-        let time_on = |port: u16| self.state.output(port).link.rate.time_of(packet.size);
-        let (slow, fast) = (time_on(input), time_on(output));
+        let slow = self.state.arrival_rate(input).time_of(packet.size);
+        let fast = self.state.output(output).link.rate.time_of(packet.size);
         if cx.shared.config.switching != Switching::CutThrough || slow <= fast {
             return false;
         }

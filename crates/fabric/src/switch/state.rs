@@ -85,6 +85,8 @@ pub(crate) struct State {
     pub watchdog: Option<Box<Dog>>,
     /// Whether all links have the same rate.
     pub one_rate: bool,
+    /// The rates at which packets arrive at each port, if CF_Updates take a share of one direction only.
+    pub arrival_rates: Vec<Rate>,
     /// Whether there is one VL and no VL arbitration table.
     pub one_lane: bool,
     /// Whether there is no VL arbitration table.
@@ -191,6 +193,7 @@ impl State {
             words,
             pending: vec![0; words],
             listed: false,
+            arrival_rates: Vec::new(),
             one_rate: links.iter().all(|(link, _)| link.rate == links[0].0.rate),
             next_order: 0,
             arrival_order: ArrivalOrder::default(),
@@ -384,6 +387,11 @@ impl State {
             Some(self.pool.get(self.voqs[self.voq(output, vl, place)].offered.head).order)
         };
         (0..self.vls).filter_map(order).min()
+    }
+
+    /// The rate at which packets arrive at an input.
+    pub fn arrival_rate(&self, input: u16) -> Rate {
+        self.arrival_rates.get(usize::from(input)).copied().unwrap_or(self.output(input).link.rate)
     }
 
     /// Changes the rate of an output's link.

@@ -14,12 +14,12 @@ impl<K: Marker> Switch<K> {
     pub(super) fn watch<O: Observer>(&mut self, arrival: Arrival, tie: u64, cx: &mut Context<'_, O>) {
         let &Arrival { now, input, output, vl, size, .. } = &arrival;
         let state = &mut self.state;
-        let time_on = |port: u16| state.output(port).link.rate.time_of(size);
         let left = match cx.shared.config.switching {
             // Before a faster link, the packet was held until the rest could arrive within its transmission
             // time on that link.
             Switching::CutThrough => {
-                let whole = time_on(input).min(time_on(output));
+                let departs = state.output(output).link.rate.time_of(size);
+                let whole = state.arrival_rate(input).time_of(size).min(departs);
                 Time(whole.0.saturating_sub(cx.shared.config.forwarding_delay.0))
             }
             Switching::StoreAndForward => Time::ZERO,

@@ -502,3 +502,23 @@ fn a_packet_that_yields_goes_on_when_the_oldest_is_paused() {
     assert!(!run_checked(&mut run, 1));
     assert_eq!(run.model.packets_in_flight(), 0);
 }
+
+/// CF_Updates take a share of the link to a host, but not of the link from it.
+#[test]
+fn packets_arrive_at_the_rate_of_their_own_direction() {
+    let config =
+        SwitchConfig { buffer: Room::Slots(2), flow_control: FlowControl::Cbfc(Cbfc { spacing: 9 }), ..SANTOS };
+    let seed = 2762685252628314958;
+    let scene = Scene {
+        switches: 1,
+        hosts: 2,
+        extra_cables: 0,
+        config,
+        adapter: ADAPTER,
+        sharing: 1,
+        flows: 3,
+        faults: 0,
+        seed,
+    };
+    assert!(!run_checked(&mut build(&scene), 3));
+}
