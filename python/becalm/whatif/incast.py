@@ -303,9 +303,9 @@ def _with_incast(scenario: Scenario, hot: str, sources: list[str]) -> Scenario:
     for group in scenario.data().get("flows", []):
         if group["name"] == GROUP and "sl" in group:
             incast["sl"] = group["sl"]
+    flows = [*_background(scenario)["flows"], incast]
     # The incast never ends.
-    changes = {"run.replications": None, "run.end": None}
-    changes |= {"flows": [*_background(scenario)["flows"], incast]}
+    changes = {"flows": flows, "run.replications": None, "run.end": None}
     # Trains are meant for jobs, and not all schemes take them.
     return scenario.exact().replace(changes)
 
