@@ -129,8 +129,15 @@ def test_the_sentence_on_a_sweep_names_what_depends_most_on_its_keys() -> None:
     )
     assert said([1e9, 1e9], [1e9, 2e9]).endswith("(one seed, so the spread is unknown).")
     assert verdict(pl.DataFrame({"group": ["hot"], "rate": [1.0]}), [], 1) == "No two points can be compared."
-    ended = pl.DataFrame({"seed": [1, 2], "group": "hot", "rate": [math.nan, 1.0]})
-    assert verdict(ended, ["seed"], 2) == "No two points can be compared."
+
+
+def test_points_without_rates_are_counted_and_the_others_compared() -> None:
+    groups = pl.DataFrame({"seed": [1, 2, 3], "group": "hot", "rate": [math.nan, 1.0, 2.0]})
+    ended = "a run has no rates: it ended as its window began."
+    said = verdict(groups, ["seed"], 3)
+    assert said.startswith("hot suffers most: its rate is 50.0% lower at seed = 2 than at seed = 3")
+    assert said.endswith(f" At 1 of 3 points, {ended}")
+    assert verdict(groups[:2], ["seed"], 2) == f"No two points can be compared. At 1 of 2 points, {ended}"
 
 
 def test_equal_points_seldom_differ() -> None:

@@ -44,8 +44,6 @@ class Contrast(NamedTuple):
 def contrast(groups: pl.DataFrame, keys: Sequence[str], group: str) -> Contrast | None:
     """Return the contrast of a group; None with fewer than two points, or with other seeds at some of them.
 
-    A run that ends as its window begins has no rate, so that there is no contrast either.
-
     The points are chosen by their rates, so the interval is one of those that together hold for all pairs of
     points and all groups.
 
@@ -59,7 +57,7 @@ def contrast(groups: pl.DataFrame, keys: Sequence[str], group: str) -> Contrast 
     if not keys:
         return None
     points = [(point, part["rate"].to_list()) for point, part in own.group_by(keys, maintain_order=True)]
-    if len(points) < 2 or len({len(rates) for _, rates in points}) > 1 or not own["rate"].is_finite().all():
+    if len(points) < 2 or len({len(rates) for _, rates in points}) > 1:
         return None
     points.sort(key=lambda each: sum(each[1]))
     (worst, low), (best, high) = points[0], points[-1]
@@ -79,7 +77,14 @@ def verdict(groups: pl.DataFrame, keys: Sequence[str], points: int) -> str:
         points: the number of points.
 
     """
-    names = groups["group"].unique(maintain_order=True).to_list() if groups.height else []
+    if not groups.height or not keys:
+        return "No two points can be compared."
+    without = groups.filter(~groups["rate"].is_finite()).unique(keys)
+    if without.height:
+        rest = verdict(groups.join(without, on=keys, how="anti"), keys, points - without.height)
+        ended = "a run has no rates: it ended as its window began"
+        return f"{rest} At {without.height} of {points} points, {ended}."
+    names = groups["group"].unique(maintain_order=True).to_list()
     found = [each for each in (contrast(groups, keys, name) for name in names) if each is not None]
     if not found:
         return "No two points can be compared."

@@ -231,14 +231,13 @@ fn nodes<R, K: Marker, E>(
         (adapter.drains, adapter.receiving) = (true, Some(Box::default()));
     }
     let largest = spec.packets.largest();
-    let peers = topology.peers();
     let switch = |(node, marker): (NodeId, K)| {
         let (rank, own) = (topology.node(node).rank, &links[node.index()]);
         let shown = (marker.attention(), marker.sees_passing());
         let mut state = State::new(node, rank, &spec.switch, own, largest, shown, spec.seed);
         if state.cbfc.is_some() {
-            let rate = |(peer, _): &(PortId, usize)| links[peer.node.index()][usize::from(peer.port)].0.rate;
-            state.arrival_rates = peers[node.index()].iter().map(rate).collect();
+            let to = |PortId { node, port }: PortId| links[node.index()][usize::from(port)].0;
+            state.arrival_rates = own.iter().map(|(_, back)| to(back.sender).rate).collect();
         }
         state.changes_lanes = spec.routes.lanes().is_some();
         state.computed = spec.routes.computed(rank);
