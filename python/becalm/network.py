@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from becalm.base import columns
 from becalm.base.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -29,13 +30,7 @@ class Network:
 
     @cached_property
     def _tables(self) -> dict[str, pl.DataFrame]:
-        import polars as pl
-
-        tables: dict[str, list[tuple[str, str, Any]]] = self._core.network()
-        return {
-            table: pl.DataFrame({name: values for name, _, values in columns})
-            for table, columns in tables.items()
-        }
+        return {name: columns.table_of(given) for name, given in self._core.network().items()}
 
     @property
     def nodes(self) -> pl.DataFrame:

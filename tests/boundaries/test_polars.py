@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -36,6 +38,45 @@ def with_table(folder: Path, name: str, table: pl.DataFrame) -> None:
 def test_an_object_cannot_be_written_as_a_table() -> None:
     with pytest.raises(pl.exceptions.PolarsError):
         pl.DataFrame({"x": pl.Series([object()], dtype=pl.Object)}).write_parquet(io.BytesIO())
+
+
+FIRST_ARRAYS = """
+import importlib, sys, threading
+import numpy
+sys.modules.pop("numpy")
+import polars._dependencies as lazy
+sys.modules["numpy"] = numpy
+from becalm.base import columns
+
+entered, ended = [], threading.Event()
+both = threading.Event()
+
+def load(name):
+    entered.append(name)
+    if len(entered) == 1:
+        both.wait(0.5)
+    else:
+        both.set()
+        ended.wait(5)
+    return importlib.import_module(name)
+
+def first(number):
+    made[number] = columns.series(numpy.arange(3)).to_list()
+    ended.set()
+
+made = {}
+lazy.import_module = load
+threads = [threading.Thread(target=first, args=(number,)) for number in range(2)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+print(len(entered), made[0] == made[1] == [0, 1, 2])
+"""
+
+
+def test_two_threads_may_make_the_first_array() -> None:
+    """Polars' own loading of NumPy ends with a TypeError if the second thread is late."""
+    done = subprocess.run([sys.executable, "-c", FIRST_ARRAYS], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("1 True\n", "")
 
 
 def test_other_columns_are_refused(results: becalm.Results, tmp_path: Path) -> None:

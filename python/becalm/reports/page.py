@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from becalm._core import report as core_report
 from becalm.analysis import formats
-from becalm.base import jsons, provenance
+from becalm.base import columns, jsons, provenance
 from becalm.base.errors import ResultsError
 from becalm.base.folders import FileKind
 from becalm.reports.again import MOST_TEXT, again
-from becalm.results import columns
 from becalm.results.tables import SCHEMA
 
 if TYPE_CHECKING:

@@ -15,11 +15,10 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from becalm._core import verdict
-from becalm.base import jsons, provenance
+from becalm.base import columns, jsons, provenance
 from becalm.base.errors import BecalmError, ResultsError
 from becalm.base.folders import Kind
 from becalm.base.parquet import digest_of, read_table, write_table
-from becalm.results import columns
 from becalm.results.attributes import Tables
 from becalm.results.frames import Frames
 from becalm.results.outcomes import Outcome, Replication, replication

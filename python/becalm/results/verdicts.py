@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from becalm._core import versus as core_versus
+from becalm.base import columns
 from becalm.base.errors import ResultsError
-from becalm.results import columns
 
 if TYPE_CHECKING:
     from becalm.results import Results

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from becalm._core import trace as core_trace
+from becalm.base import columns
 from becalm.base.errors import BecalmError
 from becalm.base.folders import new_file
 from becalm.base.quantities import seconds
@@ -190,8 +191,6 @@ def trace(
 
 def recorded(choice: Choice, progress: Callable[[float, float, int, int], object] | None = None) -> Trace:
     """Record the given choice; see `trace`."""
-    import polars as pl
-
     outcome = core_trace(
         choice.scenario.core,
         choice.replication,
@@ -203,10 +202,7 @@ def recorded(choice: Choice, progress: Callable[[float, float, int, int], object
         choice.switch_numbers,
         progress,
     )
-    tables = {
-        name: pl.DataFrame({column: values for column, _, values in columns})
-        for name, columns in outcome["tables"].items()
-    }
+    tables = {name: columns.table_of(given) for name, given in outcome["tables"].items()}
     return Trace(
         scenario=choice.scenario,
         replication=choice.replication,

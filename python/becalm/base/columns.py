@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import polars as pl
 
+# Polars loads NumPy at its first array. If two threads do so at once, one of them ends with a TypeError.
+_LOADING = threading.Lock()
+
 
 def frame(replication: int, columns: Sequence[tuple[str, str, Any]]) -> pl.DataFrame:
     """Return a replication's table as a data frame, with its number in the first column."""
     import polars as pl
 
-    table = pl.DataFrame(
-        {column: values if isinstance(values, list) else series(values) for column, _, values in columns}
-    )
+    table = table_of(columns)
     number = pl.repeat(replication, table.height, dtype=pl.UInt32, eager=True).alias("replication")
     return table.insert_column(0, number)
+
+
+def table_of(columns: Sequence[tuple[str, str, Any]]) -> pl.DataFrame:
+    """Return a table of the core as a data frame."""
+    import polars as pl
+
+    return pl.DataFrame(
+        {column: values if isinstance(values, list) else series(values) for column, _, values in columns}
+    )
 
 
 def series(values: Any) -> pl.Series:  # noqa: ANN401
@@ -27,7 +38,8 @@ def series(values: Any) -> pl.Series:  # noqa: ANN401
     if isinstance(values, tuple):
         names, places = values
         return pl.Series(names, dtype=pl.String).gather(places)
-    return pl.Series(values)
+    with _LOADING:
+        return pl.Series(values)
 
 
 def of(table: pl.DataFrame, replication: int, units: Mapping[str, str]) -> list[tuple[str, str, Any]]:
