@@ -153,6 +153,10 @@ build: $(VENV)/.built ## virtual environment with an editable becalm
 docs: build ## write the generated pages: schemes, scenario keys, JSON Schema, result columns
 	$(BIN)/python tools/generate.py
 
+.PHONY: snapshots
+snapshots: need-rust ## accept the messages and numbers of the core's snapshots; then look at `git diff`
+	INSTA_UPDATE=always cargo test --locked --quiet -p becalm-scenario --test integration -- golden bad
+
 .PHONY: advice
 advice: build ## run the population bench of `becalm tune` and write the tables of docs/advice.md: half an hour
 	$(BIN)/python tools/advice.py

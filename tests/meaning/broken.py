@@ -80,3 +80,26 @@ def either_name_of_a_cable(data: Tables, draw: random.Random) -> list[Tables] | 
         {**data, "faults": [{"kind": {"link_down": {"link": name}}, **span}]}
         for name, span in zip((link, back), spans, strict=True)
     ]
+
+
+@relation(UP_TO_FAULTS, count=20)
+def what_coincides_in_any_order(data: Tables, draw: random.Random) -> list[Tables] | None:
+    """Rates that change as faults begin or end have no order, also not that of their lists."""
+    if not _breakable(data) or "changes" in data or data["switch"].get("switching") != "store_and_forward":
+        return None
+    links = becalm.Scenario(data).network().links
+    from_host = links.filter(links["from_level"] == 0)
+    cables = [draw.choice(from_host["link"].to_list()) for _ in range(2)] + [draw.choice(links["link"].to_list())]
+    rates = ["90 MB/s", "70 MB/s", "80 MB/s", "60 MB/s"]
+    changes = [
+        {"link": link, "at": at, "rate": rates.pop()}
+        for link in sorted(set(cables))
+        for at in draw.choice([["3 us"], ["9 us"]])
+    ]
+    hosts = draw.sample(drawn.hosts(data["topology"]), 2)
+    kinds: list[Tables] = [{"host_stop": {"hosts": hosts}}, {"link_down": {"link": cables[0]}}]
+    faults = [{"kind": kind, "at": "3 us", "until": "9 us"} for kind in kinds]
+    return [
+        {**data, "changes": draw.sample(changes, len(changes)), "faults": draw.sample(faults, len(faults))}
+        for _ in range(2)
+    ]

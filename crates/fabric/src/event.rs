@@ -142,6 +142,13 @@ impl Signal {
     /// Rank of arrivals among simultaneous events.
     pub(crate) const ARRIVE: u8 = 2;
 
+    /// Tie-breaker of polls. Those of changes and faults follow, so that no two events at a port have the same rank.
+    pub(crate) const POLL: u64 = 0;
+    /// Tie-breaker of changes of a rate: a link has one at a time.
+    pub(crate) const RATE: u64 = 1;
+    /// The first tie-breaker of steps of faults.
+    pub(crate) const FAULT: u64 = 2;
+
     /// Rank of the kind among simultaneous events at a node. Events that free resources come first.
     pub(crate) const fn kind(self) -> u8 {
         match self {

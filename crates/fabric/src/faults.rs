@@ -5,6 +5,7 @@
 
 use becalm_engine::Time;
 
+use crate::event::Signal;
 use crate::ids::{NodeId, PortId};
 use crate::network::link::Rate;
 
@@ -106,7 +107,7 @@ impl Faults {
             Step::Eve => 1,
             Step::Begin => 2,
         };
-        step << 2 | u64::from(fault.kind.number())
+        Signal::FAULT + (step << 2 | u64::from(fault.kind.number()))
     }
 
     /// The number and time of each signal of the faults at some nodes. `delay` is that of the cable at a port.

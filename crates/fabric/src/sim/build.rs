@@ -170,7 +170,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
     pub(crate) fn begin(&mut self, agenda: &mut Agenda<Event>, share: &Share<'_>) {
         for (i, change) in (0u32..).zip(&self.shared.changes).filter(|(_, change)| share.has(change.from.node)) {
             let signal = Signal::Rate(i);
-            let key = Key::new(change.from.node.0, signal.kind(), u64::from(i), change.from.port);
+            let key = Key::new(change.from.node.0, signal.kind(), Signal::RATE, change.from.port);
             agenda.at(change.at, key, signal.into());
         }
         let peers = self.shared.topology.peers();
@@ -184,7 +184,7 @@ impl<R: Response, K: Marker, E: Echo + Clone, O: Observer> Fabric<R, K, E, O> {
         let seed = self.hosts.flows.seed;
         for state in self.switches.iter().map(|switch| &switch.state).filter(|state| share.has(state.node)) {
             if let Some(dog) = &state.watchdog {
-                let key = Key::new(state.node.0, Signal::Poll.kind(), 0, 0);
+                let key = Key::new(state.node.0, Signal::Poll.kind(), Signal::POLL, 0);
                 agenda.at(dog.first_poll(seed, state.node.0), key, Signal::Poll.into());
             }
         }

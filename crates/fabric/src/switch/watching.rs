@@ -69,7 +69,7 @@ impl<K: Marker> Switch<K> {
             }
         }
         self.arbitrate::<Configured, O>(cx);
-        cx.schedule(cx.now + config.poll, self.state.node, 0, 0, Signal::Poll);
+        cx.schedule(cx.now + config.poll, self.state.node, 0, Signal::POLL, Signal::Poll);
     }
 
     /// Discards the packets that wait for an output's lane. With FIFO queueing, the next packets in these buffers then

@@ -237,3 +237,47 @@ fn impossible_faults_are_errors() {
         assert!(found.contains(expected), "{faults}\n{found}");
     }
 }
+
+/// A cable changes its rate as a fault of its host ends: neither the order of the lists nor the number of threads matters.
+#[test]
+fn changes_and_faults_may_coincide() {
+    let change = |link: &str, at: u32, rate: &str| {
+        format!("[[changes]]\nlink = \"{link}\"\nat = \"{at} us\"\nrate = \"{rate}\"\n")
+    };
+    let mut changes = [
+        change("B->BC", 5, "30 MB/s"),
+        change("B->BC", 150, "1 GB/s"),
+        change("A1->A", 135, "30 MB/s"),
+        change("A1->A", 150, "1 GB/s"),
+    ];
+    let start = r#"
+        [run]
+        duration = "300 us"
+        seed = 2195924230
+        [topology.dumbbell]
+        remote = 3
+        local = 2
+        delay = "7 ns"
+        [switch]
+        buffer = "8 packets"
+        switching = "store_and_forward"
+        [response.none]
+        window = 3
+        [[faults]]
+        kind.host_stop.hosts = ["A1"]
+        at = "2 us"
+        until = "135 us"
+        [[flows]]
+        name = "first"
+        from = ["*"]
+        to = ["*"]
+        traffic.on_off = {mean_on = "44 us", mean_off = "54 us"}
+    "#;
+    let mut results = Vec::new();
+    for _ in 0..changes.len() {
+        let scenario = scenario(&format!("{start}{}", changes.concat()));
+        results.extend([1, 2].map(|threads| scenario.run(0, threads, &mut |_| true).unwrap().fingerprint));
+        changes.rotate_left(1);
+    }
+    assert!(results.iter().all(|&each| each == results[0]), "{results:x?}");
+}
