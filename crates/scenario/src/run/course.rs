@@ -297,11 +297,12 @@ impl Course {
         // With many flows, both the tables and the flows are large. Do not keep both at the same time.
         let watch = &whole.model.into_observer();
         let observed = Observed { watch, followed: &followed, series, paces, snapshots, frames };
-        let mut all = tables::all(scenario, observed, scenario.seed(self.replication), &before, &after);
+        let time = after.time;
+        let mut all = tables::all(scenario, observed, scenario.seed(self.replication), before, after);
         all.extend(others);
         Ok(Results {
             tables: all,
-            end: after.time,
+            end: time,
             stopped,
             fingerprint: watch.fingerprint.value(),
             events: end.events,

@@ -20,27 +20,32 @@ pub(crate) fn all(
     scenario: &Scenario,
     observed: Observed<'_>,
     seed: u64,
-    before: &Counters,
-    after: &Counters,
+    mut before: Counters,
+    mut after: Counters,
 ) -> Vec<Table> {
     let Observed { watch, followed, series, paces, snapshots: taken, frames } = observed;
     let observe = &scenario.sections.observe;
     let groups: Vec<String> = scenario.sections.groups().map(|group| group.name.to_string()).collect();
     let seconds = after.time.since(before.time).as_secs();
-    let outputs = Outputs::new(scenario, watch, before, after);
-    let parts = Parts::new(scenario, &outputs, seed, before, after);
-    // With many flows, each column is large: columns move to their table after all else has read them.
-    let flows = Flows::new(scenario, before, after, seconds);
+    let outputs = Outputs::new(scenario, watch, &before, &after);
+    let parts = Parts::new(scenario, &outputs, seed, &before, &after);
+    let flows = Flows::new(scenario, &before, &after, seconds);
+    let of_messages = messages::tables(scenario, watch, &after, seed);
+    let (of_tree, of_victims) = (outputs.table(scenario, &parts), victims(scenario, &parts));
     let of_groups = flows.groups(scenario, watch, &parts, seconds);
+    // With many flows, counters and columns are large: they end, or move to the table of flows, after all else has
+    // read them.
+    (before.flows, after.flows) = Default::default();
+    let (before, after) = (&before, &after);
     let mut tables = vec![
-        flows.table(scenario, watch, &parts),
+        flows.table(scenario, watch, parts),
         of_groups,
         watch.latency.table(&groups),
         links_table(scenario, watch, before, after),
         buffers(scenario, watch, after),
         hosts(scenario, watch, before, after),
-        outputs.table(scenario, &parts),
-        victims(scenario, &parts),
+        of_tree,
+        of_victims,
         series_table(scenario, followed, &series),
     ];
     if *observe.paces {
@@ -60,7 +65,7 @@ pub(crate) fn all(
         tables.push(tree::table(&watch.tree.spans(after.simulated), &ends(scenario)));
     }
     tables.extend(pauses::table(scenario, watch, before, after));
-    tables.extend(messages::tables(scenario, watch, after, seed));
+    tables.extend(of_messages);
     tables
 }
 
@@ -110,7 +115,7 @@ impl Flows {
         }
     }
 
-    fn table(self, scenario: &Scenario, watch: &Watch, parts: &Parts) -> Table {
+    fn table(self, scenario: &Scenario, watch: &Watch, parts: Parts) -> Table {
         let flows = &scenario.plan.flows;
         let nodes = scenario.network.topology.nodes().iter();
         let nodes: Vec<String> = nodes.map(|node| node.name.clone()).collect();
@@ -128,7 +133,7 @@ impl Flows {
             .with("messages", self.messages)
             .with("rate", self.rate)
             .with("share", self.share)
-            .with("offered", parts.offers.offered.clone())
+            .with("offered", parts.offers.offered)
             .with("role", Part::roles(&parts.of))
             .with("lost", parts.of.iter().map(|part| part.lost).collect::<Vec<_>>())
             .with("own_link", parts.of.iter().map(|part| u64::from(part.own_link)).collect::<Vec<_>>())
