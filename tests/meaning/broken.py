@@ -89,7 +89,7 @@ def what_coincides_in_any_order(data: Tables, draw: random.Random) -> list[Table
         return None
     links = becalm.Scenario(data).network().links
     from_host = links.filter(links["from_level"] == 0)
-    cables = [draw.choice(from_host["link"].to_list()) for _ in range(2)] + [draw.choice(links["link"].to_list())]
+    cables = [draw.choice(each["link"].to_list()) for each in (from_host, from_host, links)]
     rates = ["90 MB/s", "70 MB/s", "80 MB/s", "60 MB/s"]
     changes = [
         {"link": link, "at": at, "rate": rates.pop()}
