@@ -36,71 +36,75 @@ pub(crate) struct Receiving {
 }
 
 /// A host's adapter.
+///
+/// Most events at a host read the first fields, which therefore share a few cache lines.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Adapter {
-    pub node: NodeId,
-    pub link: EgressLink,
-    pub credit_return: CreditReturn,
-    pub(super) config: AdapterConfig,
-    vls: u8,
-    /// One bit per lane: whether a flow of this host sends data on it.
-    pub data_vls: u16,
-    /// Occupied units of the receive buffer by VL, if there is a drain rate.
-    pub taken: Vec<u32>,
-    /// Whether the receive buffer can fill up.
-    pub drains: bool,
-    /// Present if a fault slows or stops the reception at some time.
-    pub receiving: Option<Box<Receiving>>,
-    /// Number of faults that now keep the adapter from sending. Until they end, `busy_until` is [`Time::MAX`], and this is
-    /// the end of the last packet's transmission.
-    pub(super) holds: (u8, Time),
-    /// By lane: packets that the receive buffer had no room for, and their bytes. Empty unless a watchdog forwards.
-    pub lost: Vec<(u64, u64)>,
-    /// Present with PFC, if the receive buffer can fill up or the host pauses its switch in a fault.
-    pub pauses: Option<Box<Pauses>>,
-    /// One bit per lane: whether its first packet waits for credit.
-    stalled: u16,
     pub(super) busy_until: Time,
-    /// Start of the last packet's transmission, and the packet's bytes.
-    last_began: Time,
-    last_size: u32,
-    /// Time at which the next data packet will have been fetched from memory.
-    fetched_at: Time,
-    /// Earliest time at which the host can have prepared the next message.
-    message_at: Time,
-    /// Time at which the first message being prepared is ready; [`Time::MAX`] if none is awaited.
-    prepared_at: Time,
-    /// Time at which the receive buffer will be empty.
-    pub(super) drained_at: Time,
-    /// Packets in the receive buffer, in order of arrival.
-    pub draining: VecDeque<Packet>,
     /// The earliest pending [`Signal::Wake`].
     wake_at: Time,
-    /// ACKs and CNPs to send.
-    pub answers: AnswerQueue,
-    /// CNPs that are not ready to be sent yet.
-    pub cnps: VecDeque<Packet>,
+    /// Time from which the pacer listed early may send; [`Time::MAX`] if there is none.
+    pub(super) early: Time,
+    /// Pacers that may send later. An entry that does not match its pacer's state is invalid.
+    paced: Paced,
+    /// Time at which the next data packet will have been fetched from memory.
+    fetched_at: Time,
+    /// Time at which the first message being prepared is ready; [`Time::MAX`] if none is awaited.
+    prepared_at: Time,
+    pub node: NodeId,
+    /// One bit per lane: whether its first packet waits for credit.
+    stalled: u16,
     /// One bit per lane: whether data are due next, not answers.
     data_next: u16,
-    /// Pacers that may send.
-    pub ready: Ready,
+    /// One bit per lane: whether a flow of this host sends data on it.
+    pub data_vls: u16,
+    vls: u8,
+    /// Whether the receive buffer can fill up.
+    pub drains: bool,
     /// Whether the first ready pacer lacks credit on the only lane. Nothing is then sent or attempted until
     /// credit arrives, or another change may let a different packet go first.
     blocked: bool,
-    /// Messages posted so far.
-    posted: u64,
-    pub backlog: Backlog,
-    /// Pacers that may send later. An entry that does not match its pacer's state is invalid.
-    paced: Paced,
-    /// Scratch space of [`Adapter::send_next`].
-    passed_over: Vec<Listed>,
     /// Whether the adapter's only pacer is listed while the link is busy, if it may send once the link is
     /// free. Its packets are not fetched from memory.
     pub lists_early: bool,
-    /// Time from which the pacer listed early may send; [`Time::MAX`] if there is none.
-    pub(super) early: Time,
+    /// The last packet's bytes.
+    last_size: u32,
+    /// Start of the last packet's transmission.
+    last_began: Time,
+    pub link: EgressLink,
+    pub(super) config: AdapterConfig,
+    /// Earliest time at which the host can have prepared the next message.
+    message_at: Time,
+    /// Messages posted so far.
+    posted: u64,
     pub packets: u64,
     pub bytes: u64,
+    /// ACKs and CNPs to send.
+    pub answers: AnswerQueue,
+    /// Pacers that may send.
+    pub ready: Ready,
+    /// Scratch space of [`Adapter::send_next`].
+    passed_over: Vec<Listed>,
+    pub backlog: Backlog,
+    pub credit_return: CreditReturn,
+    /// Number of faults that now keep the adapter from sending. Until they end, `busy_until` is [`Time::MAX`], and this is
+    /// the end of the last packet's transmission.
+    pub(super) holds: (u8, Time),
+    /// Present if a fault slows or stops the reception at some time.
+    pub receiving: Option<Box<Receiving>>,
+    /// Present with PFC, if the receive buffer can fill up or the host pauses its switch in a fault.
+    pub pauses: Option<Box<Pauses>>,
+    /// Occupied units of the receive buffer by VL, if there is a drain rate.
+    pub taken: Vec<u32>,
+    /// Packets in the receive buffer, in order of arrival.
+    pub draining: VecDeque<Packet>,
+    /// Time at which the receive buffer will be empty.
+    pub(super) drained_at: Time,
+    /// CNPs that are not ready to be sent yet.
+    pub cnps: VecDeque<Packet>,
+    /// By lane: packets that the receive buffer had no room for, and their bytes. Empty unless a watchdog forwards.
+    pub lost: Vec<(u64, u64)>,
 }
 
 impl Adapter {

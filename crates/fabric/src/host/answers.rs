@@ -25,10 +25,33 @@ pub(crate) struct AnswerQueue {
 #[derive(Debug, Default)]
 struct Lane {
     list: VecDeque<(u64, Packet)>,
-    /// For a long list: the number of each flow's last ACK, for answers before the one with number `indexed`. It may
-    /// contain ACKs that have left.
-    index: HashMap<u32, u64, BuildHasherDefault<FlowHasher>>,
-    indexed: u64,
+    /// Present once the list has been long.
+    index: Option<Box<Index>>,
+}
+
+/// The number of each flow's last ACK. It may contain ACKs that have left.
+#[derive(Debug, Default)]
+struct Index {
+    acks: HashMap<u32, u64, BuildHasherDefault<FlowHasher>>,
+    /// It has answers before the one with this number.
+    end: u64,
+}
+
+impl Index {
+    /// Adds the answers of a list since the last call.
+    fn complete(&mut self, list: &VecDeque<(u64, Packet)>) {
+        if self.acks.len() > 4 * list.len() {
+            self.acks.clear();
+            self.end = 0;
+        }
+        let new = list.iter().rev().take_while(|&&(number, _)| number >= self.end).count();
+        for (number, answer) in list.range(list.len() - new..) {
+            if answer.kind == Kind::Ack {
+                self.acks.insert(answer.flow.0, *number);
+            }
+            self.end = number + 1;
+        }
+    }
 }
 
 /// A hash of one flow's number.
@@ -55,26 +78,12 @@ impl Lane {
         if self.list.len() <= FEW {
             return self.list.iter_mut().any(|(_, waiting)| waiting.absorb(answer));
         }
-        self.complete_index();
-        let Some(&number) = self.index.get(&answer.flow.0) else { return false };
+        let index = self.index.get_or_insert_default();
+        index.complete(&self.list);
+        let Some(&number) = index.acks.get(&answer.flow.0) else { return false };
         let at = self.list.partition_point(|&(other, _)| other < number);
         let found = self.list.get_mut(at).filter(|(other, _)| *other == number);
         found.is_some_and(|(_, waiting)| waiting.absorb(answer))
-    }
-
-    /// Adds the answers since the last call to the index.
-    fn complete_index(&mut self) {
-        if self.index.len() > 4 * self.list.len() {
-            self.index.clear();
-            self.indexed = 0;
-        }
-        let new = self.list.iter().rev().take_while(|&&(number, _)| number >= self.indexed).count();
-        for (number, answer) in self.list.range(self.list.len() - new..) {
-            if answer.kind == Kind::Ack {
-                self.index.insert(answer.flow.0, *number);
-            }
-            self.indexed = number + 1;
-        }
     }
 }
 
