@@ -14,7 +14,7 @@ scene has: the edges where two features meet. A scene that fails is reduced, and
 | `grouped.py` | groups of flows split, merged and in another order |
 | `unused.py` | lanes, nodes, groups and changes that nothing uses; names and order of nodes; mirror images |
 | `observed.py` | other recordings; the first half of a longer run |
-| `broken.py` | faults as caps, split by host, and cables by either name |
+| `broken.py` | faults as caps, split by host, in any order, and cables by either name |
 | `scaled.py` | all times longer and all rates lower |
 | `elsewhere.py` | threads and processes |
 | `programs.py` | a job as a collective operation, operations, GOAL, Chakra, and messages |
