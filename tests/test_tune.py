@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import becalm
@@ -18,6 +19,7 @@ from becalm import manager
 from becalm.analysis.measures import _until, loss, measured
 from becalm.base.errors import BecalmError
 from becalm.cli import app
+from becalm.cli.many.tune import _write_options
 from becalm.runs.engines import Engine, Threads
 from becalm.store import Store
 from becalm.sweeps.random import Range
@@ -494,6 +496,26 @@ def test_keys_of_earlier_versions_say_why_they_are_gone(tmp_path: Path, line: st
     with pytest.raises(becalm.ScenarioError) as caught:
         read_tune(tmp_path / "tune.toml")
     assert message.format("leave out this key of earlier versions: ") in str(caught.value)
+
+
+def test_settings_of_single_ports_need_the_numbers_of_ports(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message names options that `tune` has, and says that the study is kept."""
+    own = becalm.Scenario(FABRIC).replace(
+        {
+            "marking": {"ibta": {"overrides": [{"switches": ["*"], "ports": "switches", "threshold": 3}]}},
+            "echo": {"ibta": {}},
+            "response": {"ibta": {"cct": {"linear": {"max": "10 us"}}}},
+        }
+    )
+    with pytest.raises(typer.Exit) as caught:
+        _write_options(own, tmp_path, tmp_path / "cc.conf", None, force=False, overwrite=False)
+    said = capsys.readouterr().err
+    assert caught.value.exit_code == 1
+    assert "the study is done\n--opensm: the recommendation has settings of single ports" in said
+    assert "valid: --resume with --fabric" in said
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.usefixtures("brief")

@@ -180,6 +180,10 @@ def _write_options(
     from becalm.base.folders import write_new
     from becalm.opensm import options, ports, service_levels
 
+    if ports.has_own(best) and fabric is None:
+        problem = "the recommendation has settings of single ports, and a scenario has no numbers of ports"
+        way = "--resume with --fabric and the output of ibnetdiscover"
+        stop(f"{out}: the study is done\n--opensm: {problem}; valid: {way}", FAILED)
     levels = service_levels.used(best)
     # A guideline's reasons do not apply to the tuned values.
     configuration = options.configuration(best, manager.Recommendation(manager.AS_IT_IS, []), fabric, levels)
