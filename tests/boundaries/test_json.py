@@ -112,7 +112,7 @@ def changed(manifest: dict[str, Any], *path: str) -> dict[str, Any]:
     [
         (("tables", "flows", "sha256"), None, r"tables\.flows\.sha256.*: must be a string"),
         (("tables", "flows", "rows"), 2**63, r"tables\.flows\.rows 9223372036854775808"),
-        (("tables", "flows", "rows"), 1, "but 1 in the manifest"),
+        (("tables", "flows", "rows"), 1, "in the manifest, 1"),
         (("tables", "flows", "units", "injected_bytes"), -1, r"units\.injected_bytes -1: must be a string"),
         (("tables", "flows", "file"), "groups.parquet", "is not the file name of the table"),
         (("scenario",), [], "scenario.*: must be a table"),

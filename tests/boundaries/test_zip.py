@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
+from collections.abc import Collection
 from pathlib import Path
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
 import becalm
 from becalm.base.errors import StoreError
+from becalm.base.parquet import mismatch
 from becalm.cli import app
 from becalm.results import MANIFEST
 from becalm.store import Store, archive
@@ -58,6 +62,57 @@ def test_a_part_that_expands_without_limit_is_refused(tmp_path: Path, content: b
         target.comment = source.comment
     with pytest.raises(StoreError, match=r"its part flows\.parquet claims \d+ bytes"):
         stored(tmp_path, signed(made)).get(KEY)
+
+
+def changed(content: bytes, rows: int | None, table: bytes) -> bytes:
+    """Return a run whose manifest says `rows` of the flows, or does not list them, and with another table."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as source, zipfile.ZipFile(made, "w") as target:
+        for part in source.infolist():
+            data = table if part.filename == "flows.parquet" else source.read(part)
+            if part.filename == MANIFEST:
+                manifest = json.loads(data)
+                if rows is None:
+                    del manifest["tables"]["flows"]
+                else:
+                    manifest["tables"]["flows"]["rows"] = rows
+                data = json.dumps(manifest).encode()
+            target.writestr(part, data)
+        target.comment = source.comment
+    return signed(made)
+
+
+@pytest.mark.parametrize(
+    ("rows", "said", "read"),
+    [
+        (3, "its table flows: its number of rows is not that", [4]),
+        (1 << 60, r"its table flows claims \d+ cells", []),
+    ],
+)
+def test_a_table_that_expands_without_limit_is_refused(
+    tmp_path: Path, content: bytes, rows: int, said: str, read: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A million equal rows need two kilobytes in the file."""
+    heights: list[int] = []
+
+    def recorded(table: pl.DataFrame, rows: int, columns: Collection[str]) -> str:
+        heights.append(table.height)
+        return mismatch(table, rows, columns)
+
+    made = io.BytesIO()
+    pl.DataFrame({"flow": pl.repeat(0, 1_000_000, eager=True)}).write_parquet(made)
+    assert len(made.getvalue()) < 10_000
+    store = stored(tmp_path, changed(content, rows, made.getvalue()))
+    monkeypatch.setattr(archive, "mismatch", recorded)
+    with pytest.raises(StoreError, match=said):
+        store.tables("flows", [KEY])
+    assert heights == read
+
+
+def test_a_table_that_the_manifest_does_not_list_is_refused(tmp_path: Path, content: bytes) -> None:
+    store = stored(tmp_path, changed(content, None, b""))
+    with pytest.raises(StoreError, match=r"its manifest\.json does not list its table flows"):
+        store.tables("flows", [KEY])
 
 
 def test_an_encrypted_part_is_refused(tmp_path: Path, content: bytes) -> None:

@@ -62,7 +62,7 @@ def read_unlisted(file: Path) -> pl.DataFrame:
 def mismatch(table: pl.DataFrame, rows: int, columns: Collection[str]) -> str:
     """Return how a table differs from its entry in the manifest; empty if it does not."""
     if table.height != rows:
-        return f"it has {table.height} rows, but {rows} in the manifest"
+        return f"its number of rows is not that in the manifest, {rows}"
     if odd := set(table.columns) ^ set(columns):
         return f"its columns and the units in the manifest differ: {', '.join(sorted(odd))}"
     return ""
