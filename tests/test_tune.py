@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import typer
 from typer.testing import CliRunner
 
 import becalm
@@ -19,18 +18,17 @@ from becalm import manager
 from becalm.analysis.measures import _until, loss, measured
 from becalm.base.errors import BecalmError
 from becalm.cli import app
-from becalm.cli.many.tune import _write_options
 from becalm.runs.engines import Engine, Threads
 from becalm.store import Store
 from becalm.sweeps.random import Range
 from becalm.tunings import Case, Goals, HotSpot, Population, Space, Tuned, api
-from becalm.tunings.api import LEARN, _name
+from becalm.tunings.api import LEARN
 from becalm.tunings.evaluate import Evaluator, Run, by_case
 from becalm.tunings.goals import read_limit
 from becalm.tunings.population import KINDS, class_of
-from becalm.tunings.space import guideline_parameters, nested, opensm_space
+from becalm.tunings.space import guideline_parameters, has_overrides, nested, opensm_space, space_of
 from becalm.tunings.spec import read_tune
-from becalm.tunings.study import Search, _batches
+from becalm.tunings.study import Search, _batches, name_of
 from becalm.tunings.tuned import choice
 from becalm.tunings.verdict import BEST, WITHOUT, guideline_control
 
@@ -290,13 +288,13 @@ def test_tunes_and_goes_on(spot: HotSpot, tmp_path: Path) -> None:
     assert found["answer"] == tuned.answer()
     made = becalm.load(tmp_path / "study" / "tuned.toml")
     assert made.resolved["response"] == spot.scenario.replace(tuned.recommended_control).resolved["response"]
-    with pytest.raises(BecalmError, match="contains another study"):
+    with pytest.raises(BecalmError, match="contains a study of other cases"):
         small(HotSpot(spot.scenario, "H6", 3, 0.1e-3, 0.6e-3), tmp_path / "study", 4)
 
 
 def test_a_trial_that_was_running_is_tried_again(spot: HotSpot, cases: list[Case], tmp_path: Path) -> None:
     goals, space = Goals(), opensm_space(spot.scenario, 7)
-    name = _name(cases, space, goals, 1)
+    name = name_of(cases, space, goals, 1)
     search = Search(tmp_path, space, goals, name=name, trials=4)
     lost = search.study.ask(space.distributions())
     again = Search(tmp_path, space, goals, name=name, trials=4)
@@ -498,24 +496,35 @@ def test_keys_of_earlier_versions_say_why_they_are_gone(tmp_path: Path, line: st
     assert message.format("leave out this key of earlier versions: ") in str(caught.value)
 
 
-def test_settings_of_single_ports_need_the_numbers_of_ports(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_opensm_options_leave_out_single_ports(spot: HotSpot) -> None:
+    """The search still starts from what remains of such a guideline."""
+    assert [key for key in space_of(spot.scenario, 7).ranges if "between" in key]
+    tuned = becalm.tune(spot, trials=3, validate=2, engine=threads, single_ports=False)
+    assert not [key for key in tuned.best if "between" in key]
+    assert "becalm" in tuned.controls and "becalm2" not in tuned.controls
+    assert not any(has_overrides(control) for control in tuned.controls.values())
+    guideline = guideline_control(spot.scenario, 7, "becalm2")
+    assert has_overrides(guideline)
+    first = tuned.trials.sort("number").row(0, named=True)
+    assert first["marking.ibta.threshold"] == guideline["marking"]["ibta"]["threshold"]
+
+
+@pytest.mark.usefixtures("brief")
+def test_a_space_of_single_ports_needs_the_numbers_of_ports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The message names options that `tune` has, and says that the study is kept."""
-    own = becalm.Scenario(FABRIC).replace(
-        {
-            "marking": {"ibta": {"overrides": [{"switches": ["*"], "ports": "switches", "threshold": 3}]}},
-            "echo": {"ibta": {}},
-            "response": {"ibta": {"cct": {"linear": {"max": "10 us"}}}},
-        }
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "fabric.toml").write_text(FABRIC)
+    (tmp_path / "tune.toml").write_text(
+        '[cases]\nscenario = "fabric.toml"\n[space]\n"between.threshold" = { int = [1, 15] }\n'
+        '"marking.ibta.threshold" = { int = [1, 15] }\n"echo.ibta" = { choice = [{}] }\n'
+        '"response.ibta.cct.linear.max" = { choice = ["10 us"] }\n'
     )
-    with pytest.raises(typer.Exit) as caught:
-        _write_options(own, tmp_path, tmp_path / "cc.conf", None, force=False, overwrite=False)
-    said = capsys.readouterr().err
-    assert caught.value.exit_code == 1
-    assert "the study is done\n--opensm: the recommendation has settings of single ports" in said
-    assert "valid: --resume with --fabric" in said
-    assert not list(tmp_path.iterdir())
+    arguments = ["tune", "tune.toml", "--out", "out", "--opensm", "cc.conf"]
+    done = CliRunner().invoke(app, arguments, env={"COLUMNS": "300"})
+    assert done.exit_code == 2
+    assert "--opensm: the space has settings of single ports" in done.stderr
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["fabric.toml", "tune.toml"]
 
 
 @pytest.mark.usefixtures("brief")
@@ -546,5 +555,8 @@ def test_command(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, [*arguments[:-1], str(tmp_path / "new"), "--resume"]).exit_code == 2
     wrong = CliRunner().invoke(app, ["tune", str(tmp_path / "fabric.toml"), "--contributors", "99"])
     assert wrong.exit_code == 2
-    again = CliRunner().invoke(app, [*arguments, "--resume", "--json"])
+    other = CliRunner().invoke(app, [*arguments, "--resume"])
+    assert (other.exit_code, "of other cases, parameters, goals or seeds" in other.stderr) == (2, True)
+    options = ["--opensm", str(conf), "--overwrite", "--resume", "--json"]
+    again = CliRunner().invoke(app, [*arguments, *options])
     assert json.loads(again.stdout.splitlines()[-1])["trials"] == 3

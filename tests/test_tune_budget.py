@@ -97,7 +97,17 @@ def test_the_comparison_gets_two_fifths_of_the_time(spot: HotSpot, run: float, s
     evaluator: Any = SimpleNamespace(pace=pace, work=lambda cases: float(len(cases)))
     none: Any = None
     tuning = api._Tuning(
-        spot.population(), [], spot.population().draw(12, 1), spot.scenario, 3, none, evaluator, 1, 0.2, 8
+        spot.population(),
+        [],
+        spot.population().draw(12, 1),
+        spot.scenario,
+        3,
+        none,
+        evaluator,
+        1,
+        0.2,
+        8,
+        True,
     )
     assert tuning.runs == 8
     tuning.until = tuning.whole = 100.0

@@ -29,11 +29,12 @@ from becalm.tunings.space import (
     Space,
     family,
     guideline_parameters,
+    has_overrides,
     neighbours,
     own_parameters,
     space_of,
 )
-from becalm.tunings.study import JOURNAL, MET, Search, check_installed, trials_of
+from becalm.tunings.study import MET, Search, check_installed, name_of, trials_of
 from becalm.tunings.tuned import DECIDING, Tuned, choice, gain, validation_of
 from becalm.tunings.verdict import BEST, WITHOUT, judged, rows_of, worst_degree
 
@@ -103,6 +104,7 @@ def tune(
     max_memory: int | str | None = None,
     also: Sequence[Case] = (),
     no_regret: bool = False,
+    single_ports: bool = True,
     planned: Callable[[Plan], object] = lambda _: None,
 ) -> Tuned:
     """Search for congestion control parameters, by default those that OpenSM can set.
@@ -130,6 +132,7 @@ def tune(
             machine's memory.
         also: fixed cases in addition to the population's.
         no_regret: exclude parameters that are worse than no control in any class of contributors.
+        single_ports: allow settings of single ports, which a file of OpenSM's options cannot contain.
         planned: called with the plan after the first runs.
 
     Raises:
@@ -153,11 +156,11 @@ def tune(
         if population is None
         else max(population.range[1], worst_degree(fixed))
     )
-    space = space or space_of(base, most)
+    space = space or space_of(base, most, single_ports=single_ports)
     with TemporaryDirectory(prefix="becalm-tune-") as temporary:
         place = Path(temporary if folder is None else folder)
         place.mkdir(parents=True, exist_ok=True)
-        name = _name([*fixed, *learn], space, goals, seeds)
+        name = name_of([*fixed, *learn], space, goals, seeds)
         tries = TRIALS if trials is None and minutes is None else trials or MANY_TRIALS
         search = Search(place, space, goals, name=name, trials=tries, seed=seed)
         store = Store(place / "store")
@@ -165,14 +168,19 @@ def tune(
         with closing(running):
             evaluator = Evaluator([*fixed, *learn], store, running, progress)
             tuning = _Tuning(
-                population, fixed, learn, base, most, search, evaluator, seeds, finalists, validate
+                population,
+                fixed,
+                learn,
+                base,
+                most,
+                search,
+                evaluator,
+                seeds,
+                finalists,
+                validate,
+                single_ports,
             )
             return tuning.go(began, math.inf if minutes is None else began + 60 * minutes, planned)
-
-
-def is_study(folder: Path) -> bool:
-    """Whether a folder holds the study of an earlier call."""
-    return (folder / JOURNAL).is_file()
 
 
 class _Tuning:
@@ -188,15 +196,17 @@ class _Tuning:
         seeds: int,
         finalists: float,
         validate: int,
+        single_ports: bool,
     ) -> None:
         self.population, self.base, self.most = population, base, most
         self.fixed, self.cases = fixed, [*fixed, *learn]
-        self.search, self.evaluator = search, evaluator
+        self.search, self.evaluator, self.finalists = search, evaluator, finalists
         self.seeds = list(range(1, seeds + 1))
-        self.finalists = finalists
         self.fresh = list(range(FRESH, FRESH + validate))
         self.tried = self.cases
-        self.rows = rows_of(base, most)
+        self.known = rows_of(base, most)
+        """Rows from which the search starts. Those that are compared may be fewer."""
+        self.rows = {name: row for name, row in self.known.items() if single_ports or not has_overrides(row)}
         self.runs = len(self.rows) + 2
         """Number of runs per compared case: rows, tuned parameters, and neither incast nor control."""
         self.work = evaluator.work(self.cases) / len(self.cases)
@@ -210,13 +220,13 @@ class _Tuning:
         if family(self.base) != "ibta":
             self.search.enqueue(self.search.space.clipped(own_parameters(self.base, self.search.space)))
         # The second guideline comes first, since it is the best one on most fabrics.
-        ordered = sorted(self.rows, key=lambda row: row != manager.OWN[1])
-        for control in (self.rows[row] for row in ordered):
+        ordered = sorted(self.known, key=lambda row: row != manager.OWN[1])
+        for control in (self.known[row] for row in ordered):
             known = guideline_parameters(control, self.base)
             self.search.enqueue(self.search.space.clipped(known))
         # The third guideline is a part of the second.
         for own in manager.OWN[:2] if family(self.base) == "ibta" else ():
-            for known in neighbours(guideline_parameters(self.rows[own], self.base)):
+            for known in neighbours(guideline_parameters(self.known[own], self.base)):
                 self.search.enqueue(self.search.space.clipped(known))
         self.search.go(self.evaluator, self.tried, self.seeds, until=lambda: self._ends(RACING))
         return self._result(self._race())
@@ -388,12 +398,3 @@ def _check(cases: Sequence[Case], trials: int, seeds: int, finalists: float, val
             if patterns and not case.groups(patterns):
                 listed = ", ".join(group["name"] for group in case.scenario.resolved["flows"])
                 raise BecalmError(f"case {case.name}: no group fits {', '.join(patterns)}; valid: {listed}")
-
-
-def _name(cases: Sequence[Case], space: Space, goals: Goals, seeds: int) -> str:
-    """Return the identity of a study, which prevents another study from continuing in its folder."""
-    import hashlib
-
-    parts = [[case.name, case.scenario.hash, case.weight] for case in cases]
-    text = repr([parts, sorted(space.ranges.items()), sorted(space.fixed.items()), goals, seeds])
-    return hashlib.sha256(text.encode()).hexdigest()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from becalm import manager
@@ -136,8 +136,18 @@ def family(scenario: Scenario) -> str:
     return name if name in ROCE else "ibta"
 
 
-def space_of(scenario: Scenario, contributors: int) -> Space:
+def has_overrides(changes: Mapping[str, Any]) -> bool:
+    """Whether changes give settings of their own to single ports."""
+    return bool(changes.get("marking", {}).get("ibta", {}).get("overrides"))
+
+
+def space_of(scenario: Scenario, contributors: int, *, single_ports: bool = True) -> Space:
     """Return the search space of a fabric: the parameters of its kind of control.
+
+    Args:
+        scenario: the fabric.
+        contributors: number of contributors to the worst hot spot.
+        single_ports: whether ports between switches may have settings of their own.
 
     Raises:
         BecalmError: an Ethernet fabric without control, whose kind is unknown.
@@ -148,7 +158,13 @@ def space_of(scenario: Scenario, contributors: int) -> Space:
             f"{scenario.name}: has PFC, but no response to marks that could be tuned; valid: one, such as "
             "[response.dcqcn] with [marking.ramp], as `becalm manage --guideline becalm_roce --out` writes it"
         )
-    return opensm_space(scenario, contributors) if family(scenario) == "ibta" else roce_space(scenario)
+    if family(scenario) != "ibta":
+        return roce_space(scenario)
+    space = opensm_space(scenario, contributors)
+    if single_ports:
+        return space
+    ranges = {key: each for key, each in space.ranges.items() if not key.startswith(f"{BETWEEN}.")}
+    return replace(space, ranges=ranges)
 
 
 def roce_space(scenario: Scenario) -> Space:

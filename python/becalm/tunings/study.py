@@ -46,6 +46,20 @@ def check_installed() -> None:
         raise BecalmError('tuning needs Optuna: pip install "becalm[tune]"') from error
 
 
+def is_study(folder: Path) -> bool:
+    """Whether a folder holds the study of an earlier call."""
+    return (folder / JOURNAL).is_file()
+
+
+def name_of(cases: Sequence[Case], space: Space, goals: Goals, seeds: int) -> str:
+    """Return the identity of a study, which prevents another study from continuing in its folder."""
+    import hashlib
+
+    parts = [[case.name, case.scenario.hash, case.weight] for case in cases]
+    text = repr([parts, sorted(space.ranges.items()), sorted(space.fixed.items()), goals, seeds])
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 class Search:
     """A study in a folder, with its space and goals."""
 
@@ -84,7 +98,10 @@ class Search:
             raise BecalmError(f"{path}: not a study of becalm: {type(error).__name__}: {error}") from error
         known = self.study.user_attrs.get("spec")
         if known not in (None, name):
-            raise BecalmError(f"{folder}: contains another study; choose another folder")
+            raise BecalmError(
+                f"{folder}: contains a study of other cases, parameters, goals or seeds; choose another "
+                "folder, or the options of that study"
+            )
         if known is None:
             self.study.set_user_attr("spec", name)
         self._check(folder / JOURNAL)

@@ -73,7 +73,10 @@ Resume = Annotated[bool, typer.Option("--resume", help="Continue the study in th
 Out = Annotated[Path, typer.Option(help="Folder for the study, its runs and its result.")]
 OpenSM = Annotated[
     Path | None,
-    typer.Option(help="Write the recommendation as OpenSM options to FILE, and zeros to FILE.rollback."),
+    typer.Option(
+        help="Write the recommendation as OpenSM options to FILE, and zeros to FILE.rollback. Without "
+        "--fabric, no settings of single ports are searched."
+    ),
 ]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace existing OpenSM option files, but never a study.")
@@ -115,6 +118,8 @@ def tune(
     _check_targets(opensm, fabric, out, resume=resume, overwrite=overwrite)
     source = scenario_file("tune", file, example)
     spec = _read(source, hot, contributors, own_schemes.load(), change)
+    if opensm is not None and fabric is None:
+        _check_writable(spec)
     given = (("trials", trials), ("minutes", minutes), ("no_regret", no_regret or None))
     budget = {**spec.budget, **{name: value for name, value in given if value is not None}}
     check_memory(
@@ -132,6 +137,7 @@ def tune(
             folder=out,
             engine=engine.made(workers),
             max_memory=max_memory,
+            single_ports=opensm is None or fabric is not None,
             progress=screen.on_done,
             planned=lambda plan: _show_plan(plan, screen, silent=silent),
             **budget,
@@ -153,16 +159,31 @@ def _check_targets(
     """Check the files and the folder to write, before anything runs."""
     from becalm.base.folders import check_new
     from becalm.opensm import options, ports
-    from becalm.tunings import api
+    from becalm.tunings import study
 
     if fabric is not None and opensm is None:
         stop("--fabric: has no effect without --opensm", BAD_INPUT)
     if opensm is not None:
         check_new(opensm, options.rollback_of(opensm), ports.script_of(opensm), overwrite=overwrite)
-    if resume and not api.is_study(out):
+    if resume and not study.is_study(out):
         stop(f"{out}: no study to continue; without --resume, the command begins one", BAD_INPUT)
     if not resume and out.exists():
         stop(f"{out}: already exists; choose another folder, or continue with --resume", BAD_INPUT)
+
+
+def _check_writable(spec: TuneSpec) -> None:
+    """Check that all settings of the space are among OpenSM's options, before anything runs."""
+    from becalm.opensm import ports
+
+    if spec.space is None:
+        return
+    middle = {key: each.at(0.5) for key, each in spec.space.ranges.items()}
+    if ports.has_own(spec.scenario.replace(spec.space.changes(middle))):
+        stop(
+            "--opensm: the space has settings of single ports, and a scenario has no numbers of ports; "
+            "valid: --fabric with the output of ibnetdiscover",
+            BAD_INPUT,
+        )
 
 
 def _is_change(tuned: Tuned) -> bool:
@@ -180,10 +201,6 @@ def _write_options(
     from becalm.base.folders import write_new
     from becalm.opensm import options, ports, service_levels
 
-    if ports.has_own(best) and fabric is None:
-        problem = "the recommendation has settings of single ports, and a scenario has no numbers of ports"
-        way = "--resume with --fabric and the output of ibnetdiscover"
-        stop(f"{out}: the study is done\n--opensm: {problem}; valid: {way}", FAILED)
     levels = service_levels.used(best)
     # A guideline's reasons do not apply to the tuned values.
     configuration = options.configuration(best, manager.Recommendation(manager.AS_IT_IS, []), fabric, levels)
