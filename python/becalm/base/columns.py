@@ -18,8 +18,9 @@ def frame(replication: int, columns: Sequence[tuple[str, str, Any]]) -> pl.DataF
     import polars as pl
 
     table = table_of(columns)
-    number = pl.repeat(replication, table.height, dtype=pl.UInt32, eager=True).alias("replication")
-    return table.insert_column(0, number)
+    number = pl.Series("replication", [replication], dtype=pl.UInt32)
+    # `pl.repeat` runs a query for each table.
+    return table.insert_column(0, number.new_from_index(0, table.height))
 
 
 def table_of(columns: Sequence[tuple[str, str, Any]]) -> pl.DataFrame:
