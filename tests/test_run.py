@@ -54,6 +54,20 @@ def test_a_run_is_not_split_where_that_cannot_pay(scenario: becalm.Scenario) -> 
     assert fewer_threads(large, 2) is None
 
 
+@pytest.mark.parametrize(
+    ("delay", "asked", "default"),
+    [("245 ns", 1, 1), ("250 ns", 2, 1), ("3990 ns", 2, 1), ("4000 ns", 2, 2)],
+)
+def test_threads_follow_the_packets_between_switches(delay: str, asked: int, default: int) -> None:
+    """Ten cables hold 0.2 packets for each ns of delay; a thread needs 25 of them, by default 400."""
+    clos = {"leaves": 2, "spines": 5, "hosts_per_leaf": 1, "rate": "100 Gb/s", "delay": delay}
+    flows = [{"name": "all", "from": ["*"], "to": ["*"]}]
+    packet = {"mtu": "1200 B", "header": "50 B"}
+    parts = {"run": {"duration": "1 us"}, "topology": {"clos": clos}, "packet": packet, "flows": flows}
+    core = becalm.Scenario(parts).core
+    assert (core.allowed_threads(2), core.useful_threads(2)) == (asked, default)
+
+
 def test_a_replication_is_a_run_with_a_later_seed(scenario: becalm.Scenario) -> None:
     several = becalm.run(scenario.replace({"run.replications": 2}))
     later = becalm.run(scenario.replace({"run.seed": 2}))

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Number of times that a waiting thread checks for the others before it sleeps: about as long as falling asleep and
-/// waking up take, 10 to 20 us. A thread for which no core is free returns only after milliseconds.
-const SPINS: u32 = 400;
+/// Number of times that a waiting thread checks for the others before it sleeps, about 100 us: parts of a window take
+/// different times. A thread for which no core is free returns only after milliseconds.
+const SPINS: u32 = 4_000;
 
 /// A barrier. Threads that wait spin for a short time, since a window lasts microseconds, and then sleep, so that they
 /// take no core from the thread that they wait for, or from other programs.
