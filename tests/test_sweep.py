@@ -240,6 +240,7 @@ def test_the_verdict_names_the_best_point_where_it_is_more_than_chance() -> None
         "hot: no significant difference in rate between the points, given the seeds' spread."
     ]
     assert "(difference: one seed)" in said([1e9, 2e9])[0]
+    assert said([float("nan"), 2e9]) == []
 
 
 @pytest.mark.parametrize("damage", [b"", b"{}", bytes(40_000), b"\x89PNG\r\n"])

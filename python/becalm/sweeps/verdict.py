@@ -41,8 +41,15 @@ class Contrast(NamedTuple):
         return f", the largest of {self.differences:,} differences" if self.differences > 1 else ""
 
 
+def without_rates(groups: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
+    """Return a row for each point with a run that has no rates, since it ended as its window began."""
+    return groups.filter(~groups["rate"].is_finite()).unique(keys)
+
+
 def contrast(groups: pl.DataFrame, keys: Sequence[str], group: str) -> Contrast | None:
     """Return the contrast of a group; None with fewer than two points, or with other seeds at some of them.
+
+    Points without rates are left out.
 
     The points are chosen by their rates, so the interval is one of those that together hold for all pairs of
     points and all groups.
@@ -53,9 +60,10 @@ def contrast(groups: pl.DataFrame, keys: Sequence[str], group: str) -> Contrast 
         group: the group's name.
 
     """
-    own = groups.filter(groups["group"] == group)
     if not keys:
         return None
+    groups = groups.join(without_rates(groups, keys), on=keys, how="anti")
+    own = groups.filter(groups["group"] == group)
     points = [(point, part["rate"].to_list()) for point, part in own.group_by(keys, maintain_order=True)]
     if len(points) < 2 or len({len(rates) for _, rates in points}) > 1:
         return None
@@ -79,7 +87,7 @@ def verdict(groups: pl.DataFrame, keys: Sequence[str], points: int) -> str:
     """
     if not groups.height or not keys:
         return "No two points can be compared."
-    without = groups.filter(~groups["rate"].is_finite()).unique(keys)
+    without = without_rates(groups, keys)
     if without.height:
         rest = verdict(groups.join(without, on=keys, how="anti"), keys, points - without.height)
         ended = "a run has no rates: it ended as its window began"
