@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+import zipfile
 import zlib
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 import becalm
 from becalm.analysis import formats
@@ -55,6 +57,37 @@ def test_runs_have_the_tables_and_columns_of_the_schema(everything: Results) -> 
     assert {name: getattr(everything, name).height for name in SCHEMA if name != "frames"} == {
         name: table.height for name, table in everything.tables.items() if name != "frames"
     }
+
+
+def _written(results: Results, folder: Path) -> tuple[Any, ...]:
+    """Return all that is made of the table of flows before and after someone reads it."""
+    results.save(folder)
+    (folder / "kept").write_bytes(pack(results, "0" * 64, "all"))
+    kept = pl.read_parquet(zipfile.ZipFile(folder / "kept").read("flows.parquet"))
+    verdict, shown = results.verdict, repr(results)
+    flows = results.flows
+    assert results.verdict == verdict
+    assert repr(results) == shown
+    return (flows, pl.read_parquet(folder / "flows.parquet"), kept), verdict, shown
+
+
+def test_names_of_large_tables_are_numbers_until_someone_reads_them(
+    scenario: becalm.Scenario, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rows = becalm.run(scenario).flows.height
+    whole = {}
+    for most in (rows, rows + 1):
+        monkeypatch.setattr("becalm.base.columns.MANY_ROWS", most)
+        results = becalm.run(scenario.replace({"run.replications": 2}))
+        kinds = {kind.base_type() for kind in results.tables.compact("flows").schema.values()}
+        assert (pl.Enum in kinds) == (most == rows)
+        assert pl.String in {kind.base_type() for kind in results.tables.compact("links").schema.values()}
+        whole[most] = _written(results, tmp_path / str(most))
+        assert pl.Enum not in set(results.tables.compact("flows").schema.values())
+    (few, *said), (many, *same) = whole.values()
+    assert said == same
+    for own, other in zip(few, many, strict=True):
+        assert_frame_equal(own, other)
 
 
 def test_tables_are_attributes_by_the_schema(everything: Results) -> None:

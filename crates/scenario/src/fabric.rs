@@ -51,9 +51,14 @@ impl FlowPaths {
         self.shares.get(place).map_or(1.0, |&share| f64::from(share))
     }
 
+    /// Whether the packets of a flow may take different paths.
+    pub fn is_split(&self) -> bool {
+        !self.shares.is_empty()
+    }
+
     /// Whether the packets of a flow take different paths.
     pub fn varies(&self, flow: usize) -> bool {
-        !self.shares.is_empty() && self.places(flow).any(|place| self.share(place) < 1.0)
+        self.is_split() && self.places(flow).any(|place| self.share(place) < 1.0)
     }
 }
 

@@ -72,8 +72,8 @@ impl Scenario {
             .with("source", flows.iter().map(|flow| name(flow.source)).collect::<Vec<_>>())
             .with("destination", flows.iter().map(|flow| name(flow.destination)).collect::<Vec<_>>())
             .with("sl", flows.iter().map(|flow| u64::from(flow.sl)).collect::<Vec<_>>())
-            .with("start", spans.iter().map(|span| span.start.as_secs()).collect::<Vec<_>>())
-            .with("stop", spans.iter().map(|span| span.end.as_secs()).collect::<Vec<_>>())
+            .with("start", (0..flows.len()).map(|flow| spans.of(flow).start.as_secs()).collect::<Vec<_>>())
+            .with("stop", (0..flows.len()).map(|flow| spans.of(flow).end.as_secs()).collect::<Vec<_>>())
     }
 
     fn planned_paths(&self) -> Table {

@@ -29,6 +29,22 @@ struct Account {
     posted: f64,
 }
 
+/// The time in which each flow may send.
+pub(crate) struct Spans {
+    /// Those of the flows that belong to no job. They come first.
+    pub others: Vec<Range<Time>>,
+    /// The flows of each job, and the span of all of them. A job may have millions of flows.
+    jobs: Vec<(Range<u32>, Range<Time>)>,
+}
+
+impl Spans {
+    /// The span of a flow.
+    pub fn of(&self, flow: usize) -> &Range<Time> {
+        let of_job = || &self.jobs[self.jobs.partition_point(|(flows, _)| flows.end as usize <= flow)].1;
+        self.others.get(flow).unwrap_or_else(of_job)
+    }
+}
+
 impl Account {
     /// Offered bytes. A host that always has data for several flows still sends on a single link.
     fn bytes(mut self, during: &Range<Time>) -> f64 {
@@ -102,19 +118,19 @@ impl Scenario {
 
     /// The time from the start of each flow's first source to the stop of its last. Without a stop, it is the end of
     /// the run; without a source, nothing.
-    pub(crate) fn spans(&self, seed: u64) -> Vec<Range<Time>> {
+    pub(crate) fn spans(&self, seed: u64) -> Spans {
         let end = *self.sections.run.duration;
-        let mut spans = vec![end..Time::ZERO; self.plan.flows.len()];
+        let jobs = self.sections.jobs.iter().zip(&self.plan.groups[self.sections.flows.len()..]);
+        let jobs: Vec<_> = jobs.map(|(job, flows)| (flows.clone(), *job.start..end)).collect();
+        let others = jobs.first().map_or(self.plan.flows.len(), |(flows, _)| flows.start as usize);
+        let mut spans = vec![end..Time::ZERO; others];
         for source in self.sources(seed) {
             for span in &mut spans[source.flows.start as usize..source.flows.end as usize] {
                 *span = span.start.min(source.start)..span.end.max(source.stop.min(end));
             }
         }
         spans.iter_mut().for_each(|span| span.end = span.end.max(span.start));
-        for (job, flows) in self.sections.jobs.iter().zip(&self.plan.groups[self.sections.flows.len()..]) {
-            spans[flows.start as usize..flows.end as usize].fill(*job.start..end);
-        }
-        spans
+        Spans { others: spans, jobs }
     }
 
     /// The rate at which each flow could send in an interval if it had its host to itself.
@@ -257,11 +273,11 @@ mod tests {
         close(fair[0] / HOST, 0.9);
         close(fair[1] / HOST, 0.1);
         let spans = known.spans(1);
-        assert_eq!(spans, [Time::ZERO..Time::from_ms(1), Time::ZERO..Time::from_us(500)]);
+        assert_eq!(spans.others, [Time::ZERO..Time::from_ms(1), Time::ZERO..Time::from_us(500)]);
         // Each load is a source, and the last ends with a load of 0.
         let changes = "changes = [{ at = \"200 us\", load = 0.1 }, { at = \"400 us\", load = 0.0 }]";
         let loads = format!("start = \"100 us\"\ntraffic.poisson = {{ load = 0.5, {changes} }}");
         let spans = scenario(&group(&format!("from = [\"A1\"]\nto = [\"BC\"]\n{loads}"))).spans(1);
-        assert_eq!(spans, [Time::from_us(100)..Time::from_us(400)]);
+        assert_eq!(spans.others, [Time::from_us(100)..Time::from_us(400)]);
     }
 }

@@ -3,32 +3,43 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     import polars as pl
 
+    Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+
 # Polars loads NumPy at its first array. If two threads do so at once, one of them ends with a TypeError.
 _LOADING = threading.Lock()
 
+MANY_ROWS = 1 << 16
+"""Number of rows from which names are numbers until someone reads them. They save memory, not time."""
+
 
 def frame(replication: int, columns: Sequence[tuple[str, str, Any]]) -> pl.DataFrame:
-    """Return a replication's table as a data frame, with its number in the first column."""
+    """Return a replication's table as a data frame, with its number in the first column.
+
+    If it has many rows, columns of names are of the type Enum; see `with_names`.
+    """
     import polars as pl
 
-    table = table_of(columns)
+    table = table_of(columns, _compact)
     number = pl.Series("replication", [replication], dtype=pl.UInt32)
     # `pl.repeat` runs a query for each table.
     return table.insert_column(0, number.new_from_index(0, table.height))
 
 
-def table_of(columns: Sequence[tuple[str, str, Any]]) -> pl.DataFrame:
-    """Return a table of the core as a data frame."""
+def table_of(
+    columns: Sequence[tuple[str, str, Any]], convert: Callable[[Any], pl.Series] | None = None
+) -> pl.DataFrame:
+    """Return a table of the core as a data frame. `convert` is by default `series`."""
     import polars as pl
 
+    convert = convert or series
     return pl.DataFrame(
-        {column: values if isinstance(values, list) else series(values) for column, _, values in columns}
+        {column: values if isinstance(values, list) else convert(values) for column, _, values in columns}
     )
 
 
@@ -41,6 +52,24 @@ def series(values: Any) -> pl.Series:  # noqa: ANN401
         return pl.Series(names, dtype=pl.String).gather(places)
     with _LOADING:
         return pl.Series(values)
+
+
+def _compact(values: Any) -> pl.Series:  # noqa: ANN401
+    """Return the core's array or names as a series of numbers or, with few rows, names."""
+    import polars as pl
+
+    if not isinstance(values, tuple) or len(values[1]) < MANY_ROWS or len(set(values[0])) < len(values[0]):
+        return series(values)
+    names, places = values
+    return pl.Series(names, dtype=pl.Enum(names)).gather(places)
+
+
+def with_names(table: Frame) -> Frame:
+    """Return a table with columns of the type String in place of Enum."""
+    import polars as pl
+
+    numbers = [name for name, kind in table.collect_schema().items() if kind == pl.Enum]
+    return table.with_columns(pl.col(numbers).cast(pl.String)) if numbers else table
 
 
 def of(table: pl.DataFrame, replication: int, units: Mapping[str, str]) -> list[tuple[str, str, Any]]:

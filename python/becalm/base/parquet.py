@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from becalm.base.columns import with_names
 from becalm.base.errors import ResultsError
 
 if TYPE_CHECKING:
@@ -94,12 +95,16 @@ class _Writer:
 def write_table(
     table: pl.DataFrame, file: IO[bytes], metadata: dict[str, str], check: Callable[[], None]
 ) -> None:
-    """Write a table. `check` is called often, and raises an exception to stop the work."""
+    """Write a table; columns of the type Enum are written as names.
+
+    `check` is called often, and raises an exception to stop the work.
+    """
     import polars as pl
 
     writer = _Writer(file, check)
     try:
-        table.write_parquet(writer, metadata=metadata)  # type: ignore[arg-type]
+        # The names of a large table take much memory, and are made while they are written.
+        with_names(table.lazy()).sink_parquet(writer, metadata=metadata)  # type: ignore[call-overload]
     except pl.exceptions.PolarsError:
         if writer.error is None:
             raise

@@ -44,7 +44,8 @@ def describe() -> dict[str, Any]:
 @cache
 def core_hash() -> str:
     """Return the SHA-256 of the compiled core. The same core and scenario produce the same results."""
-    return hashlib.sha256(Path(core_file).read_bytes()).hexdigest()
+    with Path(core_file).open("rb") as core:
+        return hashlib.file_digest(core, "sha256").hexdigest()
 
 
 @cache

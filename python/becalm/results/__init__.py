@@ -1,7 +1,7 @@
 """Results: tables with units, kept in a folder of Parquet files with a manifest.
 
-From the bottom up: `tables` (what the core declares), `columns`, `frames`, `attributes`, `manifests`,
-this file, and `verdicts` (the difference between two runs).
+From the bottom up: `tables` (what the core declares), `columns`, `frames`, `compact`, `attributes`,
+`manifests`, this file, and `verdicts` (the difference between two runs).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,6 +20,7 @@ from becalm.base.errors import BecalmError, ResultsError
 from becalm.base.folders import Kind
 from becalm.base.parquet import digest_of, read_table, write_table
 from becalm.results.attributes import Tables
+from becalm.results.compact import CompactTables
 from becalm.results.frames import Frames
 from becalm.results.outcomes import Outcome, Replication, replication
 from becalm.results.tables import SCHEMA
@@ -69,13 +70,13 @@ class Results(Tables):
         self,
         scenario: Scenario,
         replications: list[Replication],
-        tables: dict[str, pl.DataFrame],
+        tables: Mapping[str, pl.DataFrame],
         units: dict[str, dict[str, str]],
         origin: dict[str, Any] | None = None,
     ) -> None:
         self.scenario = scenario
         self.replications = replications
-        self.tables = tables
+        self.tables = CompactTables(tables)
         self.units = units
         self.origin = origin or provenance.describe()
         """Version of becalm, platform and time at which the run was made."""
@@ -163,7 +164,7 @@ class Results(Tables):
             name: columns.of(self._judged(name, read), replication, self.units[name])
             for name, read in _JUDGED.items()
             # Results of older versions lack some columns.
-            if name in self.tables and {*read} <= {*self.tables[name].columns}
+            if name in self.tables and {*read} <= {*self.tables.compact(name).columns}
         }
         ends = {each.replication: each.end for each in self.replications if each.stopped}
         said = verdict(self.scenario.core, tables, ends.get(replication))
@@ -172,11 +173,11 @@ class Results(Tables):
 
     def _judged(self, name: str, read: tuple[str, ...]) -> pl.DataFrame:
         """Return the columns of a table that a verdict reads."""
-        table = self.tables[name].select("replication", *read)
+        table = self.tables.compact(name).select("replication", *read)
         # Of flows, a verdict names only victims. A million names are large as Python's objects.
         if name == "flows" and not table["role"].is_in(["victim", "both"]).any():
-            return table.clear()
-        return table
+            table = table.clear()
+        return columns.with_names(table)
 
     @property
     def stopped(self) -> float | None:
@@ -276,7 +277,7 @@ class Results(Tables):
             "replications": [vars(item) for item in self.replications],
             "tables": {
                 name: {"file": f"{name}.parquet", "rows": table.height, "units": self.units[name]}
-                for name, table in self.tables.items()
+                for name, table in self._compact()
             },
         }
 
@@ -296,12 +297,15 @@ class Results(Tables):
     def fill(self, folder: Path, check: Callable[[], None]) -> None:
         """Write the files to an empty folder. `check` is called often, and raises an exception to stop."""
         manifest = self.manifest()
-        for name, table in self.tables.items():
+        for name, table in self._compact():
             metadata = {f"unit:{column}": unit for column, unit in self.units[name].items()}
             with (folder / f"{name}.parquet").open("wb") as file:
                 write_table(table, file, metadata, check)
             manifest["tables"][name]["sha256"] = digest_of(folder / f"{name}.parquet")
         (folder / MANIFEST).write_text(jsons.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+    def _compact(self) -> Iterator[tuple[str, pl.DataFrame]]:
+        return ((name, self.tables.compact(name)) for name in self.tables)
 
     def _repr_html_(self) -> str | None:
         """Return the report, for notebooks."""
@@ -311,7 +315,7 @@ class Results(Tables):
         return show(self) if show else None
 
     def __repr__(self) -> str:
-        tables = ", ".join(f"{name} ({table.height})" for name, table in self.tables.items())
+        tables = ", ".join(f"{name} ({table.height})" for name, table in self._compact())
         number = len(self.replications)
         runs = f"{number} replication{'' if number == 1 else 's'}"
         said = f"{self.verdict}\n" if self.verdict else ""

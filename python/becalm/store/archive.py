@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from becalm.base import jsons, machine, provenance
+from becalm.base.columns import with_names
 from becalm.base.errors import BecalmError, StoreError
 from becalm.base.mistakes import reason, short
 from becalm.base.parquet import mismatch
@@ -235,7 +236,7 @@ def _kept(results: Results, name: str, keep: str) -> pl.DataFrame | None:
     """Return the kept part of a table, or None if nothing is kept."""
     import polars as pl
 
-    table = results.tables[name]
+    table = results.tables.compact(name)
     if keep == ALL or name not in SCHEMA or not SCHEMA[name].over_time:
         return table
     if keep == SUMMARY:
@@ -248,7 +249,7 @@ def _kept(results: Results, name: str, keep: str) -> pl.DataFrame | None:
 
 def _parquet(table: pl.DataFrame) -> bytes:
     target = io.BytesIO()
-    table.write_parquet(target, compression="zstd", statistics=False)
+    with_names(table.lazy()).sink_parquet(target, compression="zstd", statistics=False)
     return target.getvalue()
 
 

@@ -8,7 +8,7 @@ use becalm_fabric::policy::Pace;
 use becalm_fabric::{FabricError, FlowId, FlowView};
 use becalm_metrics::{Paces, Series, Snapshot, Table};
 
-use super::counters::{Counters, Observed};
+use super::counters::{Counters, FlowCounts, Observed};
 use super::ending::Ending;
 use super::film::Film;
 use super::timeline::Timeline;
@@ -251,23 +251,24 @@ impl Course {
     /// # Errors
     /// Those of [`Scenario::run`].
     pub fn finish(self, scenario: &Scenario, progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Results, RunError> {
-        let after = Counters::of(scenario, &self.timeline);
+        let mut after = Counters::at_end(scenario, &self.timeline);
+        let counts = self.before.as_ref().map(|before| FlowCounts::since(before, scenario, &self.timeline));
         let Course { timeline, mut series, mut paces, mut snapshots, film, .. } = self;
         let Course { followed, drained, idle, stuck, before, faults: failures, stopped, .. } = self;
         let (mut whole, clock) = timeline.join();
         whole.model.settle(whole.now());
         check_guards(&whole)?;
         let under_way = whole.model.packets_in_flight();
-        let before = before
+        let (before, counts) = before
+            .zip(counts)
             .filter(|_| !stuck)
             .ok_or_else(|| FabricError::Guard(format!("packets in flight that cannot move: {under_way}")))?;
         let last = whole.model.observer.hosts.last_arrival();
         let mut frames = film.done();
         let ended = clock.of(last);
-        let after = match drained && ended > before.time {
-            true => Counters { time: ended, simulated: last, ..after },
-            false => after,
-        };
+        if drained && ended > before.time {
+            (after.time, after.simulated) = (ended, last);
+        }
         // Nothing was delivered later.
         series.end_at(after.time);
         paces.end_at(after.time);
@@ -298,7 +299,7 @@ impl Course {
         let watch = &whole.model.into_observer();
         let observed = Observed { watch, followed: &followed, series, paces, snapshots, frames };
         let time = after.time;
-        let mut all = tables::all(scenario, observed, scenario.seed(self.replication), before, after);
+        let mut all = tables::all(scenario, observed, scenario.seed(self.replication), counts, (&before, &after));
         all.extend(others);
         Ok(Results {
             tables: all,

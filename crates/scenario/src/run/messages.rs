@@ -6,12 +6,12 @@ use becalm_engine::Time;
 use becalm_fabric::{AdapterConfig, NodeId, Paths, PortId, Unloaded};
 use becalm_metrics::{Completion, MessageRecord, Table, Watch, completion, schema};
 
-use super::counters::Counters;
 use crate::scenario::Scenario;
 use crate::sections::flows::Traffic;
 
-/// The requested tables; none if messages are not recorded.
-pub(super) fn tables(scenario: &Scenario, watch: &Watch, after: &Counters, seed: u64) -> Vec<Table> {
+/// The requested tables; none if messages are not recorded. `unfinished` is the number of each group's messages that
+/// were posted but not delivered.
+pub(super) fn tables(scenario: &Scenario, watch: &Watch, unfinished: Vec<u64>, seed: u64) -> Vec<Table> {
     let Some(messages) = &watch.messages else { return Vec::new() };
     let groups: Vec<String> = scenario.sections.groups().map(|group| group.name.to_string()).collect();
     let records = messages.records();
@@ -23,7 +23,7 @@ pub(super) fn tables(scenario: &Scenario, watch: &Watch, after: &Counters, seed:
     };
     let completions: Vec<Completion> = records.iter().zip(&ideals).map(completion).collect();
     let mut tables = vec![
-        completion::by_group(&completions, &groups, unfinished(scenario, after)),
+        completion::by_group(&completions, &groups, unfinished),
         completion::by_size(&completions, &groups),
         completion::histogram(&completions, &groups),
     ];
@@ -31,15 +31,6 @@ pub(super) fn tables(scenario: &Scenario, watch: &Watch, after: &Counters, seed:
         tables.push(one_by_one(&records, &ideals, &completions, &groups));
     }
     tables
-}
-
-/// Number of messages of each group that were posted but not delivered by the end.
-fn unfinished(scenario: &Scenario, after: &Counters) -> Vec<u64> {
-    let left = |flow: u32| {
-        let flow = &after.flows[flow as usize];
-        flow.posted_messages.saturating_sub(flow.messages_delivered)
-    };
-    scenario.plan.groups.iter().map(|flows| flows.clone().map(left).sum()).collect()
 }
 
 /// The completion time of each message on an empty network, from the time of posting.

@@ -1,8 +1,9 @@
 //! The traffic that every flow offered and delivered in the measured window, and the criterion for a loss.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-use super::counters::{Counters, FlowCounters};
+use super::counters::FlowCounts;
 use crate::fabric::FlowPaths;
 use crate::scenario::Scenario;
 
@@ -37,74 +38,66 @@ pub(super) struct Offers {
     pub account: Vec<u32>,
     /// Accounts with the numbers of their group and host.
     pub accounts: Vec<((u32, u32), Account)>,
-    /// Standard deviation of the flow's part in packets, if messages go to random destinations.
-    deviation: Vec<f64>,
-    /// Number of packets of a message that may be in flight when the window ends.
+    /// Whether messages go to random destinations.
+    random: Vec<bool>,
+    /// Mean number of packets of each group's messages.
     message: Vec<f64>,
     /// Bytes of a packet of the largest size.
     packet: f64,
 }
 
 impl Offers {
-    pub fn new(scenario: &Scenario, paths: &FlowPaths, before: &Counters, after: &Counters) -> Offers {
-        let seconds = after.time.since(before.time).as_secs();
-        let views = || before.flows_until(after);
+    /// The offers of flows in this many `seconds`.
+    pub fn new(scenario: &Scenario, paths: &FlowPaths, counts: &FlowCounts, seconds: f64) -> Offers {
         let plan = &scenario.plan;
-        let greedy_time = |(start, end): (&FlowCounters, &FlowCounters)| {
-            end.greedy_until(after.time).as_secs() - start.greedy_until(before.time).as_secs()
-        };
-        // A message that is posted again by another port no longer counts at its first.
-        let of_window =
-            |(start, end): (&FlowCounters, &FlowCounters)| end.posted_bytes.saturating_sub(start.posted_bytes);
-        let mut posted: Vec<f64> = views().map(|views| of_window(views) as f64).collect();
+        let mut posted: Vec<f64> = counts.posted_bytes.iter().map(|&bytes| bytes as f64).collect();
         let random = spread_by_shares(scenario, &mut posted);
         let rates = plan.flows.iter().map(|flow| scenario.source_rate(flow));
-        let greedy: Vec<f64> = rates.clone().zip(views()).map(|(rate, views)| rate * greedy_time(views)).collect();
-        let delivered: Vec<f64> =
-            views().map(|(start, end)| (end.delivered_bytes - start.delivered_bytes) as f64).collect();
+        let greedy = rates.clone().zip(&counts.greedy).map(|(rate, time)| rate * time);
         let mut accounts: BTreeMap<(u32, u32), Account> = BTreeMap::new();
-        for (number, (flow, rate)) in plan.flows.iter().zip(rates).enumerate() {
+        let each = plan.flows.iter().zip(rates).zip(greedy.clone()).zip(&posted).zip(&counts.delivered_bytes);
+        for ((((flow, rate), greedy), posted), delivered) in each {
             let account = accounts.entry((flow.group, flow.source.0)).or_default();
             account.flows += 1;
-            account.posted += posted[number];
-            account.greedy = (account.greedy + greedy[number]).min(rate * seconds);
-            account.delivered += delivered[number];
+            account.posted += posted;
+            account.greedy = (account.greedy + greedy).min(rate * seconds);
+            account.delivered += *delivered as f64;
         }
         let places: BTreeMap<(u32, u32), u32> = accounts.keys().copied().zip(0..).collect();
         let account: Vec<u32> = plan.flows.iter().map(|flow| places[&(flow.group, flow.source.0)]).collect();
-        let wanted: Vec<f64> = posted.iter().zip(&greedy).map(|(posted, greedy)| (posted + greedy) / seconds).collect();
-        let mut offers = Offers {
+        let mut wanted = posted;
+        wanted.iter_mut().zip(greedy.clone()).for_each(|(wanted, greedy)| *wanted = (*wanted + greedy) / seconds);
+        Offers {
             seconds,
             offered: within_links(scenario, paths, wanted),
-            delivered: delivered.iter().map(|bytes| bytes / seconds).collect(),
-            greedy: greedy.iter().map(|&bytes| bytes > 0.0).collect(),
+            delivered: counts.delivered_bytes.iter().map(|&bytes| bytes as f64 / seconds).collect(),
+            greedy: greedy.map(|bytes| bytes > 0.0).collect(),
             account,
             accounts: accounts.into_iter().collect(),
-            deviation: Vec::new(),
-            message: Vec::new(),
+            random,
+            message: packets_per_message(scenario, counts),
             packet: f64::from(scenario.sections.packet.sizes().largest()),
-        };
-        offers.set_chance(scenario, &random, before, after);
-        offers
+        }
     }
 
-    /// Records the amount by which the delivered traffic of a flow may fall short of its offer by chance.
-    fn set_chance(&mut self, scenario: &Scenario, random: &[bool], before: &Counters, after: &Counters) {
-        let views = || before.flows_until(after);
-        let of_group = |value: fn(&FlowCounters) -> u64, flows: &std::ops::Range<u32>| {
-            let views = views().skip(flows.start as usize).take(flows.len());
-            views.map(|(start, end)| value(end) - value(start)).sum::<u64>() as f64
-        };
-        let packets = scenario.plan.groups.iter().map(|flows| {
-            of_group(|view| view.delivered_packets, flows) / of_group(|view| view.messages_delivered, flows).max(1.0)
-        });
-        let packets: Vec<f64> = packets.map(|packets| packets.max(1.0)).collect();
-        for (flow, planned) in scenario.plan.flows.iter().enumerate() {
-            let message = packets[planned.group as usize];
-            let expected = self.offered[flow] * self.seconds / self.packet;
-            self.deviation.push(if random[flow] { (expected * message).sqrt() } else { 0.0 });
-            self.message.push(if self.greedy[flow] { 0.0 } else { message });
+    /// Mean number of packets of a flow's messages.
+    fn message(&self, flow: usize) -> f64 {
+        let ((group, _), _) = self.accounts[self.account[flow] as usize];
+        self.message[group as usize]
+    }
+
+    /// Number of packets of a message that may be in flight when the window ends.
+    fn in_flight(&self, flow: usize) -> f64 {
+        if self.greedy[flow] { 0.0 } else { self.message(flow) }
+    }
+
+    /// Standard deviation of a flow's part in packets, if messages go to random destinations.
+    fn deviation(&self, flow: usize) -> f64 {
+        if !self.random[flow] {
+            return 0.0;
         }
+        let expected = self.offered[flow] * self.seconds / self.packet;
+        (expected * self.message(flow)).sqrt()
     }
 
     /// The amount by which a flow may fall short of `due` without a loss.
@@ -115,7 +108,7 @@ impl Offers {
 
     /// Whether a flow falls short of its due by more than chance.
     pub fn loses(&self, flow: usize, due: f64) -> bool {
-        due - self.delivered[flow] > self.room(due, self.deviation[flow], self.message[flow])
+        due - self.delivered[flow] > self.room(due, self.deviation(flow), self.in_flight(flow))
     }
 
     /// Whether each of the chosen flows loses part of its offer, by itself or together with the other chosen
@@ -137,8 +130,8 @@ impl Offers {
             if chosen {
                 sum.offered += self.offered[flow];
                 sum.delivered += self.delivered[flow];
-                sum.squares += self.deviation[flow].powi(2);
-                sum.message = sum.message.max(self.message[flow]);
+                sum.squares += self.deviation(flow).powi(2);
+                sum.message = sum.message.max(self.in_flight(flow));
             }
         }
         // A host's total offer is known, and only its distribution among the flows is random. If all flows
@@ -167,6 +160,13 @@ fn spread_by_shares(scenario: &Scenario, posted: &mut [f64]) -> Vec<bool> {
         random[flows].fill(true);
     }
     random
+}
+
+/// Mean number of packets of each group's messages that were delivered, at least 1.
+fn packets_per_message(scenario: &Scenario, counts: &FlowCounts) -> Vec<f64> {
+    let sum = |values: &[u64], flows: &Range<u32>| values[flows.start as usize..flows.end as usize].iter().sum::<u64>();
+    let packets = |flows| sum(&counts.delivered_packets, flows) as f64 / (sum(&counts.messages, flows) as f64).max(1.0);
+    scenario.plan.groups.iter().map(|flows| packets(flows).max(1.0)).collect()
 }
 
 /// Scales the offers of a host's flows so that their sum does not exceed the rate of its link.

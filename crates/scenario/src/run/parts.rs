@@ -9,16 +9,15 @@
 //!   and delivers less than its max-min fair share among all flows. A branch belongs to the tree whose root
 //!   most contributors reach through it.
 
-use std::ops::Range;
-
 use becalm_engine::Time;
 use becalm_metrics::Names;
 
-use super::counters::Counters;
+use super::counters::{Counters, FlowCounts};
 use super::offers::Offers;
 use super::outputs::Outputs;
 use super::roots::{Crossing, Loads, Search};
 use crate::fabric::FlowPaths;
+use crate::offered::Spans;
 use crate::scenario::Scenario;
 
 /// The role of one flow.
@@ -61,13 +60,19 @@ struct Scene<'a> {
     /// Whether each output and virtual lane is a root that counts.
     roots: &'a [bool],
     /// The start and end times of each flow.
-    spans: Vec<Range<Time>>,
+    spans: Spans,
 }
 
 impl Parts {
-    pub fn new(scenario: &Scenario, outputs: &Outputs<'_>, seed: u64, before: &Counters, after: &Counters) -> Parts {
+    pub fn new(
+        scenario: &Scenario,
+        outputs: &Outputs<'_>,
+        seed: u64,
+        counts: &FlowCounts,
+        (before, after): (&Counters, &Counters),
+    ) -> Parts {
         let paths = &scenario.flow_paths(seed);
-        let offers = Offers::new(scenario, paths, before, after);
+        let offers = Offers::new(scenario, paths, counts, after.time.since(before.time).as_secs());
         let links = &scenario.network.links;
         let (crossing, loads) = (Crossing::new(paths, links.len()), Loads::new(scenario, before, after));
         let offered = |link| crossing.sum(link, |flow| offers.offered[flow]);
@@ -79,6 +84,11 @@ impl Parts {
         let scene = Scene { scenario, paths, offers: &offers, outputs, roots, spans: spans(scenario, seed) };
         let (of, contributors) = (scene.parts(), scene.contributors());
         Parts { offers, of, demand, contributors }
+    }
+
+    /// The offer of each flow in bytes per second, and its role.
+    pub fn into_lists(self) -> (Vec<f64>, Vec<Part>) {
+        (self.offers.offered, self.of)
     }
 }
 
@@ -102,7 +112,7 @@ impl Scene<'_> {
 
     /// The branches that a flow crosses while they last.
     fn branches(&self, flow: usize) -> impl Iterator<Item = usize> {
-        let span = &self.spans[flow];
+        let span = self.spans.of(flow);
         let lasts = move |row: &usize| {
             let row = &self.outputs.rows[*row];
             row.holds_up() && row.episode.is_some_and(|episode| span.start < episode.until && episode.since < span.end)
@@ -248,11 +258,11 @@ impl Scene<'_> {
 }
 
 /// The start and end times of every flow. Messages posted before the end may still be in flight after it.
-fn spans(scenario: &Scenario, seed: u64) -> Vec<Range<Time>> {
+fn spans(scenario: &Scenario, seed: u64) -> Spans {
     let mut spans = scenario.spans(seed);
     for source in scenario.plan.sources.iter().filter(|source| source.traffic.posts()) {
         let flows = source.flows.start as usize..source.flows.end as usize;
-        spans[flows].iter_mut().for_each(|span| span.end = Time::MAX);
+        spans.others[flows].iter_mut().for_each(|span| span.end = Time::MAX);
     }
     spans
 }

@@ -47,8 +47,10 @@ pub(super) struct Crossing<'a> {
     paths: &'a FlowPaths,
     /// Where each link's flows begin in `flows`, and the length of `flows`.
     starts: Vec<u32>,
-    /// Flows, link by link, each with the position of the link on its path.
-    flows: Vec<(u32, u32)>,
+    /// Flows, link by link.
+    flows: Vec<u32>,
+    /// The position of the link on each of these flows' paths; empty if all packets of a flow take the same path.
+    places: Vec<u32>,
 }
 
 impl<'a> Crossing<'a> {
@@ -57,21 +59,25 @@ impl<'a> Crossing<'a> {
         paths.links.iter().for_each(|&link| starts[link as usize + 1] += 1);
         (0..links).for_each(|link| starts[link + 1] += starts[link]);
         let mut next = starts.clone();
-        let mut flows = vec![(0, 0); paths.links.len()];
+        let mut flows = vec![0; paths.links.len()];
+        let mut places = vec![0; if paths.is_split() { flows.len() } else { 0 }];
         for flow in 0..paths.starts.len() - 1 {
             for place in paths.places(flow) {
                 let at = &mut next[paths.links[place] as usize];
-                flows[*at as usize] = (flow as u32, place as u32);
+                flows[*at as usize] = flow as u32;
+                if let Some(own) = places.get_mut(*at as usize) {
+                    *own = place as u32;
+                }
                 *at += 1;
             }
         }
-        Crossing { paths, starts, flows }
+        Crossing { paths, starts, flows, places }
     }
 
     /// The flows that cross a link, in order, each with the share of its packets.
     pub fn of(&self, link: usize) -> impl Iterator<Item = (u32, f64)> {
-        let flows = &self.flows[self.starts[link] as usize..self.starts[link + 1] as usize];
-        flows.iter().map(|&(flow, place)| (flow, self.paths.share(place as usize)))
+        let share = |at: usize| self.places.get(at).map_or(1.0, |&place| self.paths.share(place as usize));
+        (self.starts[link] as usize..self.starts[link + 1] as usize).map(move |at| (self.flows[at], share(at)))
     }
 
     /// Sum of a value over the flows that cross a link.

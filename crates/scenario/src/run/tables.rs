@@ -8,7 +8,7 @@ use becalm_fabric::{NodeId, NodeKind, PortId};
 use becalm_metrics::{Names, Received, Series, Summary, Table, Watch, jain, schema, snapshots, tree};
 
 use super::congestion::victims;
-use super::counters::{Counters, Observed};
+use super::counters::{Counters, FlowCounts, Observed};
 use super::outputs::Outputs;
 use super::parts::{Part, Parts};
 use super::{messages, pauses};
@@ -20,23 +20,19 @@ pub(crate) fn all(
     scenario: &Scenario,
     observed: Observed<'_>,
     seed: u64,
-    mut before: Counters,
-    mut after: Counters,
+    mut counts: FlowCounts,
+    (before, after): (&Counters, &Counters),
 ) -> Vec<Table> {
     let Observed { watch, followed, series, paces, snapshots: taken, frames } = observed;
     let observe = &scenario.sections.observe;
     let groups: Vec<String> = scenario.sections.groups().map(|group| group.name.to_string()).collect();
-    let seconds = after.time.since(before.time).as_secs();
-    let outputs = Outputs::new(scenario, watch, &before, &after);
-    let parts = Parts::new(scenario, &outputs, seed, &before, &after);
-    let flows = Flows::new(scenario, &before, &after, seconds);
-    let of_messages = messages::tables(scenario, watch, &after, seed);
+    let outputs = Outputs::new(scenario, watch, before, after);
+    let parts = Parts::new(scenario, &outputs, seed, &counts, (before, after));
+    let of_messages = messages::tables(scenario, watch, std::mem::take(&mut counts.unfinished), seed);
     let (of_tree, of_victims) = (outputs.table(scenario, &parts), victims(scenario, &parts));
-    let of_groups = flows.groups(scenario, watch, &parts, seconds);
-    // With many flows, counters and columns are large: they end, or move to the table of flows, after all else has
-    // read them.
-    (before.flows, after.flows) = Default::default();
-    let (before, after) = (&before, &after);
+    // With many flows, lists and columns are large: they move to the table of flows after all else has read them.
+    let flows = Flows::new(scenario, counts, after.time.since(before.time).as_secs());
+    let of_groups = flows.groups(scenario, watch, &parts);
     let mut tables = vec![
         flows.table(scenario, watch, parts),
         of_groups,
@@ -83,40 +79,25 @@ fn switch_outputs(scenario: &Scenario) -> (Vec<PortId>, Vec<(String, u64, String
     links.map(|(link, ends)| (link.from, ends)).unzip()
 }
 
-/// The counters of every flow in the measured window.
+/// The counters and rates of every flow in the measured window.
 struct Flows {
-    sent_packets: Vec<u64>,
-    delivered_packets: Vec<u64>,
-    delivered_bytes: Vec<u64>,
-    messages: Vec<u64>,
-    marked: Vec<u64>,
-    out_of_order: Vec<u64>,
-    dropped: Vec<u64>,
+    counts: FlowCounts,
+    seconds: f64,
     rate: Vec<f64>,
     share: Vec<f64>,
 }
 
 impl Flows {
-    fn new(scenario: &Scenario, before: &Counters, after: &Counters, seconds: f64) -> Flows {
-        let pairs = || before.flows_until(after);
-        let delivered_bytes: Vec<u64> = pairs().map(|(b, a)| a.delivered_bytes - b.delivered_bytes).collect();
-        let rate: Vec<f64> = delivered_bytes.iter().map(|&bytes| bytes as f64 / seconds).collect();
-        let link_rates = link_rates(scenario);
-        Flows {
-            sent_packets: pairs().map(|(b, a)| a.sent_packets - b.sent_packets).collect(),
-            delivered_packets: pairs().map(|(b, a)| a.delivered_packets - b.delivered_packets).collect(),
-            messages: pairs().map(|(b, a)| a.messages_delivered - b.messages_delivered).collect(),
-            marked: pairs().map(|(b, a)| a.delivered_marked - b.delivered_marked).collect(),
-            out_of_order: pairs().map(|(b, a)| a.disordered_packets - b.disordered_packets).collect(),
-            dropped: pairs().map(|(b, a)| a.dropped_messages - b.dropped_messages).collect(),
-            share: rate.iter().zip(&link_rates).map(|(rate, link)| rate / link).collect(),
-            delivered_bytes,
-            rate,
-        }
+    fn new(scenario: &Scenario, counts: FlowCounts, seconds: f64) -> Flows {
+        let rate: Vec<f64> = counts.delivered_bytes.iter().map(|&bytes| bytes as f64 / seconds).collect();
+        let share = rate.iter().zip(link_rates(scenario)).map(|(rate, link)| rate / link).collect();
+        Flows { counts: FlowCounts { posted_bytes: Vec::new(), greedy: Vec::new(), ..counts }, seconds, rate, share }
     }
 
+    /// The table `flows`. With many flows, a list ends as soon as it is a column.
     fn table(self, scenario: &Scenario, watch: &Watch, parts: Parts) -> Table {
-        let flows = &scenario.plan.flows;
+        let (offered, of) = parts.into_lists();
+        let (flows, counts) = (&scenario.plan.flows, self.counts);
         let nodes = scenario.network.topology.nodes().iter();
         let nodes: Vec<String> = nodes.map(|node| node.name.clone()).collect();
         let host =
@@ -127,27 +108,29 @@ impl Flows {
             .with("group", Names { list: groups, of: flows.iter().map(|flow| flow.group).collect() })
             .with("source", host(|flow| flow.source))
             .with("destination", host(|flow| flow.destination))
-            .with("sent_packets", self.sent_packets)
-            .with("delivered_packets", self.delivered_packets)
-            .with("delivered_bytes", self.delivered_bytes)
-            .with("messages", self.messages)
+            .with("sent_packets", counts.sent_packets)
+            .with("delivered_packets", counts.delivered_packets)
+            .with("delivered_bytes", counts.delivered_bytes)
+            .with("messages", counts.messages)
             .with("rate", self.rate)
             .with("share", self.share)
-            .with("offered", parts.offers.offered)
-            .with("role", Part::roles(&parts.of))
-            .with("lost", parts.of.iter().map(|part| part.lost).collect::<Vec<_>>())
-            .with("own_link", parts.of.iter().map(|part| u64::from(part.own_link)).collect::<Vec<_>>())
-            .with("marked", self.marked)
-            .with("out_of_order", self.out_of_order)
-            .with("dropped", self.dropped);
+            .with("offered", offered)
+            .with("role", Part::roles(&of))
+            .with("lost", of.iter().map(|part| part.lost).collect::<Vec<_>>())
+            .with("own_link", of.iter().map(|part| u64::from(part.own_link)).collect::<Vec<_>>())
+            .with("marked", counts.marked)
+            .with("out_of_order", counts.out_of_order)
+            .with("dropped", counts.dropped);
+        drop(of);
         with_latencies(table, flows.len(), |flow| watch.latency.flow(flow))
     }
 
-    fn groups(&self, scenario: &Scenario, watch: &Watch, parts: &Parts, seconds: f64) -> Table {
+    fn groups(&self, scenario: &Scenario, watch: &Watch, parts: &Parts) -> Table {
         let groups: Vec<_> = scenario.plan.groups.iter().map(|g| g.start as usize..g.end as usize).collect();
         let sum = |values: &[u64]| groups.iter().map(|g| values[g.clone()].iter().sum()).collect::<Vec<u64>>();
-        let (bytes, packets, marked) = (sum(&self.delivered_bytes), sum(&self.delivered_packets), sum(&self.marked));
-        let rate: Vec<f64> = bytes.iter().map(|&bytes| bytes as f64 / seconds).collect();
+        let (bytes, packets, marked) =
+            (sum(&self.counts.delivered_bytes), sum(&self.counts.delivered_packets), sum(&self.counts.marked));
+        let rate: Vec<f64> = bytes.iter().map(|&bytes| bytes as f64 / self.seconds).collect();
         let count = |of: fn(&Part) -> bool| {
             groups.iter().map(|g| parts.of[g.clone()].iter().filter(|part| of(part)).count() as u64).collect::<Vec<_>>()
         };
@@ -172,15 +155,15 @@ fn ratios(values: &[f64], units: &[f64]) -> Vec<f64> {
 }
 
 /// The rate of each flow's source link in bytes per second.
-fn link_rates(scenario: &Scenario) -> Vec<f64> {
+fn link_rates(scenario: &Scenario) -> impl Iterator<Item = f64> {
     let rates = &scenario.network.rates;
-    scenario.plan.flows.iter().map(|flow| rates[flow.source.index()].bytes_per_second()).collect()
+    scenario.plan.flows.iter().map(|flow| rates[flow.source.index()].bytes_per_second())
 }
 
 /// The mean rate of the source links of each group's flows in bytes per second. A group's share is relative
 /// to one link.
 fn group_link_rates(scenario: &Scenario) -> Vec<f64> {
-    let rates = link_rates(scenario);
+    let rates: Vec<f64> = link_rates(scenario).collect();
     let mean = |flows: &std::ops::Range<u32>| {
         let own = &rates[flows.start as usize..flows.end as usize];
         own.iter().sum::<f64>() / own.len() as f64
@@ -276,7 +259,7 @@ fn series_table(scenario: &Scenario, followed: &[usize], series: &Series) -> Tab
         let link = &scenario.network.links[i];
         (link.name.clone(), link.rate.bytes_per_second())
     });
-    let flows = link_rates(scenario).into_iter().enumerate().map(|(i, rate)| (i.to_string(), rate));
+    let flows = link_rates(scenario).enumerate().map(|(i, rate)| (i.to_string(), rate));
     let flows = flows.filter(|_| *scenario.sections.observe.flows);
     let named = groups
         .map(|named| ("group", named))
