@@ -1,7 +1,8 @@
 //! ACKs and CNPs that wait at an adapter.
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
 
 use crate::packet::{Kind, Packet};
 
@@ -32,7 +33,7 @@ struct Lane {
 /// The number of each flow's last ACK. It may contain ACKs that have left.
 #[derive(Debug, Default)]
 struct Index {
-    acks: HashMap<u32, u64, BuildHasherDefault<FlowHasher>>,
+    acks: FxHashMap<u32, u64>,
     /// It has answers before the one with this number.
     end: u64,
 }
@@ -51,24 +52,6 @@ impl Index {
             }
             self.end = number + 1;
         }
-    }
-}
-
-/// A hash of one flow's number.
-#[derive(Debug, Default)]
-struct FlowHasher(u64);
-
-impl Hasher for FlowHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u32(u32::from(byte)));
-    }
-
-    fn write_u32(&mut self, number: u32) {
-        self.0 = (self.0 ^ u64::from(number)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32);
     }
 }
 

@@ -4,27 +4,48 @@ use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
+use rustc_hash::FxHashMap;
+
 use crate::error::FabricError;
 use crate::ids::{FlowId, NodeId, PortId};
 use crate::network::routing::hash::{flow_hash, pick};
 use crate::network::routing::lanes::Heading;
+use crate::network::routing::port_set::PortSet;
 use crate::network::routing::routes::Routes;
 use crate::network::routing::{dependencies, descent};
 use crate::network::topology::{NodeKind, Topology};
 use crate::packet::Kind;
 
 /// The switches from which packets are known to reach each destination.
-type Good = HashMap<NodeId, HashSet<NodeId>>;
+type Good = HashMap<NodeId, Switches>;
+
+/// A set of switches, with a bit for each rank. For thousands of destinations, hash sets would need gigabytes.
+#[derive(Clone, Debug, Default)]
+struct Switches(Vec<u64>);
+
+impl Switches {
+    fn contains(&self, rank: u32) -> bool {
+        self.0.get(rank as usize / 64).is_some_and(|word| word >> (rank % 64) & 1 == 1)
+    }
+
+    /// Adds one of `count` switches.
+    fn insert(&mut self, rank: u32, count: u32) {
+        if self.0.is_empty() {
+            self.0.resize(count.div_ceil(64) as usize, 0);
+        }
+        self.0[rank as usize / 64] |= 1 << (rank % 64);
+    }
+}
 
 /// Shares of packets at each location, in the order of discovery.
 struct Shares<K> {
     list: Vec<(K, f64)>,
-    places: HashMap<K, usize>,
+    places: FxHashMap<K, usize>,
 }
 
 impl<K> Default for Shares<K> {
     fn default() -> Self {
-        Shares { list: Vec::new(), places: HashMap::new() }
+        Shares { list: Vec::new(), places: FxHashMap::default() }
     }
 }
 
@@ -142,7 +163,7 @@ impl<'a> Paths<'a> {
     /// # Errors
     /// As for [`Paths::ports`].
     pub fn shares(&self, source: NodeId, destination: NodeId) -> Result<Vec<(PortId, f64)>, FabricError> {
-        self.check_choices(source, destination, &mut HashSet::new())?;
+        self.check_choices(source, destination, &mut Switches::default())?;
         let first = PortId { node: source, port: 0 };
         let headings: Vec<Heading> = self.headings(source, destination).collect();
         let mut found = Shares::default();
@@ -184,42 +205,42 @@ impl<'a> Paths<'a> {
         let region = self.routes.detours().zip(to.via).filter(|(detours, via)| detours.region_of(node.rank) != *via);
         let to = Heading { via: region.map(|(_, via)| via), ..to };
         let hosts = region.map_or(to.host..to.host + 1, |(detours, via)| detours.hosts_in(via));
-        let ports: BTreeSet<u16> = hosts.flat_map(|host| self.routes.ports(node.rank, host).iter()).collect();
+        let mut ports: Vec<u16> = hosts.flat_map(|host| self.routes.ports(node.rank, host).iter()).collect();
+        ports.sort_unstable();
+        ports.dedup();
         ports.into_iter().map(|port| (PortId { node: at.node, port }, to)).collect()
     }
 
     /// Checks that a packet arrives whichever ports it uses. `good` holds switches from which this is already
     /// known.
-    fn check_choices(
-        &self,
-        source: NodeId,
-        destination: NodeId,
-        good: &mut HashSet<NodeId>,
-    ) -> Result<(), FabricError> {
+    fn check_choices(&self, source: NodeId, destination: NodeId, good: &mut Switches) -> Result<(), FabricError> {
         let (first, _) = *self.peers[source.index()].first().ok_or_else(|| self.unreachable(source, destination))?;
-        // The switches on the current path, each with its unexplored ports.
-        let mut way: Vec<(NodeId, Vec<PortId>)> = Vec::new();
+        let (host, switches) = (self.topology.node(destination).rank, self.topology.switch_count());
+        // The switches on the current path, each with its ports and the number of unexplored ones.
+        let mut way: Vec<(NodeId, PortSet<'_>, usize)> = Vec::new();
         let mut at = first.node;
         loop {
-            if way.iter().any(|(node, _)| *node == at) {
+            let node = self.topology.node(at);
+            if way.iter().any(|(node, ..)| *node == at) {
                 return Err(self.runs_in_a_cycle(source, destination, at));
             }
-            if at != destination && !good.contains(&at) {
-                if self.topology.node(at).kind == NodeKind::Host {
-                    return Err(self.unreachable(source, destination));
-                }
-                let set = self.routes.ports(self.topology.node(at).rank, self.topology.node(destination).rank);
+            if at != destination && (node.kind == NodeKind::Host || !good.contains(node.rank)) {
+                let set = match node.kind {
+                    NodeKind::Host => return Err(self.unreachable(source, destination)),
+                    NodeKind::Switch => self.routes.ports(node.rank, host),
+                };
                 if set.is_empty() {
                     return Err(self.unreachable(source, destination));
                 }
-                way.push((at, set.iter().map(|port| PortId { node: at, port }).collect()));
+                way.push((at, set, set.len()));
             }
             at = loop {
-                let Some((node, ports)) = way.last_mut() else { return Ok(()) };
-                if let Some(port) = ports.pop() {
-                    break self.peers[port.node.index()][usize::from(port.port)].0.node;
+                let Some((node, set, left)) = way.last_mut() else { return Ok(()) };
+                if *left > 0 {
+                    *left -= 1;
+                    break self.peers[node.index()][usize::from(set.get(*left))].0.node;
                 }
-                good.insert(*node);
+                good.insert(self.topology.node(*node).rank, switches);
                 way.pop();
             };
         }
@@ -388,5 +409,20 @@ impl<'a> Paths<'a> {
             found.extend(self.follow(stack, to, &mut HashSet::new(), next));
         }
         found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_of_switches_hold_any_rank() {
+        let mut good = Switches::default();
+        assert!(!good.contains(0) && !good.contains(129));
+        for rank in [129, 64, 63] {
+            good.insert(rank, 130);
+        }
+        assert_eq!((0..200).filter(|&rank| good.contains(rank)).collect::<Vec<_>>(), [63, 64, 129]);
     }
 }
