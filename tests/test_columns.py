@@ -63,7 +63,8 @@ def _written(results: Results, folder: Path) -> tuple[Any, ...]:
     """Return all that is made of the table of flows before and after someone reads it."""
     results.save(folder)
     (folder / "kept").write_bytes(pack(results, "0" * 64, "all"))
-    kept = pl.read_parquet(zipfile.ZipFile(folder / "kept").read("flows.parquet"))
+    with zipfile.ZipFile(folder / "kept") as archive:
+        kept = pl.read_parquet(archive.read("flows.parquet"))
     verdict, shown = results.verdict, repr(results)
     flows = results.flows
     assert results.verdict == verdict

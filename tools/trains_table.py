@@ -146,6 +146,10 @@ def large() -> None:
         (512, "64 MiB", "random", "trains"),
         (512, "64 MiB", "random", "steady"),
         (4096, "1 GiB", "random", "trains"),
+        (4096, "16 MiB", "random", "packets"),
+        (4096, "16 MiB", "random", "trains"),
+        (4096, "64 MiB", "random", "packets"),
+        (4096, "64 MiB", "random", "trains"),
     ):
         reduce = {"all_reduce": {"bytes": size, "algorithm": "halving_doubling"}}
         job = {"name": "j", "hosts": ["*"], "placement": placement, "collective": reduce}

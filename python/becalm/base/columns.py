@@ -55,7 +55,7 @@ def series(values: Any) -> pl.Series:  # noqa: ANN401
 
 
 def _compact(values: Any) -> pl.Series:  # noqa: ANN401
-    """Return the core's array or names as a series of numbers or, with few rows, names."""
+    """Return the core's array or names as a series; with many rows, names are of the type Enum."""
     import polars as pl
 
     if not isinstance(values, tuple) or len(values[1]) < MANY_ROWS or len(set(values[0])) < len(values[0]):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class CompactTables(MutableMapping[str, "pl.DataFrame"]):
     """Tables whose columns of names are of the type String as soon as someone reads them.
 
-    Until then, a name takes two or four bytes instead of 16 in a table with many rows; see
+    Until then, a name takes at most four bytes instead of 16 in a table with many rows; see
     `becalm.base.columns.MANY_ROWS`.
     """
 
