@@ -138,6 +138,7 @@
 //! # Ok::<(), FabricError>(())
 //! ```
 
+mod bits;
 pub mod cdf;
 pub mod config;
 mod context;

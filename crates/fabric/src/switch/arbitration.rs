@@ -1,10 +1,10 @@
 //! Arbitration: the choice of the packet that leaves a switch next.
 
+use crate::bits;
 use crate::config::{Arbiter, Bypass, InputReads, Queueing, SwitchConfig};
 use crate::context::Context;
 use crate::packet::{Kind, Packet};
 use crate::policy::Observer;
-use crate::switch::bits;
 use crate::switch::pool::{Slot, Waiting};
 use crate::switch::ports::Port;
 use crate::switch::rules::Rules;

@@ -2,7 +2,6 @@
 
 mod arbitration;
 mod arrival_order;
-mod bits;
 mod bypasses;
 mod choices;
 mod faults;

@@ -1,9 +1,9 @@
 //! The queues of a switch: waiting packets, and their order.
 
+use crate::bits;
 use crate::config::{Arbiter, Bypass, Queueing, SwitchConfig};
 use crate::packet::{Kind, Packet};
 use crate::policy::Arrival;
-use crate::switch::bits;
 use crate::switch::pool::{Fifo, Slot, Waiting};
 use crate::switch::rules::{Configured, Rules};
 use crate::switch::state::State;

@@ -5,10 +5,10 @@
 //! with [`OneLane`]; fabrics of several lanes, as all with PFC, with [`Lanes`]. Settings that are then constant are not
 //! checked for every packet.
 
+use crate::bits;
 use crate::config::{Arbiter, FlowControl, InputReads, PathSelection, Queueing, SwitchConfig, Unit, VlArbitration};
 use crate::distribution::Distribution;
 use crate::packet::Packet;
-use crate::switch::bits;
 
 /// The properties of a switch on which the rules depend.
 pub(crate) trait Layout {

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use becalm_engine::{Stream, Time};
 
+use crate::bits;
 use crate::config::{Arbiter, Bypass, Cbfc, InputReads, Queueing, Room, SwitchConfig, Unit, VlArbitration};
 use crate::distribution::Distribution;
 use crate::flow_control::credit::CreditReturn;
@@ -14,7 +15,6 @@ use crate::network::routing::{Routes, SwitchRoutes};
 use crate::packet::Packet;
 use crate::policy::{Arrival, Attention, Observer};
 use crate::switch::arrival_order::ArrivalOrder;
-use crate::switch::bits;
 use crate::switch::bypasses::Bypasses;
 use crate::switch::choices::Choices;
 use crate::switch::pool::{Fifo, Pool};

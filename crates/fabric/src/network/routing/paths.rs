@@ -6,6 +6,7 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
+use crate::bits;
 use crate::error::FabricError;
 use crate::ids::{FlowId, NodeId, PortId};
 use crate::network::routing::hash::{flow_hash, pick};
@@ -16,26 +17,9 @@ use crate::network::routing::{dependencies, descent};
 use crate::network::topology::{NodeKind, Topology};
 use crate::packet::Kind;
 
-/// The switches from which packets are known to reach each destination.
-type Good = HashMap<NodeId, Switches>;
-
-/// A set of switches, with a bit for each rank. For thousands of destinations, hash sets would need gigabytes.
-#[derive(Clone, Debug, Default)]
-struct Switches(Vec<u64>);
-
-impl Switches {
-    fn contains(&self, rank: u32) -> bool {
-        self.0.get(rank as usize / 64).is_some_and(|word| word >> (rank % 64) & 1 == 1)
-    }
-
-    /// Adds one of `count` switches.
-    fn insert(&mut self, rank: u32, count: u32) {
-        if self.0.is_empty() {
-            self.0.resize(count.div_ceil(64) as usize, 0);
-        }
-        self.0[rank as usize / 64] |= 1 << (rank % 64);
-    }
-}
+/// For each destination, the ranks of the switches from which packets are known to reach it, as [`bits`]. For thousands of
+/// destinations, hash sets would need gigabytes.
+type Good = HashMap<NodeId, Vec<u64>>;
 
 /// Shares of packets at each location, in the order of discovery.
 struct Shares<K> {
@@ -163,7 +147,7 @@ impl<'a> Paths<'a> {
     /// # Errors
     /// As for [`Paths::ports`].
     pub fn shares(&self, source: NodeId, destination: NodeId) -> Result<Vec<(PortId, f64)>, FabricError> {
-        self.check_choices(source, destination, &mut Switches::default())?;
+        self.check_choices(source, destination, &mut self.no_switches())?;
         let first = PortId { node: source, port: 0 };
         let headings: Vec<Heading> = self.headings(source, destination).collect();
         let mut found = Shares::default();
@@ -213,9 +197,9 @@ impl<'a> Paths<'a> {
 
     /// Checks that a packet arrives whichever ports it uses. `good` holds switches from which this is already
     /// known.
-    fn check_choices(&self, source: NodeId, destination: NodeId, good: &mut Switches) -> Result<(), FabricError> {
+    fn check_choices(&self, source: NodeId, destination: NodeId, good: &mut [u64]) -> Result<(), FabricError> {
         let (first, _) = *self.peers[source.index()].first().ok_or_else(|| self.unreachable(source, destination))?;
-        let (host, switches) = (self.topology.node(destination).rank, self.topology.switch_count());
+        let host = self.topology.node(destination).rank;
         // The switches on the current path, each with its ports and the number of unexplored ones.
         let mut way: Vec<(NodeId, PortSet<'_>, usize)> = Vec::new();
         let mut at = first.node;
@@ -224,7 +208,7 @@ impl<'a> Paths<'a> {
             if way.iter().any(|(node, ..)| *node == at) {
                 return Err(self.runs_in_a_cycle(source, destination, at));
             }
-            if at != destination && (node.kind == NodeKind::Host || !good.contains(node.rank)) {
+            if at != destination && (node.kind == NodeKind::Host || !bits::contains(good, node.rank as usize)) {
                 let set = match node.kind {
                     NodeKind::Host => return Err(self.unreachable(source, destination)),
                     NodeKind::Switch => self.routes.ports(node.rank, host),
@@ -240,10 +224,15 @@ impl<'a> Paths<'a> {
                     *left -= 1;
                     break self.peers[node.index()][usize::from(set.get(*left))].0.node;
                 }
-                good.insert(self.topology.node(*node).rank, switches);
+                bits::set(good, self.topology.node(*node).rank as usize);
                 way.pop();
             };
         }
+    }
+
+    /// An empty set of switches.
+    fn no_switches(&self) -> Vec<u64> {
+        vec![0; bits::words(self.topology.switch_count() as usize)]
     }
 
     fn unreachable(&self, source: NodeId, destination: NodeId) -> FabricError {
@@ -279,7 +268,7 @@ impl<'a> Paths<'a> {
 
     fn check_path(&self, from: NodeId, to: NodeId, good: &mut Good) -> Result<(), FabricError> {
         match self.routes.chooses() {
-            true => self.check_choices(from, to, good.entry(to).or_default()),
+            true => self.check_choices(from, to, good.entry(to).or_insert_with(|| self.no_switches())),
             false => self.walk(from, to, |switch, host| self.routes.port(switch, host), |_| {}),
         }
     }
@@ -409,20 +398,5 @@ impl<'a> Paths<'a> {
             found.extend(self.follow(stack, to, &mut HashSet::new(), next));
         }
         found
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sets_of_switches_hold_any_rank() {
-        let mut good = Switches::default();
-        assert!(!good.contains(0) && !good.contains(129));
-        for rank in [129, 64, 63] {
-            good.insert(rank, 130);
-        }
-        assert_eq!((0..200).filter(|&rank| good.contains(rank)).collect::<Vec<_>>(), [63, 64, 129]);
     }
 }

@@ -17,6 +17,12 @@ pub(crate) fn clear(bits: &mut [u64], n: usize) {
     bits[n / 64] &= !(1 << (n % 64));
 }
 
+/// Whether the set has a number.
+#[inline]
+pub(crate) fn contains(bits: &[u64], n: usize) -> bool {
+    bits[n / 64] >> (n % 64) & 1 == 1
+}
+
 /// Whether the set is empty.
 #[inline]
 pub(crate) fn is_empty(bits: &[u64]) -> bool {
@@ -91,6 +97,7 @@ mod tests {
         );
         clear(&mut bits, 63);
         assert_eq!(iter(&bits).collect::<Vec<_>>(), [3, 64, 129]);
+        assert_eq!((0..192).filter(|&n| contains(&bits, n)).collect::<Vec<_>>(), [3, 64, 129]);
         assert_eq!([pop_first(&mut bits), pop_first(&mut bits), pop_first(&mut bits)], [Some(3), Some(64), Some(129)]);
         assert!(is_empty(&bits) && pop_first(&mut bits).is_none());
     }
